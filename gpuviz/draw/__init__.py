@@ -1,0 +1,1 @@
+"""Pictures as data: marks, palette, layout. No Qt."""

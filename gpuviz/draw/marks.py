@@ -1,0 +1,98 @@
+"""Marks: a picture as data. A `Frame` is a size and a tuple of marks, painted in order.
+
+Units are logical pixels, origin top left, y down. A mark holds arrays (10^5 cells are one mark),
+never one object a cell. Colours are RGBA, uint8, (N, 4); a single colour is (4,) and is shared.
+Marks know nothing of Qt; `qt/painter.py` and `export/` turn them into pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+F32 = npt.NDArray[np.float32]
+Rgba = npt.NDArray[np.uint8]
+Align = Literal["left", "center", "right"]
+Tip = Callable[[int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Rectangles: `rect` (N, 4) as x, y, width, height.
+
+    `fill` (N, 4) or (4,); `stroke` likewise or None, `stroke_width` in pixels, drawn inside;
+    `radius` rounds the corners; `hatch` (4,) draws diagonal lines of that colour over the fill
+    (waste is hatched, never just another colour). `tip(i)` is what hovering box i says.
+    """
+
+    rect: F32
+    fill: Rgba | None = None
+    stroke: Rgba | None = None
+    stroke_width: float = 1.0
+    radius: float = 0.0
+    hatch: Rgba | None = None
+    tip: Tip | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Cubic Bezier curves: `points` (N, 4, 2), `color` (N, 4) or (4,), `width` in pixels."""
+
+    points: F32
+    color: Rgba
+    width: float = 2.0
+    tip: Tip | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Straight segments: `points` (N, 2, 2); `arrow` puts a head at the second point."""
+
+    points: F32
+    color: Rgba
+    width: float = 1.0
+    arrow: bool = False
+    dash: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Labels: `at` (N, 2) anchor points, `strings` of length N, all of one size and face.
+
+    `align` is horizontal; the anchor's y is the middle of the capital letters. Digits are tabular.
+    """
+
+    at: F32
+    strings: tuple[str, ...]
+    color: Rgba
+    size: float
+    align: Align = "left"
+    bold: bool = False
+    mono: bool = False
+    tip: Tip | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Raster:
+    """An image of cells, (H, W, 4) RGBA, stretched over `rect` (x, y, width, height), no smoothing."""
+
+    rect: tuple[float, float, float, float]
+    pixels: Rgba
+    tip: Callable[[int, int], str] | None = None
+
+
+Mark = Boxes | Curves | Lines | Texts | Raster
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One picture: `width` x `height` logical pixels, `ground` behind, `marks` in painting order."""
+
+    width: float
+    height: float
+    ground: Rgba
+    marks: tuple[Mark, ...]

@@ -1,0 +1,171 @@
+"""Every colour in the program, by what it means. Themes: dark, light (projector), high contrast.
+
+The look: a calm ground and one accent. Three states: done is the colour itself, `now` is outlined
+in `outline`, to come is `todo(colour)`. Waste is `waste` hatching over `waste_ground`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from gpuviz.draw.color import Float, from_lch, luminance, mix, ramp, rgba
+from gpuviz.draw.marks import Rgba
+
+Hue = tuple[float, float, float, float]  # hue in degrees, chroma, darkest and lightest lane (OKLab)
+
+
+@dataclass(frozen=True, eq=False)
+class Palette:
+    """The colours of one theme; single colours are (4,) RGBA, opaque.
+
+    Attributes
+    ----------
+    ground, panel, cell : behind everything, of a box on it, of an empty cell
+    border, ink, muted, faint : outlines; text, secondary text, and marks hardly there
+    accent, accent_soft : the one accent, and its quiet form (wide areas)
+    good, warn, bad : verdicts; never without words
+    waste, waste_ground : hatching of what was moved for nothing, and what lies beneath it
+    outline : drawn around what is happening now
+    load, store, barrier, compute, shared : kinds of step and of operand
+    lanes : (32, 4), hue = quarter warp, lightness = lane within it
+    heat : (256, 4), few to many, even steps; entry 0 is still told from `cell`
+    todo_share : how far a colour still to come is moved towards the ground
+    """
+
+    name: str
+    ground: Rgba
+    panel: Rgba
+    cell: Rgba
+    border: Rgba
+    ink: Rgba
+    muted: Rgba
+    faint: Rgba
+    accent: Rgba
+    accent_soft: Rgba
+    good: Rgba
+    warn: Rgba
+    bad: Rgba
+    waste: Rgba
+    waste_ground: Rgba
+    outline: Rgba
+    load: Rgba
+    store: Rgba
+    barrier: Rgba
+    compute: Rgba
+    shared: Rgba
+    lanes: Rgba
+    heat: Rgba
+    todo_share: float
+
+    @property
+    def dark(self) -> bool:
+        """Whether light marks stand on a dark ground."""
+        return bool(luminance(self.ground) < 0.18)
+
+    def todo(self, color: Rgba) -> Rgba:
+        """How a colour looks while its turn has not come: moved towards the ground."""
+        return mix(color, self.ground, self.todo_share)
+
+    def soft(self, color: Rgba, share: float = 0.75) -> Rgba:
+        """A quiet form of a colour, for wide areas behind text."""
+        return mix(color, self.ground, share)
+
+    def state(self, color: Rgba, progress: Float) -> Rgba:
+        """(N, 4) colours for items with (N,) progress: 0 to come, 1 done, between while it goes."""
+        return mix(self.todo(color), color, np.clip(progress, 0.0, 1.0))
+
+    def ink_on(self, fill: Rgba) -> Rgba:
+        """The better readable of black and white text on each (..., 4) fill."""
+        # Equal contrast with black and white lies at luminance 0.179 (WCAG formula).
+        bright = (luminance(fill) > 0.179)[..., None]
+        return np.asarray(np.where(bright, _BLACK, _WHITE), dtype=np.uint8)
+
+    def heat_at(self, share: Float) -> Rgba:
+        """(..., 4) colours of values from 0 (fewest) to 1 (most)."""
+        index = np.rint(np.clip(share, 0.0, 1.0) * (len(self.heat) - 1)).astype(np.intp)
+        return np.asarray(self.heat[index])
+
+
+_BLACK, _WHITE = rgba("#000000"), rgba("#ffffff")
+
+
+def _lanes(hues: tuple[Hue, Hue, Hue, Hue]) -> Rgba:
+    """(32, 4): eight lightnesses of each quarter's hue."""
+    quarters = [from_lch(np.linspace(low, high, 8), chroma, hue) for hue, chroma, low, high in hues]
+    colors = np.concatenate(quarters)
+    colors.setflags(write=False)
+    return colors
+
+
+def _palette(
+    name: str,
+    colors: Mapping[str, str],
+    hues: tuple[Hue, Hue, Hue, Hue],
+    heat: tuple[str, ...],
+    todo_share: float,
+) -> Palette:
+    """A theme from its table of codes."""
+    steps = ramp(heat)
+    steps.setflags(write=False)
+    return Palette(
+        name=name, lanes=_lanes(hues), heat=steps, todo_share=todo_share,
+        **{key: rgba(code) for key, code in colors.items()},
+    )
+
+
+DARK = _palette(
+    "dark",
+    {
+        "ground": "#0d1117", "panel": "#151a21", "cell": "#1a212b", "border": "#333c48",
+        "ink": "#f0f3f6", "muted": "#9aa5b1", "faint": "#5a6572",
+        "accent": "#4dbbff", "accent_soft": "#1c3a52",
+        "good": "#5fd38a", "warn": "#ffb454", "bad": "#ff7a70",
+        "waste": "#b98146", "waste_ground": "#2a2019", "outline": "#ffffff",
+        "load": "#3f93c7", "store": "#46a86b", "barrier": "#98a3af", "compute": "#e6a04a",
+        "shared": "#b87fc9",
+    },
+    ((247.0, 0.135, 0.52, 0.70), (68.0, 0.135, 0.58, 0.79),
+     (168.0, 0.115, 0.52, 0.70), (332.0, 0.115, 0.55, 0.73)),
+    ("#24344d", "#2b6ca3", "#3fb0c4", "#a8d77f", "#ffe66b"),
+    0.72,
+)  # fmt: skip
+
+LIGHT = _palette(
+    "light",
+    {
+        "ground": "#fcfcfe", "panel": "#f3f5f8", "cell": "#e6eaef", "border": "#b9c2cc",
+        "ink": "#14181d", "muted": "#4b5866", "faint": "#8b97a4",
+        "accent": "#0b5fa5", "accent_soft": "#cfe3f4",
+        "good": "#1a6f3c", "warn": "#9a5200", "bad": "#b3261e",
+        "waste": "#a4672a", "waste_ground": "#f7ead9", "outline": "#0b0e13",
+        "load": "#1d7dc2", "store": "#2b8a55", "barrier": "#66727f", "compute": "#c77613",
+        "shared": "#96539f",
+    },
+    ((250.0, 0.140, 0.44, 0.66), (66.0, 0.145, 0.60, 0.80),
+     (165.0, 0.115, 0.46, 0.66), (335.0, 0.150, 0.48, 0.68)),
+    ("#d5e6f3", "#74b3d8", "#2f86b8", "#4b5a9e", "#3d1f5c"),
+    0.74,
+)  # fmt: skip
+
+CONTRAST = _palette(
+    "high contrast",
+    {
+        "ground": "#000000", "panel": "#000000", "cell": "#1c1c1c", "border": "#8c8c8c",
+        "ink": "#ffffff", "muted": "#e0e0e0", "faint": "#8c8c8c",
+        "accent": "#5cc8ff", "accent_soft": "#003a5c",
+        "good": "#6cf0a0", "warn": "#ffc24d", "bad": "#ff8f85",
+        "waste": "#ffb454", "waste_ground": "#1f1400", "outline": "#ffffff",
+        "load": "#5cb8f0", "store": "#5cd68c", "barrier": "#c8c8c8", "compute": "#ffb454",
+        "shared": "#e09cf0",
+    },
+    ((247.0, 0.135, 0.62, 0.76), (75.0, 0.145, 0.72, 0.86),
+     (168.0, 0.130, 0.62, 0.78), (332.0, 0.140, 0.64, 0.78)),
+    ("#2a3f66", "#2f78b8", "#3fc0d4", "#b4e884", "#fff080"),
+    0.62,
+)  # fmt: skip
+
+THEMES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT, "contrast": CONTRAST})

@@ -1,0 +1,37 @@
+"""The stage a lesson is drawn on: its size, its colours, and how large its letters are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.palette import Palette
+
+MARGIN = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A drawing area of `width` x `height` logical pixels.
+
+    `scale` enlarges letters and the space around them (presenter mode); it never changes the size
+    of the stage. A picture must fit whatever it is given.
+    """
+
+    width: float
+    height: float
+    palette: Palette
+    scale: float = 1.0
+
+    def text(self, size: float) -> float:
+        """The size in which to set text that is `size` pixels high at scale 1."""
+        return size * self.scale
+
+    @property
+    def margin(self) -> float:
+        """Space to leave free on every side."""
+        return MARGIN * self.scale
+
+    def frame(self, *marks: Mark) -> Frame:
+        """A picture that fills the stage, on the palette's ground."""
+        return Frame(self.width, self.height, self.palette.ground, marks)
