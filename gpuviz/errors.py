@@ -1,0 +1,44 @@
+"""The errors gpuviz raises on purpose: one sentence that names the thing, the value and the remedy.
+
+Error
+├── InputError           a bad argument, file or launch given by the user
+│   ├── LaunchError      a launch that no device would accept, or whose arguments do not fit
+│   └── FormatError      a file that is damaged, foreign or newer than this program
+├── CompileError         CUDA C that does not compile (has the diagnostics)
+├── UnsupportedError     PTX that the emulator does not execute (names opcode, PTX and CUDA line)
+├── KernelFault          the kernel itself did something illegal, or never ends
+├── UnavailableError     something this machine lacks (a compiler, a GPU, a permission)
+└── Cancelled            the caller asked to stop
+"""
+
+
+class Error(Exception):
+    """Any error with a message meant for the user."""
+
+
+class InputError(Error):
+    """A bad argument, file or launch given by the user."""
+
+
+class LaunchError(InputError):
+    """A launch that no device would accept, or whose arguments do not fit its parameters."""
+
+
+class FormatError(InputError):
+    """A file that is damaged, foreign or newer than this program."""
+
+
+class UnsupportedError(Error):
+    """PTX that the emulator does not execute."""
+
+
+class KernelFault(Error):
+    """An illegal access, a broken barrier or an endless loop in the kernel that runs."""
+
+
+class UnavailableError(Error):
+    """Something this machine lacks."""
+
+
+class Cancelled(Error):
+    """The caller asked to stop."""

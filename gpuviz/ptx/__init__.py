@@ -1,0 +1,1 @@
+"""PTX text to a whole-launch SIMT emulation with NumPy."""

@@ -1,0 +1,1 @@
+"""Ways to run a launch: emulated here, recorded, or on a GPU."""

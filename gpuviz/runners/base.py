@@ -1,0 +1,34 @@
+"""What every way of running a launch gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from gpuviz.compile import Resources
+from gpuviz.memory.counting import Counts
+from gpuviz.trace import Trace
+
+Level = Literal["sass", "ptx"]
+Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
+Cancel = Callable[[], bool]  # asked now and then; True stops the run with errors.Cancelled
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One launch, run: its trace, the counts predicted from it, and the buffers it left behind.
+
+    `counts` are at `level`; `level_note` says in words why the sass and ptx levels differ, or why
+    sass was not to be had. `resources` is what the compiler's log says, None for bare PTX.
+    """
+
+    trace: Trace
+    counts: Counts
+    outputs: Mapping[str, npt.NDArray[Any]]
+    arch: str
+    level: Level
+    level_note: str = ""
+    resources: Resources | None = None

@@ -1,0 +1,1 @@
+"""What the assembler made of the PTX: the memory instructions of a cubin."""

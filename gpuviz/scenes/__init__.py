@@ -1,0 +1,1 @@
+"""The lessons, in course order. One lesson is one file and one line here."""

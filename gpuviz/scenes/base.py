@@ -1,0 +1,140 @@
+"""What a lesson is: parameters, the launches they ask for, and the story told of the runs.
+
+A lesson never computes an address: it plans launches of real kernels, and tells what their traces
+say. `frame(t, stage)` of its story is a pure function, so that seeking, stepping back, thumbnails,
+tests and export are all the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
+from gpuviz.runners.base import Run
+
+Value = int | str | bool
+Values = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a parameter that has names rather than numbers."""
+
+    value: Value
+    label: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A knob of a lesson; the window draws it from this declaration alone.
+
+    An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
+    default without choices is a switch. `compiled` marks a parameter that is a compile-time
+    constant of the kernel (changing it needs NVRTC).
+    """
+
+    id: str
+    label: str
+    default: Value
+    minimum: int = 0
+    maximum: int = 0
+    choices: tuple[Choice, ...] = ()
+    hint: str = ""
+    compiled: bool = False
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Named parameter values: a variant of the lesson worth showing (or comparing)."""
+
+    label: str
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One launch a lesson asks for. `arguments` are SPECs of the command line (`f32[64]=rand`).
+
+    `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
+    resources/kernels; `record` the linear ids of the blocks whose requests the story needs.
+    """
+
+    role: str
+    kernel: str
+    entry: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[str, ...]
+    defines: tuple[tuple[str, str], ...] = ()
+    dynamic_shared: int = 0
+    record: tuple[int, ...] = (0,)
+
+
+StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of a story's time line.
+
+    `line` is the CUDA line being executed (0: none), in the kernel of the run named `role`;
+    `detail` says in a few words what happens, with its count ("ld.global.f32 · 8 sectors").
+    """
+
+    start: float
+    end: float
+    kind: StepKind
+    label: str
+    detail: str = ""
+    line: int = 0
+    role: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """A lesson told for one set of parameters: what happens when, and its pictures.
+
+    `title` is one sentence about what is seen, `sentence` the one below it. `expected` states the
+    closed form or published count that the counts should show.
+    """
+
+    title: str
+    sentence: str
+    steps: tuple[Step, ...]
+    frame: Callable[[float, Stage], Frame]
+    expected: str = ""
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first step to the end of the last."""
+        return self.steps[-1].end if self.steps else 0.0
+
+    def step_at(self, t: float) -> int:
+        """Index of the step under way at time t (the last one at and after the end)."""
+        return next((i for i, s in enumerate(self.steps) if t < s.end), len(self.steps) - 1)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson of the course.
+
+    `problem(values)` says in a sentence why a combination of values makes no sense, or returns "".
+    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role.
+    """
+
+    id: str
+    title: str
+    chapter: str
+    look_for: str
+    parameters: tuple[Parameter, ...]
+    presets: tuple[Preset, ...]
+    plan: Callable[[Values], tuple[Plan, ...]]
+    tell: Callable[[Values, Mapping[str, Run]], Story]
+    problem: Callable[[Values], str] = field(default=lambda values: "")
+
+    def defaults(self) -> dict[str, Value]:
+        """Parameter values to start with."""
+        return {p.id: p.default for p in self.parameters}

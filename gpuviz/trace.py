@@ -1,0 +1,273 @@
+"""The seam: what a launch did to memory, as immutable records.
+
+Everything that runs kernels ends here; everything that counts or draws starts here.
+
+A *request* is one memory instruction executed by one warp. While a launch runs, the emulator hands
+each memory instruction of a batch of blocks to every `Sink` as one `Access` (many warps at once).
+What is kept afterwards, for the blocks asked for, is a `Trace`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+U64 = npt.NDArray[np.uint64]
+U32 = npt.NDArray[np.uint32]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+Bool = npt.NDArray[np.bool_]
+
+Op = Literal["load", "store", "atomic", "reduction", "copy"]
+Space = Literal["global", "shared", "local", "constant"]
+
+LANES = 32
+
+
+@dataclass(frozen=True)
+class MemoryInstruction:
+    """One memory instruction of the program, as written in the PTX.
+
+    Attributes
+    ----------
+    pc : index of the instruction in its module's instruction list
+    line : line of the CUDA source it comes from, 0 when unknown
+    ptx_line : line of the PTX text, counted from 1
+    text : the opcode with its qualifiers, `ld.global.nc.v4.f32`
+    op : load, store, atomic (returns the old value), reduction (does not), or copy (cp.async; the
+        global side is recorded as a load with op "copy", the shared side as a store with op "copy")
+    space : the state space accessed; a generic access is resolved to the space its lanes hit
+    width : bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later)
+    kind : PTX type of one element, `f32`
+    path : "" or "nc" for loads through the read-only (texture) path
+    function : kernel or device function that holds it
+    """
+
+    pc: int
+    line: int
+    ptx_line: int
+    text: str
+    op: Op
+    space: Space
+    width: int
+    kind: str = "b32"
+    path: str = ""
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One memory instruction executed by many warps at the same step.
+
+    Attributes
+    ----------
+    instruction : what was executed
+    address : (N, 32) uint64, first byte each lane accesses; unspecified where the lane is inactive.
+        Global: device address. Shared and constant: offset in the block's shared memory / the
+        constant bank. Local: offset in the thread's own local memory (not interleaved).
+    active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
+    repeat : how many identical copies each row stands for (blocks that behaved alike); counts are
+        to be multiplied by it
+    """
+
+    instruction: MemoryInstruction
+    address: U64
+    active: Bool | None
+    repeat: int = 1
+
+
+class Sink(Protocol):
+    """Receives every memory access of a launch while it runs."""
+
+    def access(self, access: Access) -> None:
+        """Take one access. Rows without any active lane have been left out already."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A global-memory buffer of a launch: `size` bytes from `address`, `count` elements of `dtype`."""
+
+    name: str
+    address: int
+    size: int
+    dtype: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What was launched: kernel, geometry, and where its buffers lie."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int = 0
+    buffers: tuple[Buffer, ...] = ()
+    scalars: tuple[tuple[str, float | int], ...] = ()
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks in the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads_per_block(self) -> int:
+        """Number of threads in a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps_per_block(self) -> int:
+        """Number of warps in a block, the last one possibly partial."""
+        return -(-self.threads_per_block // LANES)
+
+    def block_index(self, block: int) -> tuple[int, int, int]:
+        """blockIdx of a linear block id (x fastest)."""
+        x, y, _ = self.grid
+        return block % x, block // x % y, block // (x * y)
+
+    def thread_index(self, thread: int) -> tuple[int, int, int]:
+        """threadIdx of a linear thread id within its block (x fastest)."""
+        x, y, _ = self.block
+        return thread % x, thread // x % y, thread // (x * y)
+
+    def buffer_at(self, address: int) -> Buffer | None:
+        """The buffer that holds a device address, or None."""
+        return next((b for b in self.buffers if b.address <= address < b.address + b.size), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Memory requests of the recorded blocks, one row a request, in the order they were issued.
+
+    Attributes
+    ----------
+    instruction : (R,) index into `Trace.instructions`
+    step : (R,) number of the issue slot; rows of one step were issued together
+    block, warp : (R,) linear block id, warp within the block
+    phase : (R,) barriers the block had passed before
+    active : (R,) bit i set when lane i accesses memory
+    address : (R, 32) as in `Access.address`, 0 where inactive
+    """
+
+    instruction: I32
+    step: I64
+    block: I64
+    warp: I32
+    phase: I32
+    active: U32
+    address: U64
+
+    def __len__(self) -> int:
+        """Number of requests."""
+        return len(self.instruction)
+
+    def select(self, rows: npt.NDArray[np.bool_] | I64 | slice) -> Requests:
+        """The rows picked by a mask, an index array or a slice."""
+        return Requests(
+            self.instruction[rows],
+            self.step[rows],
+            self.block[rows],
+            self.warp[rows],
+            self.phase[rows],
+            self.active[rows],
+            self.address[rows],
+        )
+
+    def lanes(self, row: int) -> Bool:
+        """(32,) bool: the lanes of one request that access memory."""
+        return lane_mask(self.active[row : row + 1])[0]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """How often one branch instruction ran, and how often it split a warp.
+
+    `warps` counts warp executions, `divergent` those in which lanes went both ways,
+    `taken` and `not_taken` count threads.
+    """
+
+    pc: int
+    line: int
+    ptx_line: int
+    warps: int
+    divergent: int
+    taken: int
+    not_taken: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something the emulator saw that a sanitizer would report.
+
+    `kind` is a short name ("uninitialised shared read"); `message` the whole sentence; `count` how
+    many times it was seen in all; the place is that of the first one.
+    """
+
+    severity: Literal["error", "warning"]
+    kind: str
+    message: str
+    line: int
+    ptx_line: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    address: int
+    count: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What one launch did. Arrays are read-only.
+
+    Attributes
+    ----------
+    instructions : memory instructions that were executed at least once
+    requests : every request of the blocks in `recorded`
+    recorded : linear ids of the blocks whose requests were kept
+    blocks_emulated : how many of `launch.blocks` were executed (all, unless a budget forced
+        sampling)
+    thread_instructions, warp_instructions : PTX instructions executed by lanes and by warps
+    printed : what the kernel wrote with printf
+    """
+
+    launch: Launch
+    instructions: tuple[MemoryInstruction, ...]
+    requests: Requests
+    recorded: tuple[int, ...]
+    blocks_emulated: int
+    thread_instructions: int
+    warp_instructions: int
+    branches: tuple[Branch, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    printed: str = ""
+    source: str = ""
+    ptx: str = ""
+    arch: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def of(self, *, line: int | None = None, block: int | None = None, warp: int | None = None,
+           space: str | None = None, op: str | None = None) -> Requests:
+        """The recorded requests that fit every condition given."""
+        keep = np.ones(len(self.requests), dtype=bool)
+        for wanted, actual in (("line", line), ("space", space), ("op", op)):
+            if actual is not None:
+                fits = np.array([getattr(i, wanted) == actual for i in self.instructions], bool)
+                keep &= fits[self.requests.instruction]
+        if block is not None:
+            keep &= self.requests.block == block
+        if warp is not None:
+            keep &= self.requests.warp == warp
+        return self.requests.select(keep)
+
+
+def lane_mask(bits: U32) -> Bool:
+    """(R,) lane bit sets to an (R, 32) bool array."""
+    return (bits[:, None] >> np.arange(LANES, dtype=np.uint32)) & np.uint32(1) != 0
+
+
+def lane_bits(mask: Bool) -> U32:
+    """(R, 32) bool array to (R,) lane bit sets."""
+    weights = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+    return np.asarray((mask * weights).sum(axis=1), dtype=np.uint32)
