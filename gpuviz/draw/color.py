@@ -43,7 +43,7 @@ def linear(color: Rgba) -> Float:
 
 
 def encode(light: Float) -> Rgba:
-    """(..., 3) linear light to opaque (..., 4) sRGB bytes; what lies outside the gamut is clipped."""
+    """(..., 3) linear light to opaque (..., 4) sRGB bytes, clipped to the gamut."""
     v = np.clip(light, 0.0, 1.0)
     v = np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1 / 2.4) - 0.055)
     opaque = np.ones((*v.shape[:-1], 1))
@@ -65,8 +65,9 @@ def from_oklab(lab: Float) -> Rgba:
 def from_lch(lightness: Float, chroma: float, hue: float) -> Rgba:
     """(N,) OKLab lightnesses of one chroma and hue (degrees) to (N, 4) colours."""
     turn = np.deg2rad(hue)
-    a, b = chroma * np.cos(turn), chroma * np.sin(turn)
-    return from_oklab(np.stack([lightness, np.full_like(lightness, a), np.full_like(lightness, b)], -1))
+    a = np.full_like(lightness, chroma * np.cos(turn))
+    b = np.full_like(lightness, chroma * np.sin(turn))
+    return from_oklab(np.stack([lightness, a, b], axis=-1))
 
 
 def ramp(stops: tuple[str, ...], count: int = 256) -> Rgba:

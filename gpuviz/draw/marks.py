@@ -26,7 +26,8 @@ class Boxes:
 
     `fill` (N, 4) or (4,); `stroke` likewise or None, `stroke_width` in pixels, drawn inside;
     `radius` rounds the corners; `hatch` (4,) draws diagonal lines of that colour over the fill
-    (waste is hatched, never just another colour). `tip(i)` is what hovering box i says.
+    (waste is hatched, never just another colour). `tip(i)` is what hovering box i says, "" nothing.
+    Boxes of one mark do not overlap: they may be painted in any order.
     """
 
     rect: F32
@@ -78,7 +79,10 @@ class Texts:
 
 @dataclass(frozen=True, eq=False)
 class Raster:
-    """An image of cells, (H, W, 4) RGBA, stretched over `rect` (x, y, width, height), no smoothing."""
+    """An image of cells, (H, W, 4) RGBA, stretched over `rect` (x, y, width, height), unsmoothed.
+
+    `tip(row, column)` is what hovering a cell says.
+    """
 
     rect: tuple[float, float, float, float]
     pixels: Rgba
@@ -90,7 +94,7 @@ Mark = Boxes | Curves | Lines | Texts | Raster
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One picture: `width` x `height` logical pixels, `ground` behind, `marks` in painting order."""
+    """One picture: `width` x `height` logical pixels, the `ground`, and marks in painting order."""
 
     width: float
     height: float

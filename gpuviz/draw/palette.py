@@ -168,4 +168,6 @@ CONTRAST = _palette(
     0.62,
 )  # fmt: skip
 
-THEMES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT, "contrast": CONTRAST})
+THEMES: Mapping[str, Palette] = MappingProxyType(
+    {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
+)

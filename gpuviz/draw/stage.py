@@ -24,8 +24,8 @@ class Stage:
     scale: float = 1.0
 
     def text(self, size: float) -> float:
-        """The size in which to set text that is `size` pixels high at scale 1."""
-        return size * self.scale
+        """The size, in whole pixels, in which to set text that is `size` high at scale 1."""
+        return float(round(size * self.scale))
 
     @property
     def margin(self) -> float:

@@ -1,0 +1,36 @@
+"""Easing: how far a movement has come, 0 to 1, at a share of its time, 0 to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.draw.color import Float
+
+
+def smooth(share: Float | float) -> Float:
+    """Starts and ends at rest (cubic); clipped outside 0 to 1."""
+    x = np.clip(share, 0.0, 1.0)
+    return np.asarray(x * x * (3.0 - 2.0 * x))
+
+
+def out(share: Float | float) -> Float:
+    """Starts at full speed and comes to rest; clipped outside 0 to 1."""
+    x = 1.0 - np.clip(share, 0.0, 1.0)
+    return np.asarray(1.0 - x * x * x)
+
+
+def progress(t: float, start: Float | float, end: Float | float) -> Float:
+    """Share of each stretch [start, end] that is over at time t; an empty stretch jumps."""
+    begin, stop = np.asarray(start, np.float64), np.asarray(end, np.float64)
+    length = np.maximum(stop - begin, 1e-9)
+    return np.asarray(np.clip((t - begin) / length, 0.0, 1.0))
+
+
+def staggered(share: float, count: int, overlap: float = 0.5) -> Float:
+    """(count,) progress of items that go one after another while `share` goes from 0 to 1.
+
+    `overlap` is the part of its own time during which an item's successor is already under way.
+    """
+    span = 1.0 / (1.0 + (count - 1) * (1.0 - overlap)) if count else 1.0
+    start: Float = np.arange(count, dtype=np.float64) * span * (1.0 - overlap)
+    return progress(share, start, start + span)

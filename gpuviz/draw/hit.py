@@ -1,0 +1,84 @@
+"""What lies under the pointer: the hover text of the topmost mark that has one there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.draw.marks import F32, Boxes, Curves, Frame, Lines, Mark, Raster, Texts
+from gpuviz.draw.metrics import text_width
+
+_REACH = 3.0  # pixels beside a curve that still count as on it
+_SAMPLES = np.linspace(0.0, 1.0, 25)
+
+
+def tip_at(frame: Frame, x: float, y: float) -> str | None:
+    """The hover text at a point of the frame, or None."""
+    for mark in reversed(frame.marks):
+        if tip := _tip(mark, x, y):
+            return tip
+    return None
+
+
+def _tip(mark: Mark, x: float, y: float) -> str | None:
+    """What one mark says at a point."""
+    if isinstance(mark, Lines) or mark.tip is None:
+        return None
+    if isinstance(mark, Raster):
+        cell = _cell(mark, x, y)
+        return mark.tip(*cell) if cell else None
+    index = _index(mark, x, y)
+    return None if index is None else mark.tip(index)
+
+
+def _index(mark: Boxes | Curves | Texts, x: float, y: float) -> int | None:
+    """Which item of a mark holds the point."""
+    if isinstance(mark, Curves):
+        return _curve(mark, x, y)
+    return _inside(mark.rect if isinstance(mark, Boxes) else text_boxes(mark), x, y)
+
+
+def _inside(rect: F32, x: float, y: float) -> int | None:
+    """The last of (N, 4) rectangles that holds the point."""
+    left, top, width, height = rect.T
+    hits = (left <= x) & (x < left + width) & (top <= y) & (y < top + height)
+    found = np.flatnonzero(hits)
+    return int(found[-1]) if len(found) else None
+
+
+def _curve(mark: Curves, x: float, y: float) -> int | None:
+    """The curve nearest to the point, if it is within reach."""
+    if not len(mark.points):
+        return None
+    path = _polyline(mark.points) - np.array([x, y])
+    start, along = path[:, :-1], np.diff(path, axis=1)
+    length = np.maximum((along**2).sum(-1), 1e-9)
+    share = np.clip(-(start * along).sum(-1) / length, 0.0, 1.0)[..., None]
+    distance = np.linalg.norm(start + share * along, axis=-1).min(axis=1)
+    nearest = int(distance.argmin())
+    return nearest if distance[nearest] <= mark.width / 2 + _REACH else None
+
+
+def _polyline(points: F32) -> F32:
+    """(N, 4, 2) Bezier points to (N, samples, 2) points along the curves."""
+    t = _SAMPLES[:, None]
+    weights = np.concatenate([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3], 1)
+    return np.asarray(weights @ points, dtype=np.float32)
+
+
+def _cell(mark: Raster, x: float, y: float) -> tuple[int, int] | None:
+    """Row and column of the cell that holds the point."""
+    left, top, width, height = mark.rect
+    if not (left <= x < left + width and top <= y < top + height):
+        return None
+    rows, columns = mark.pixels.shape[:2]
+    return int((y - top) * rows / height), int((x - left) * columns / width)
+
+
+def text_boxes(mark: Texts) -> F32:
+    """(N, 4) boxes, a line high, that hold the strings of a mark."""
+    widths = [text_width(s, mark.size, mark.bold, mark.mono) for s in mark.strings]
+    width = np.array(widths, np.float32)
+    left = mark.at[:, 0] - width * {"left": 0.0, "center": 0.5, "right": 1.0}[mark.align]
+    top = mark.at[:, 1] - mark.size * 0.6
+    height = np.full(len(width), mark.size * 1.2, np.float32)
+    return np.stack([left, top, width, height], axis=1).astype(np.float32)

@@ -1,0 +1,38 @@
+"""The shipped fonts, so that a picture looks the same on every machine."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+from PySide6.QtGui import QFont, QFontDatabase
+
+from gpuviz.errors import UnavailableError
+
+TEXT, CODE = "Inter", "JetBrains Mono"
+_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "fonts"
+_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
+
+
+@cache
+def load_fonts() -> tuple[str, str]:
+    """Register the shipped fonts, once; families for text and for code. Needs a QGuiApplication."""
+    for name in _FILES:
+        if QFontDatabase.addApplicationFont(str(_FOLDER / name)) < 0:
+            raise UnavailableError(
+                f"the font {name} is missing or unreadable in {_FOLDER}; install gpuviz again"
+            )
+    return TEXT, CODE
+
+
+@lru_cache(maxsize=256)
+def font(size: float, bold: bool = False, mono: bool = False) -> QFont:
+    """A shipped font, `size` logical pixels high, with figures of equal width."""
+    family = load_fonts()[mono]
+    chosen = QFont(family)
+    chosen.setPixelSize(max(round(size), 1))
+    chosen.setWeight(QFont.Weight.DemiBold if bold and not mono else QFont.Weight.Normal)
+    chosen.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    chosen.setStyleStrategy(QFont.StyleStrategy.PreferAntialias)
+    chosen.setFeature(QFont.Tag("tnum"), 1)
+    return chosen
