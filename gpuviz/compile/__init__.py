@@ -1,0 +1,32 @@
+"""CUDA C to PTX, cubin and the compiler's log, through NVRTC (or nvcc for files with host code).
+
+    compile_cuda(source, arch="sm_90")    text to Program
+    load_program(path, arch="sm_90")      a .cu or .ptx file to Program
+    gallery(kernel, defines, arch)        a kernel of resources/kernels, prebuilt where NVRTC is not
+    prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
+    compile_arch("sm_60")                 the architecture to compile for, and `compile_reason`
+    entry_name(program.kernels, "saxpy")  the mangled name meant by a plain one
+
+Importing this needs no compiler: NVRTC is loaded by the first call that wants it.
+"""
+
+from gpuviz.compile.archs import compile_arch, compile_reason
+from gpuviz.compile.compiler import compile_cuda, load_program
+from gpuviz.compile.names import demangled, entry_name
+from gpuviz.compile.prebuilt import gallery, prebuilt
+from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
+
+__all__ = [
+    "CompileError",
+    "Diagnostic",
+    "Program",
+    "Resources",
+    "compile_arch",
+    "compile_cuda",
+    "compile_reason",
+    "demangled",
+    "entry_name",
+    "gallery",
+    "load_program",
+    "prebuilt",
+]

@@ -1,0 +1,96 @@
+"""Compiled programs on disk, found by the content they were made from.
+
+An entry is a line with the checksum of what follows, then JSON. One that is damaged, cut short or
+of another format counts as absent. Nothing in it is ever executed or unpickled.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gpuviz.compile.program import Diagnostic, Program, Resources
+
+_FORMAT = 1
+_KEPT = 400  # entries; the oldest go first
+
+
+def folder() -> Path:
+    """Where this platform keeps caches, gpuviz/compile below it."""
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "gpuviz" / "compile"
+
+
+def key(*parts: object) -> str:
+    """A name made of everything that decides the result."""
+    return hashlib.sha256(json.dumps([_FORMAT, *parts], default=str).encode()).hexdigest()
+
+
+def load(name: str) -> Program | None:
+    """The program kept under a key, None when there is none or it is damaged."""
+    try:
+        checksum, _, body = (folder() / f"{name}.json").read_bytes().partition(b"\n")
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            return None
+        return from_json(json.loads(body))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def store(name: str, program: Program) -> None:
+    """Keep a program under a key. A disk that is full or read-only is no error: nothing is kept."""
+    body = json.dumps(to_json(program)).encode()
+    text = hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        _write(folder() / f"{name}.json", text)
+        _prune(folder())
+    except OSError:
+        return
+
+
+def _write(file: Path, text: bytes) -> None:
+    """Write all or nothing: readers see the old file or the new one, never half of it."""
+    handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text)
+        os.replace(temporary, file)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _prune(place: Path) -> None:
+    entries = sorted(place.glob("*.json"), key=lambda file: file.stat().st_mtime)
+    for file in entries[:-_KEPT]:
+        file.unlink(missing_ok=True)
+
+
+def to_json(program: Program) -> dict[str, Any]:
+    """A program as JSON values."""
+    plain = asdict(program)
+    return plain | {"cubin": base64.b64encode(program.cubin).decode()}
+
+
+def from_json(plain: dict[str, Any]) -> Program:
+    """The program of `to_json`; KeyError or TypeError for anything else."""
+    resources = {name: Resources(**facts) for name, facts in plain["resources"].items()}
+    warnings = tuple(Diagnostic(**warning) for warning in plain["warnings"])
+    cubin = base64.b64decode(plain["cubin"], validate=True)
+    return Program(
+        **plain | {"cubin": cubin, "resources": resources, "warnings": warnings}
+    )

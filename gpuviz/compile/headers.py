@@ -1,0 +1,171 @@
+"""Header files for NVRTC, which knows none: NVIDIA's own, and stand-ins for the host's.
+
+An ordinary .cu file includes <stdio.h>, <math.h> or <vector> for the sake of its host part. NVRTC
+has printf, assert and the mathematical functions built in, so that device code needs little of
+these: fixed-width integers, limits, and the std:: names of common functions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuviz.compile.nvrtc import Library
+
+_EMPTY = """
+algorithm.h chrono cstdio cstdlib cstring ctime exception fstream iomanip ios iosfwd iostream
+istream malloc.h map memory memory.h mutex omp.h ostream queue random set sstream stdexcept stdio.h
+stdlib.h streambuf string string.h strings.h sys/time.h sys/types.h thread time.h unistd.h
+unordered_map unordered_set vector windows.h
+"""
+
+# Device parts of the C++ library come from CUDA's own one, under the names of std.
+_FROM_CUDA_STD = "algorithm array complex functional iterator limits numeric tuple type_traits"
+
+_STDINT = """#pragma once
+typedef signed char int8_t; typedef unsigned char uint8_t;
+typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned int uint32_t;
+typedef long long int64_t; typedef unsigned long long uint64_t;
+typedef long long intptr_t; typedef unsigned long long uintptr_t;
+typedef long long intmax_t; typedef unsigned long long uintmax_t;
+#define INT8_MIN (-128)
+#define INT8_MAX 127
+#define UINT8_MAX 255
+#define INT16_MIN (-32768)
+#define INT16_MAX 32767
+#define UINT16_MAX 65535
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define UINT32_MAX 4294967295U
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define UINT64_MAX 18446744073709551615ULL
+"""
+
+_LIMITS = """#pragma once
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295U
+#define LLONG_MIN (-9223372036854775807LL - 1)
+#define LLONG_MAX 9223372036854775807LL
+#define ULLONG_MAX 18446744073709551615ULL
+"""
+
+_FLOAT = """#pragma once
+#define FLT_EPSILON 1.19209290e-7f
+#define FLT_MIN 1.17549435e-38f
+#define FLT_MAX 3.40282347e+38f
+#define FLT_DIG 6
+#define FLT_MANT_DIG 24
+#define DBL_EPSILON 2.2204460492503131e-16
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_DIG 15
+#define DBL_MANT_DIG 53
+"""
+
+_MATH = """#pragma once
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#define HUGE_VALF __int_as_float(0x7f800000)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
+#endif
+#ifndef M_PI
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+"""
+
+_STD_MATH = "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 fabs floor fma fmax fmin \
+fmod hypot isfinite isinf isnan log log10 log1p log2 pow round rsqrt sin sinh sqrt tan tanh trunc"
+_STD_INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t \
+uintptr_t"
+
+
+def _in_std(names: str, after: str) -> str:
+    """A header that includes another and offers names of it in namespace std too."""
+    using = " ".join(f"using ::{name};" for name in names.split())
+    return f"#pragma once\n#include <{after}>\nnamespace std {{ {using} }}\n"
+
+
+def _from_cuda_std(name: str) -> str:
+    """A header of std made of CUDA's one, or empty where that is not installed."""
+    alias = "namespace std { using namespace ::cuda::std; }"
+    return (
+        f"#pragma once\n#if __has_include(<cuda/std/{name}>)\n"
+        f"#include <cuda/std/{name}>\n{alias}\n#endif\n"
+    )
+
+
+STAND_INS: dict[str, str] = {
+    **dict.fromkeys(_EMPTY.split(), "#pragma once\n"),
+    **{name: _from_cuda_std(name) for name in _FROM_CUDA_STD.split()},
+    "stdint.h": _STDINT,
+    "inttypes.h": "#include <stdint.h>\n",
+    "cstdint": _in_std(_STD_INTEGERS, "stdint.h"),
+    "limits.h": _LIMITS,
+    "climits": "#include <limits.h>\n",
+    "float.h": _FLOAT,
+    "cfloat": "#include <float.h>\n",
+    "math.h": _MATH,
+    "cmath": _in_std(_STD_MATH, "math.h"),
+    "assert.h": "#pragma once\n",
+    "cassert": "#pragma once\n",
+    "stddef.h": "#pragma once\n#ifndef NULL\n#define NULL 0\n#endif\n",
+    "cstddef": "#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n",
+    "stdbool.h": "#pragma once\n",
+    "utility": "#pragma once\n",
+}
+
+# What a plain kernel wants of these when NVIDIA's headers are not installed: nothing.
+RUNTIME_STAND_INS = dict.fromkeys(
+    ("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h",
+     "device_functions.h", "vector_types.h", "vector_functions.h", "builtin_types.h"),
+    "#pragma once\n",
+)  # fmt: skip
+
+
+def folders(library: Library) -> tuple[Path, ...]:
+    """Folders of NVIDIA's headers of the very release that an NVRTC belongs to.
+
+    They are looked for beside the library only, so that releases are never mixed: wheels of
+    CUDA 13 share one folder, wheels of CUDA 12 have one each, a toolkit has `include`.
+    """
+    candidates: list[Path] = []
+    for parent in list(library.path.parents)[1:4]:
+        candidates += [parent / "include", parent / "include" / "cccl"]
+        if library.version[0] == 12:
+            wheels = ("cuda_runtime", "cuda_cccl", "cuda_nvcc")
+            candidates += [parent / wheel / "include" for wheel in wheels]
+    known = ("cuda_runtime.h", "crt", "cuda/std")
+    return tuple(folder for folder in candidates if any((folder / name).exists() for name in known))
+
+
+def builtin(include: tuple[Path, ...]) -> dict[str, str]:
+    """Headers to hand to NVRTC as text: stand-ins that no folder of the user's has a file for."""
+    runtime = any((folder / "cuda_runtime.h").exists() for folder in include)
+    offered = STAND_INS if runtime else STAND_INS | RUNTIME_STAND_INS
+    offered = offered | {"cuda.h": "#pragma once\n"}  # the driver's host interface: no device code
+    return {name: text for name, text in offered.items() if not _has(include, name)}
+
+
+def _has(include: tuple[Path, ...], name: str) -> bool:
+    return name != "cuda.h" and any((folder / name).is_file() for folder in include)

@@ -1,0 +1,94 @@
+"""The compiler's log, read: diagnostics of the front end, resources from ptxas."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Literal, cast
+
+from gpuviz.compile.program import CompileError, Diagnostic, Resources
+
+_DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): "
+    r"(?:catastrophic )?(?P<severity>error|warning|remark)(?: #[\w-]+)?: (?P<text>.*)$"
+)
+_TOOL = re.compile(r"^(?P<file>ptxas|nvcc|nvlink|cicc)\b[^:]*: *(?P<text>.*)$")
+_CARET = re.compile(r"^\s*\^\s*$")
+_INDENT = 2  # the front end indents the source line it shows, and the caret below it, by this
+_FUNCTION = re.compile(r"Function properties for '?([\w$]+)'?")
+_ENTRY = re.compile(r"Compiling entry function '([\w$]+)'")
+_FACTS = {
+    "stack_bytes": re.compile(r"(\d+) bytes stack frame"),
+    "spill_stores_bytes": re.compile(r"(\d+) bytes spill stores"),
+    "spill_loads_bytes": re.compile(r"(\d+) bytes spill loads"),
+    "registers": re.compile(r"Used (\d+) registers"),
+    "barriers": re.compile(r"used (\d+) barriers"),
+    "static_shared_bytes": re.compile(r"(\d+)(?:\+\d+)? bytes smem"),
+}
+
+Severity = Literal["error", "warning", "remark"]
+
+
+def diagnostics(log: str, folder: str = "") -> tuple[Diagnostic, ...]:
+    """Every message of a front end's log, with the column its caret points at.
+
+    `folder` is left out of the file names (the made-up folder that the source was compiled in).
+    """
+    lines = log.splitlines()
+    return tuple(
+        found
+        for number, text in enumerate(lines)
+        if (found := _diagnostic(text, lines[number + 1 :], folder)) is not None
+    )
+
+
+def _diagnostic(text: str, following: list[str], folder: str) -> Diagnostic | None:
+    if (match := _DIAGNOSTIC.match(text)) is not None:
+        severity = cast(Severity, match["severity"])
+        name = match["file"].removeprefix(folder)
+        return Diagnostic(name, int(match["line"]), _column(following), severity, match["text"])
+    if (match := _TOOL.match(text)) is not None and re.search(r"\b(fatal|error)\b", text):
+        return Diagnostic(match["file"], 0, 0, "error", match["text"])
+    return None
+
+
+def _column(following: list[str]) -> int:
+    """Column of the caret line that belongs to a message, 0 without one."""
+    for text in following:
+        if _CARET.match(text):
+            return max(text.index("^") + 1 - _INDENT, 1)
+        if not text.strip() or _DIAGNOSTIC.match(text):
+            return 0
+    return 0
+
+
+def resources(log: str) -> dict[str, Resources]:
+    """Resources of each kernel, by mangled name, from the lines of `ptxas -v`."""
+    found: dict[str, Resources] = {}
+    current = ""
+    for line in log.splitlines():
+        if (match := _ENTRY.search(line)) is not None:
+            found[match[1]] = Resources()
+        elif (match := _FUNCTION.search(line)) is not None:
+            current = match[1]
+        elif current in found:
+            found[current] = _with_facts(found[current], line)
+    return found
+
+
+def _with_facts(known: Resources, line: str) -> Resources:
+    for name, pattern in _FACTS.items():
+        if (match := pattern.search(line)) is not None:
+            known = replace(known, **{name: int(match[1])})
+    return known
+
+
+def failure(name: str, log: str, folder: str = "") -> CompileError:
+    """The error for a compilation that did not succeed."""
+    found = diagnostics(log, folder)
+    errors = [d for d in found if d.severity == "error"]
+    if not errors:
+        return CompileError(f"{name} does not compile:\n{log.strip()}", found, log)
+    count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
+    shown = "\n".join(f"  {error}" for error in errors[:20])
+    return CompileError(f"{name} does not compile ({count}):\n{shown}", found, log)

@@ -1,0 +1,67 @@
+"""nvcc, for sources with host code: it needs a CUDA toolkit and a host compiler."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from gpuviz.compile import archs
+from gpuviz.compile.nvrtc import Output
+
+_VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
+_SECONDS = 300  # a template-heavy file takes nvcc a minute; more is a hang
+
+
+def find() -> str | None:
+    """Path of nvcc, None when it is not on PATH."""
+    return shutil.which("nvcc")
+
+
+@cache
+def version(nvcc: str) -> str:
+    """`nvcc 13.0.88`."""
+    match = _VERSION.search(_run([nvcc, "--version"]).stdout)
+    return f"nvcc {match[1]}" if match else "nvcc"
+
+
+@cache
+def supported(nvcc: str) -> tuple[int, ...]:
+    """Compute capabilities times ten that an nvcc makes machine code for."""
+    return tuple(int(found) for found in re.findall(r"sm_(\d+)", _listed(nvcc)))
+
+
+def _listed(nvcc: str) -> str:
+    return _run([nvcc, "--list-gpu-code"]).stdout
+
+
+def compile(
+    nvcc: str, source: str, name: str, arch: str, defines: Sequence[str], include: Sequence[Path]
+) -> Output:
+    """Compile the device code of a source text, in a folder of its own.
+
+    One run gives cubin and PTX (`--keep`). nvcc's own flags for numerics are kept: no -ftz.
+    """
+    archs.require(arch, supported(nvcc), version(nvcc))
+    with tempfile.TemporaryDirectory(prefix="gpuviz-") as folder:
+        file = Path(folder) / Path(name).with_suffix(".cu").name
+        file.write_text(source, encoding="utf-8")
+        command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
+        command += ["-Xptxas", "-v", "-o", "out.cubin", file.name, *defines]
+        command += [f"-I{path}" for path in include]
+        done = _run(command, folder)
+        log = (done.stderr + done.stdout).replace(folder, "")
+        if done.returncode != 0:
+            return Output(False, log)
+        ptx = file.with_suffix(".ptx").read_text(encoding="utf-8")
+        return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes())
+
+
+def _run(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, capture_output=True, text=True, errors="replace", cwd=folder, timeout=_SECONDS
+    )

@@ -1,0 +1,23 @@
+"""File names in PTX, made the same on every machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+_FILE = re.compile(r'^(\s*\.file\s+\d+\s+)"([^"]*)"(?:,\s*\d+,\s*\d+)?', re.MULTILINE)
+
+
+def normalise(ptx: str, name: str) -> str:
+    """PTX whose `.file` paths are `name` for the main source, and short for headers.
+
+    The compiler writes the folder it ran in; a header keeps what follows its `include` folder.
+    """
+    return _FILE.sub(lambda match: f'{match[1]}"{_short(match[2], name)}"', ptx)
+
+
+def _short(path: str, name: str) -> str:
+    slashed = path.replace("\\\\", "/").replace("\\", "/")
+    if PurePosixPath(slashed).stem == PurePosixPath(name).stem:
+        return name
+    return slashed.rpartition("/include/")[2].rpartition("/../")[2] or slashed

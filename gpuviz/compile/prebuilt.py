@@ -1,0 +1,104 @@
+"""PTX of the gallery's kernels, shipped for machines without NVRTC (macOS).
+
+`resources/kernels/prebuilt/index.json` lists what is there; `python -m gpuviz.prebuild` makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from gpuviz import resources
+from gpuviz.compile import nvrtc
+from gpuviz.compile.archs import compile_arch
+from gpuviz.compile.compiler import load_program, read_text
+from gpuviz.compile.program import Program, Resources
+from gpuviz.errors import FormatError, UnavailableError
+
+ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
+FOLDER = "kernels/prebuilt"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One prebuilt PTX file: what it was made from, and what the compiler said of it."""
+
+    kernel: str
+    defines: tuple[tuple[str, str], ...]
+    arch: str
+    source_hash: str
+    compiler: str
+    file: str
+    resources: tuple[tuple[str, Resources], ...]
+
+
+def source_hash(source: str) -> str:
+    """Checksum of a kernel's source, the same for either kind of line ending."""
+    return hashlib.sha256(source.replace("\r\n", "\n").encode()).hexdigest()
+
+
+def entries(folder: Path) -> tuple[Entry, ...]:
+    """The index of a folder of prebuilt PTX; none when the folder has no index."""
+    file = folder / "index.json"
+    if not file.is_file():
+        return ()
+    try:
+        return tuple(_entry(row) for row in json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(
+            f"{file} is damaged ({error}): run python -m gpuviz.prebuild, or install gpuviz again."
+        ) from error
+
+
+def _entry(row: Mapping[str, object]) -> Entry:
+    facts, defines = row["resources"], row["defines"]
+    if not isinstance(facts, dict) or not isinstance(defines, dict):
+        raise TypeError("resources and defines are to be tables")
+    fields = {name: str(row[name]) for name in
+              ("kernel", "arch", "source_hash", "compiler", "file")}  # fmt: skip
+    found = tuple((name, Resources(**values)) for name, values in facts.items())
+    return Entry(**fields, defines=tuple(sorted(defines.items())), resources=found)
+
+
+@cache
+def _shipped() -> Mapping[tuple[str, tuple[tuple[str, str], ...]], Entry]:
+    return {(e.kernel, e.defines): e for e in entries(resources.path(FOLDER))}
+
+
+def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program | None:
+    """The shipped PTX of a kernel file with these macros, None when there is none or it is stale.
+
+    It is compiled for one architecture; asking for another one gives None, "" takes any.
+    """
+    entry = _shipped().get((kernel, tuple(sorted(defines.items()))))
+    if entry is None or (arch and arch != entry.arch):
+        return None
+    source = read_text(resources.path(f"kernels/{kernel}"))
+    if source_hash(source) != entry.source_hash:
+        return None
+    return Program(
+        ptx=read_text(resources.path(f"{FOLDER}/{entry.file}")), cubin=b"", log="",
+        resources=dict(entry.resources), warnings=(), source=source, name=kernel, arch=entry.arch,
+        compiler=entry.compiler, note="prebuilt PTX: no machine code, so no sass level",
+    )  # fmt: skip
+
+
+def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:
+    """A kernel of resources/kernels: compiled where NVRTC is, else as shipped.
+
+    UnavailableError when it must be compiled (a compile-time parameter was changed) but cannot be.
+    """
+    if nvrtc.libraries():
+        path = resources.path(f"kernels/{kernel}")
+        return load_program(path, arch=compile_arch(arch), defines=defines)
+    if (found := prebuilt(kernel, defines)) is not None:
+        return found
+    macros = ", ".join(f"{key}={value}" for key, value in defines.items()) or "no macros"
+    raise UnavailableError(
+        f"{kernel} with {macros} has to be compiled, as only the lessons' default values are "
+        f"shipped prebuilt. {nvrtc.MISSING}"
+    )
