@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gpuviz import __version__
 from gpuviz.compile.program import Diagnostic, Program, Resources
 
 _FORMAT = 1
@@ -36,7 +37,8 @@ def folder() -> Path:
 
 def key(*parts: object) -> str:
     """A name made of everything that decides the result."""
-    return hashlib.sha256(json.dumps([_FORMAT, *parts], default=str).encode()).hexdigest()
+    text = json.dumps([_FORMAT, __version__, *parts], default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def load(name: str) -> Program | None:

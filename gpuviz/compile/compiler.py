@@ -114,10 +114,10 @@ def _with_nvrtc(
     archs.require(arch, library.archs, compiler)
     folders = (*include, *headers.folders(library))
     options = (f"-arch={arch}", *FLAGS, *macros, *(f"-I{folder}" for folder in folders))
-    key = cache.key(source, name, options, instances, compiler, _contents(source, include))
+    given = headers.builtin(folders)
+    key = cache.key(source, name, options, instances, compiler, given, _contents(source, include))
     if (kept := cache.load(key)) is not None:
         return kept
-    given = headers.builtin(folders)
     output = library.compile(source, _FOLDER + name, options, given, instances)
     program = _program(output, source, name, arch, compiler)
     cache.store(key, program)

@@ -2,7 +2,9 @@
 
 An ordinary .cu file includes <stdio.h>, <math.h> or <vector> for the sake of its host part. NVRTC
 has printf, assert and the mathematical functions built in, so that device code needs little of
-these: fixed-width integers, limits, and the std:: names of common functions.
+these: fixed-width integers, limits, and the std:: names of common functions. CUDA's own C++
+library (CCCL) has most of it; compiling that takes a second where it is large, so <cmath> does
+without.
 """
 
 from __future__ import annotations
@@ -18,58 +20,7 @@ stdlib.h streambuf string string.h strings.h sys/time.h sys/types.h thread time.
 unordered_map unordered_set vector windows.h
 """
 
-# Device parts of the C++ library come from CUDA's own one, under the names of std.
 _FROM_CUDA_STD = "algorithm array complex functional iterator limits numeric tuple type_traits"
-
-_STDINT = """#pragma once
-typedef signed char int8_t; typedef unsigned char uint8_t;
-typedef short int16_t; typedef unsigned short uint16_t;
-typedef int int32_t; typedef unsigned int uint32_t;
-typedef long long int64_t; typedef unsigned long long uint64_t;
-typedef long long intptr_t; typedef unsigned long long uintptr_t;
-typedef long long intmax_t; typedef unsigned long long uintmax_t;
-#define INT8_MIN (-128)
-#define INT8_MAX 127
-#define UINT8_MAX 255
-#define INT16_MIN (-32768)
-#define INT16_MAX 32767
-#define UINT16_MAX 65535
-#define INT32_MIN (-2147483647 - 1)
-#define INT32_MAX 2147483647
-#define UINT32_MAX 4294967295U
-#define INT64_MIN (-9223372036854775807LL - 1)
-#define INT64_MAX 9223372036854775807LL
-#define UINT64_MAX 18446744073709551615ULL
-"""
-
-_LIMITS = """#pragma once
-#define CHAR_BIT 8
-#define SCHAR_MIN (-128)
-#define SCHAR_MAX 127
-#define UCHAR_MAX 255
-#define SHRT_MIN (-32768)
-#define SHRT_MAX 32767
-#define USHRT_MAX 65535
-#define INT_MIN (-2147483647 - 1)
-#define INT_MAX 2147483647
-#define UINT_MAX 4294967295U
-#define LLONG_MIN (-9223372036854775807LL - 1)
-#define LLONG_MAX 9223372036854775807LL
-#define ULLONG_MAX 18446744073709551615ULL
-"""
-
-_FLOAT = """#pragma once
-#define FLT_EPSILON 1.19209290e-7f
-#define FLT_MIN 1.17549435e-38f
-#define FLT_MAX 3.40282347e+38f
-#define FLT_DIG 6
-#define FLT_MANT_DIG 24
-#define DBL_EPSILON 2.2204460492503131e-16
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_MAX 1.7976931348623157e+308
-#define DBL_DIG 15
-#define DBL_MANT_DIG 53
-"""
 
 _MATH = """#pragma once
 #ifndef INFINITY
@@ -109,22 +60,17 @@ def _in_std(names: str, after: str) -> str:
 def _from_cuda_std(name: str) -> str:
     """A header of std made of CUDA's one, or empty where that is not installed."""
     alias = "namespace std { using namespace ::cuda::std; }"
-    return (
-        f"#pragma once\n#if __has_include(<cuda/std/{name}>)\n"
-        f"#include <cuda/std/{name}>\n{alias}\n#endif\n"
-    )
+    guard = f"#pragma once\n#if __has_include(<cuda/std/{name}>)\n"
+    return f"{guard}#include <cuda/std/{name}>\n{alias}\n#endif\n"
 
 
 STAND_INS: dict[str, str] = {
     **dict.fromkeys(_EMPTY.split(), "#pragma once\n"),
     **{name: _from_cuda_std(name) for name in _FROM_CUDA_STD.split()},
-    "stdint.h": _STDINT,
-    "inttypes.h": "#include <stdint.h>\n",
-    "cstdint": _in_std(_STD_INTEGERS, "stdint.h"),
-    "limits.h": _LIMITS,
-    "climits": "#include <limits.h>\n",
-    "float.h": _FLOAT,
-    "cfloat": "#include <float.h>\n",
+    **dict.fromkeys(("stdint.h", "inttypes.h"), "#include <cuda/std/cstdint>\n"),
+    "cstdint": _in_std(_STD_INTEGERS, "cuda/std/cstdint"),
+    **dict.fromkeys(("limits.h", "climits"), "#include <cuda/std/climits>\n"),
+    **dict.fromkeys(("float.h", "cfloat"), "#include <cuda/std/cfloat>\n"),
     "math.h": _MATH,
     "cmath": _in_std(_STD_MATH, "math.h"),
     "assert.h": "#pragma once\n",
