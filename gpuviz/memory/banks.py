@@ -1,0 +1,140 @@
+"""Shared memory: wavefronts of a request, per compute capability.
+
+A *wavefront* is one pass over the banks. Lanes of one group are served together; two lanes of a
+group collide when they need different cells of one bank. What a cell is:
+
+1.x   16 banks, half warps, one word broadcast a pass; wide accesses are several 32-bit requests
+2.x   32 banks, any number of broadcasts; 64 bits: half warps, 128 bits: quarter warps, twice over
+3.x   banks are 64 bits wide; in 4-byte mode a word and the one 32 further on share a cell
+5.0+  32 banks of 32 bits; 64 bits: half warps, 128 bits: quarter warps; loads whose neighbours
+      ask for the same are merged two groups to one
+
+Not modelled: LDSM and STSM, arbitration with other traffic (hardware counters of full launches
+read up to 5 % more), data-dependent retries of shared atomics (lock loops) on 2.x and 3.x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.memory.lanes import any_active, check, firsts, grouped, summed
+from gpuviz.memory.tesla import tesla_passes
+from gpuviz.trace import I64, U64, Bool, Op
+
+WIDTHS = (1, 2, 4, 8, 16)
+_LANE = np.arange(32)
+
+
+@dataclass(frozen=True, eq=False)
+class Wavefronts:
+    """Passes over the banks for N requests; both arrays (N,) int64.
+
+    `ideal` is what the same lanes would take if no two collided: one pass for each group that has
+    an active lane. So `count - ideal` is what bank conflicts cost.
+    """
+
+    count: I64
+    ideal: I64
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What lanes need of the banks: (N, 32) cell ids, the bank each lies in, number of banks.
+
+    A cell is what one bank delivers in one pass; wide accesses use adjacent banks in step, which
+    then count as one.
+    """
+
+    cell: U64
+    bank: U64
+    banks: int
+
+
+def wavefronts(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
+               bank_width: int = 4) -> Wavefronts:  # fmt: skip
+    """Wavefronts of N requests: (N, 32) addresses and active lanes, `width` bytes a lane.
+
+    `bank_width` is the mode of 3.x (4 or 8 bytes); other architectures have one mode.
+    """
+    check(width, WIDTHS)
+    if arch.banking == "tesla":
+        count, ideal = tesla_passes(address, active, width, op)
+        return Wavefronts(count, ideal)
+    found = cells(arch, address, width, bank_width)
+    parts = groups_of(arch, width)
+    result = _served(found, active, parts, extra_pass(arch, width))
+    if not may_merge(arch, width, op):
+        return result
+    merged = _served(found, active, parts // 2, 0)
+    merge = merges(address, active)
+    return Wavefronts(np.where(merge, merged.count, result.count),
+                      np.where(merge, merged.ideal, result.ideal))  # fmt: skip
+
+
+def cells(arch: Architecture, address: U64, width: int, bank_width: int = 4) -> Cells:
+    """Cells and banks of every lane, 2.0 and later (PG 5.5, G.4.3 and G.5.3; PG 12.6, 19.4.3)."""
+    unit = np.uint64(max(bank_width if arch.banking == "kepler" else 4, width))
+    if arch.banking == "kepler" and bank_width == 4:
+        banks = arch.banks * 4 // int(unit)
+        bank = address // unit % np.uint64(banks)
+        return Cells(address // np.uint64(arch.banks * 8) * np.uint64(banks) + bank, bank, banks)
+    banks = arch.banks * (bank_width if arch.banking == "kepler" else 4) // int(unit)
+    return Cells(address // unit, address // unit % np.uint64(banks), banks)
+
+
+def groups_of(arch: Architecture, width: int) -> int:
+    """Into how many groups of consecutive lanes a request is split, before any merging."""
+    if arch.banking == "kepler":
+        return 2 if width == 16 else 1
+    return max(1, width // 4)
+
+
+def extra_pass(arch: Architecture, width: int) -> int:
+    """Passes each group takes beyond its conflicts: 128-bit accesses of 2.x take one (G.4.3)."""
+    return 1 if arch.banking == "fermi" and width == 16 else 0
+
+
+def may_merge(arch: Architecture, width: int, op: Op) -> bool:
+    """Whether groups can be merged: wide loads from 5.0 on.
+
+    Measured on an H200: stores never merge. Stated for 7.0 to 7.5 by NVIDIA (forum thread 77228);
+    for 5.x, 6.x, 8.x and later ones assumed to be the same.
+    """
+    return arch.banking == "maxwell" and width >= 8 and op == "load"
+
+
+def merges(address: U64, active: Bool) -> Bool:
+    """(N,) whether neighbours ask for the same throughout the warp, so that groups merge.
+
+    Neighbours are lanes n and n^1, or else n and n^2, for all n; a pair with an inactive lane does
+    not stand in the way. The condition is on the whole warp: one half that fulfils it by itself is
+    not merged (measured on an H200, 64 and 128-bit loads, masked lanes included).
+    """
+    either = np.zeros(len(address), dtype=bool)
+    for step in (1, 2):
+        partner = _LANE ^ step
+        alike = (address == address[:, partner]) | ~active | ~active[:, partner]
+        either |= alike.all(axis=1)
+    return either
+
+
+def _served(found: Cells, active: Bool, parts: int, extra: int) -> Wavefronts:
+    """Passes when each of `parts` groups is served by itself."""
+    on = grouped(active, parts)
+    ways = degree(grouped(found.cell, parts), on, found.banks)
+    return Wavefronts(summed(ways + extra * (ways > 0), parts), any_active(active, parts))
+
+
+def degree(cell: U64, active: Bool, banks: int) -> I64:
+    """(M, L) groups of lanes: the most distinct cells any bank has to deliver, 0 without lanes.
+
+    The bank of a cell is its id modulo the number of banks.
+    """
+    ordered, fresh = firsts(cell, active)
+    group, _ = np.nonzero(fresh)
+    slot = group * banks + (ordered[fresh] % np.uint64(banks)).astype(np.int64)
+    crowd = np.bincount(slot, minlength=len(cell) * banks).reshape(-1, banks)
+    return np.asarray(crowd.max(axis=1), dtype=np.int64)

@@ -1,0 +1,160 @@
+"""Global memory: what a request's addresses cost in transactions, per compute capability.
+
+A transaction is what the architecture counts: a 32, 64 or 128-byte segment (1.x), a 128-byte line
+or a 32-byte segment (2.x), a 32-byte segment (3.x), a 32-byte sector (5.0 and later).
+Addresses are multiples of the width: the machine faults on all others, so no lane ever straddles
+two sectors. Inactive lanes ask for nothing.
+
+Not modelled: cache hits, merging of stores on their way to L2, and nvprof's count of loads on 5.x
+and 6.x, which differs from the sectors moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, per_row, summed
+from gpuviz.trace import I64, U64, Bool, Op
+
+Cache = Literal["default", "ca", "cg"]
+
+HALF = 16
+ORDERED_WIDTHS = (4, 8, 16)  # 1.0 and 1.1 never coalesce bytes and 16-bit words
+_LANE_OF_HALF = np.arange(HALF, dtype=np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class Transactions:
+    """What N requests cost; all arrays (N,) int64.
+
+    Attributes
+    ----------
+    count : transactions
+    lines : distinct 128-byte lines the active lanes touch
+    ideal : transactions if as many lanes asked for consecutive, aligned elements
+    moved : bytes of all transactions together
+    """
+
+    count: I64
+    lines: I64
+    ideal: I64
+    moved: I64
+
+
+def transactions(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
+                 path: str = "", cache: Cache = "default") -> Transactions:  # fmt: skip
+    """Transactions of N requests: (N, 32) addresses and active lanes, `width` bytes a lane.
+
+    `cache` is the compiler's -dlcm for loads: "ca" (L1 and L2), "cg" (L2 only) or what the
+    architecture does by itself; it matters on 2.x, 3.5 and 3.7. Loads through the read-only path
+    ("nc") never use the L1 lines.
+    """
+    check(width)
+    block = granularity(arch, op, path, cache)
+    count, ideal, moved = _RULES[arch.coalescing](address, active, width, block)
+    return Transactions(count, distinct(address // np.uint64(arch.line), active), ideal, moved)
+
+
+def granularity(arch: Architecture, op: Op, path: str = "", cache: Cache = "default") -> int:
+    """Bytes of one transaction where the architecture has a fixed size, 2.0 and later."""
+    if cache == "default":
+        cache = "ca" if arch.coalescing == "lines" else "cg"
+    lines = arch.coalescing == "lines" or arch.cc in ((3, 5), (3, 7))
+    return 128 if lines and cache == "ca" and op == "load" and not path else 32
+
+
+def groups_of(arch: Architecture, width: int) -> int:
+    """Into how many requests the hardware splits a warp: halves on 1.x, by width on 2.x and 3.x."""
+    if arch.coalescing in ("ordered", "halves"):
+        return 2
+    return 1 if arch.has_sectors else max(1, width // 4)
+
+
+_Counted = tuple[I64, I64, I64]
+
+
+def _ordered(address: U64, active: Bool, width: int, block: int) -> _Counted:
+    """1.0 and 1.1: a half warp in perfect order, or one transaction a lane (PG 5.5, G.3.2.1).
+
+    Lane k must ask for word k of an aligned segment; lanes may be off. Where lanes are off *and*
+    the rest is out of order the guide is silent: counted is one transaction an active lane.
+    """
+    half, on = grouped(address, 2), grouped(active, 2)
+    lanes, perfect = per_row(on), in_order(half, on, width)
+    count = np.where(perfect, ordered_segments(width), lanes)
+    size = np.where(perfect, min(width * HALF, 128), 32)
+    best = np.minimum(count, ordered_segments(width)) if width in ORDERED_WIDTHS else count
+    return summed(count, 2), summed(best, 2), summed(count * size, 2)
+
+
+def in_order(half: U64, on: Bool, width: int) -> Bool:
+    """(M, 16) half warps: whether each active lane asks for its own word of an aligned segment."""
+    if width not in ORDERED_WIDTHS:
+        return np.zeros(len(half), dtype=bool)
+    start = half - _LANE_OF_HALF * np.uint64(width)
+    origin = np.take_along_axis(start, on.argmax(axis=1)[:, None], axis=1)
+    same = ((start == origin) | ~on).all(axis=1)
+    same &= on.any(axis=1)
+    return np.asarray(same & (origin[:, 0] % np.uint64(min(width * HALF, 128)) == 0), dtype=bool)
+
+
+def ordered_segments(width: int) -> int:
+    """Transactions of a half warp in perfect order: 64, 128 or twice 128 bytes."""
+    return 2 if width == 16 else 1
+
+
+def widest_segment(width: int) -> int:
+    """1.2 and 1.3: bytes of the segment looked at first."""
+    return {1: 32, 2: 64}.get(width, 128)
+
+
+# Bytes moved for a 128-byte segment, by the set of its 32-byte quarters that are touched: the
+# segment is halved as long as only one half is used.
+_REDUCED = np.array([0, 32, 32, 64, 32, 128, 128, 128, 32, 128, 128, 128, 64, 128, 128, 128])
+
+
+def reduced(segment: int, quarters: I64) -> I64:
+    """Bytes left of a segment when only these 32-byte quarters of it (a bit set) are used."""
+    return np.asarray(np.minimum(_REDUCED[quarters], segment), dtype=np.int64)
+
+
+def _halves(address: U64, active: Bool, width: int, block: int) -> _Counted:
+    """1.2 and 1.3: segments of a half warp, each shrunk to what is used (PG 5.5, G.3.2.2)."""
+    segment = widest_segment(width)
+    half, on = grouped(address, 2), grouped(active, 2)
+    where = half // np.uint64(segment)
+    same = (where[:, :, None] == where[:, None, :]) & on[:, :, None] & on[:, None, :]
+    quarter = np.int64(1) << (half % np.uint64(segment) // np.uint64(32)).astype(np.int64)
+    used = np.bitwise_or.reduce(np.where(same, quarter[:, None, :], 0), axis=2)
+    first = on & ~np.tril(same, -1).any(axis=2)
+    moved = per_row(np.where(first, reduced(segment, used), 0))
+    ideal = -(-bytes_asked(on, width) // segment)
+    return summed(per_row(first), 2), summed(ideal, 2), summed(moved, 2)
+
+
+def _blocks(groups: Callable[[int], int]) -> Callable[[U64, Bool, int, int], _Counted]:
+    """A rule that counts distinct blocks of fixed size in each group of lanes."""
+
+    def rule(address: U64, active: Bool, width: int, block: int) -> _Counted:
+        parts = groups(width)
+        where, on = grouped(address // np.uint64(block), parts), grouped(active, parts)
+        count = summed(distinct(where, on), parts)
+        return count, summed(-(-bytes_asked(on, width) // block), parts), count * block
+
+    return rule
+
+
+# 2.x and 3.x split a wide access into half or quarter warps (PG 5.5, G.4.2, G.5.2); from 5.0 on a
+# warp is one request, whatever the width (PG 12.6, 19.4.2; Nsight Compute guide, 2.10.2).
+_RULES = {
+    "ordered": _ordered,
+    "halves": _halves,
+    "lines": _blocks(lambda width: max(1, width // 4)),
+    "segments": _blocks(lambda width: max(1, width // 4)),
+    "sectors": _blocks(lambda width: 1),
+}

@@ -1,0 +1,21 @@
+"""Constant memory: one pass for each distinct address (PG 5.5, 5.3.2; PG 12.6, 8.3.2).
+
+Bytes of one 32-bit word count as one address; a 64 or 128-bit access counts by its own size, which
+no document settles. 1.x serves the half warps one after the other. Cache misses are not modelled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.memory.lanes import check, distinct, grouped, summed
+from gpuviz.trace import I64, U64, Bool
+
+
+def passes(arch: Architecture, address: U64, active: Bool, width: int) -> I64:
+    """(N,) distinct addresses of (N, 32) requests, `width` bytes a lane."""
+    check(width, (1, 2, 4, 8, 16))
+    groups = 2 if arch.cc < (2, 0) else 1
+    word = address // np.uint64(max(4, width))
+    return summed(distinct(grouped(word, groups), grouped(active, groups)), groups)
