@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from pathlib import Path
 
 from PySide6.QtGui import QFont, QFontDatabase
 
+from gpuviz import resources
 from gpuviz.errors import UnavailableError
 
 TEXT, CODE = "Inter", "JetBrains Mono"
-_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "fonts"
 _FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
 
 
 @cache
 def load_fonts() -> tuple[str, str]:
     """Register the shipped fonts, once; families for text and for code. Needs a QGuiApplication."""
+    folder = resources.path("fonts")
     for name in _FILES:
-        if QFontDatabase.addApplicationFont(str(_FOLDER / name)) < 0:
+        if QFontDatabase.addApplicationFont(str(folder / name)) < 0:
             raise UnavailableError(
-                f"the font {name} is missing or unreadable in {_FOLDER}; install gpuviz again"
+                f"the font {name} is missing or unreadable in {folder}; install gpuviz again"
             )
     return TEXT, CODE
 

@@ -36,6 +36,7 @@ from gpuviz.qt.fonts import font
 
 F64 = npt.NDArray[np.float64]
 _HATCH = 8  # pixels from one line of a hatch to the next
+_MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
 _SHIFT = {"left": 0.0, "center": 0.5, "right": 1.0}
 
 
@@ -136,8 +137,9 @@ def _fill(painter: QPainter, rects: F64, fill: Rgba, radius: float) -> None:
 
 def _shapes(painter: QPainter, rects: F64, radius: float) -> None:
     """Draw boxes with the pen and brush that are set, square or with round corners."""
-    _smooth(painter, radius > 0)
-    if radius <= 0:
+    rounded = radius > 0 and len(rects) <= _MOST_ROUND and rects[:, 2:].min() >= _LEAST_ROUND
+    _smooth(painter, rounded)
+    if not rounded:
         _draw_rects(painter, rects)
         return
     for x, y, w, h in rects.tolist():

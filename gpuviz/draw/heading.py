@@ -1,0 +1,57 @@
+"""The words at the head of a picture, the badges of its numbers, and brackets under its parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.draw.layout import Rect, elide, fit_size, wrap
+from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+
+
+def at(x: float, y: float) -> F32:
+    """One anchor point, (1, 2)."""
+    return np.array([[x, y]], np.float32)
+
+
+def label(
+    x: float, y: float, text: str, color: Rgba, size: float, bold: bool = False, align: str = "left"
+) -> Texts:
+    """One line of text."""
+    where = {"left": "left", "center": "center", "right": "right"}[align]
+    return Texts(at(x, y), (text,), color, size, where, bold)  # type: ignore[arg-type]
+
+
+def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], Rect]:
+    """Title and sentence at the top of the stage, and the area that is left below them."""
+    margin, palette = stage.margin, stage.palette
+    width = stage.width - 2 * margin
+    size = fit_size(title, width, stage.text(26), stage.text(18), bold=True)
+    y = margin * 0.6 + size * 0.7
+    marks: list[Mark] = [label(margin, y, elide(title, width, size, True), palette.ink, size, True)]
+    y += size * 0.5
+    small = stage.text(16)
+    for line in wrap(sentence, width, small):
+        marks.append(label(margin, y + small * 0.8, line, palette.muted, small))
+        y += small * 1.35
+    y += small * 0.5
+    return tuple(marks), Rect(margin, y, width, stage.height - y - margin * 0.7)
+
+
+def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[tuple[Mark, ...], float]:
+    """A small pill with a word, its left edge at x and its middle at y; and its right edge."""
+    size = stage.text(13)
+    width, height = text_width(text, size) + size * 1.2, size * 1.6
+    box = Rect(x, y - height / 2, width, height)
+    pill = Boxes(box.array(), stage.palette.panel, stroke=color, radius=height / 2)
+    return (pill, label(x + width / 2, y, text, color, size, align="center")), box.right
+
+
+def brackets(spans: F32, y: float, depth: float, color: Rgba) -> Lines:
+    """A bracket open to the top under each (N, 2) span of x."""
+    left, right = spans[:, 0], spans[:, 1]
+    low, high = np.full_like(left, y + depth), np.full_like(left, y)
+    sides = [(left, high, left, low), (left, low, right, low), (right, high, right, low)]
+    points = np.concatenate([np.stack(side, axis=1).reshape(-1, 2, 2) for side in sides])
+    return Lines(points.astype(np.float32), color, 1.0)

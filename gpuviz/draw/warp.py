@@ -1,0 +1,41 @@
+"""A warp as a row of its 32 numbered lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.stage import Stage
+from gpuviz.trace import LANES, Bool
+
+_NUMBERS = tuple(str(lane) for lane in range(LANES))
+_GAP = 3.0
+
+
+def lane_boxes(area: Rect) -> F32:
+    """(32, 4) boxes of the lanes, side by side."""
+    return grid(area, 1, LANES, _GAP if area.width > LANES * 12 else 1.0)
+
+
+def lane_row(
+    stage: Stage,
+    rects: F32,
+    active: Bool,
+    now: Bool,
+    tip: Callable[[int], str] | None = None,
+) -> tuple[Mark, ...]:
+    """Lanes in their colours; those that take no part are hollow, those at work outlined."""
+    palette = stage.palette
+    fill = np.where(active[:, None], palette.lanes, palette.ground).astype(np.uint8)
+    ink = np.where(active[:, None], palette.ink_on(fill), palette.faint).astype(np.uint8)
+    edge = np.where(active[:, None], fill, palette.border).astype(np.uint8)
+    width, height = float(rects[0, 2]), float(rects[0, 3])
+    size = float(int(min(stage.text(14), width * 0.72, height * 0.62)))
+    return (
+        Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
+        Boxes(rects[now], stroke=palette.outline, stroke_width=2, radius=4),
+        Texts(centers(rects), _NUMBERS, ink, size, align="center", bold=True),
+    )
