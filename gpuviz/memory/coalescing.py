@@ -158,3 +158,56 @@ _RULES = {
     "segments": _blocks(lambda width: max(1, width // 4)),
     "sectors": _blocks(lambda width: 1),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """One transaction of a request: `size` bytes from `base`, and the lanes it serves."""
+
+    base: int
+    size: int
+    lanes: I64
+
+
+def segments(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
+             path: str = "", cache: Cache = "default") -> tuple[Segment, ...]:  # fmt: skip
+    """The transactions of one request in the order they are served; (32,) addresses and lanes.
+
+    As many as `transactions` counts. Groups of lanes are served in order, and within a group the
+    segment of the lowest lane left (the order PG 5.5, G.3.2.2 gives for 1.2; for others assumed).
+    """
+    check(width)
+    lanes = np.arange(32).reshape(groups_of(arch, width), -1)
+    if arch.coalescing == "ordered":
+        return tuple(s for half in lanes for s in _ordered_half(address, active, width, half))
+    shrink = arch.coalescing == "halves"
+    block = widest_segment(width) if shrink else granularity(arch, op, path, cache)
+    parts = (group[active[group]] for group in lanes)
+    whole = (s for part in parts for s in _by_block(address, part, block))
+    return tuple(_shrunk(s, address) if shrink else s for s in whole)
+
+
+def _ordered_half(address: U64, active: Bool, width: int, half: I64) -> list[Segment]:
+    """1.0 and 1.1: the segments of one half warp."""
+    on = half[active[half]]
+    if not in_order(address[half][None], active[half][None], width)[0]:
+        return [Segment(int(address[k]) & ~31, 32, on[on == k]) for k in on]
+    count = ordered_segments(width)
+    size = min(width * HALF, 128)
+    base = int(address[on[0]]) - int(on[0] - half[0]) * width
+    parts = np.split(half, count)
+    return [Segment(base + i * size, size, np.intersect1d(on, p)) for i, p in enumerate(parts)]
+
+
+def _by_block(address: U64, lanes: I64, block: int) -> list[Segment]:
+    """Blocks of fixed size the lanes touch, that of the lowest lane first."""
+    base = address[lanes] // np.uint64(block) * np.uint64(block)
+    return [Segment(int(b), block, lanes[base == b]) for b in dict.fromkeys(base.tolist())]
+
+
+def _shrunk(segment: Segment, address: U64) -> Segment:
+    """1.2 and 1.3: the half of the segment that is used, down to 32 bytes."""
+    quarters = {(int(a) - segment.base) // 32 for a in address[segment.lanes]}
+    size = int(reduced(segment.size, np.array([sum(1 << q for q in quarters)]))[0])
+    base = segment.base + min(quarters) * 32 // size * size
+    return Segment(base, size, segment.lanes)
