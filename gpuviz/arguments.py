@@ -1,0 +1,159 @@
+"""Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
+
+    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|@file.npy   or   TYPE=VALUE
+
+The same texts are used on the command line, in lessons and in files of launches.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.errors import InputError
+
+DTYPES: dict[str, type[np.generic]] = {
+    "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16,
+    "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
+    "f16": np.float16, "f32": np.float32, "f64": np.float64,
+}  # fmt: skip
+FILLS = ("zeros", "ones", "arange", "rand")
+
+_SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
+_FORM = "TYPE[COUNT]=zeros|ones|arange|rand|@file.npy or TYPE=VALUE, as in f32[64]=rand or i32=7"
+
+
+@dataclass(frozen=True)
+class BufferSpec:
+    """A buffer of `count` elements; `fill` is one of FILLS, or `@` and the name of a .npy file."""
+
+    dtype: str
+    count: int
+    fill: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.count * np.dtype(DTYPES[self.dtype]).itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{self.count}]={self.fill}"
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A scalar passed by value."""
+
+    dtype: str
+    value: int | float
+
+    def __str__(self) -> str:
+        return f"{self.dtype}={self.value}"
+
+
+Spec = BufferSpec | ScalarSpec
+
+
+def parse(text: str) -> Spec:
+    """The argument a SPEC describes; InputError says what is wrong with it."""
+    match = _SPEC.match(text)
+    if match is None:
+        raise InputError(f"Argument {text!r} is not understood: write {_FORM}.")
+    dtype, count, value = match.groups()
+    if dtype not in DTYPES:
+        raise InputError(f"Argument {text!r}: type {dtype!r} is none of {', '.join(DTYPES)}.")
+    if count is None:
+        return _scalar(text, dtype, value)
+    return BufferSpec(dtype, _count(text, count), _fill(text, value))
+
+
+def _count(text: str, count: str) -> int:
+    if not count.isascii() or not count.isdecimal() or int(count) == 0:
+        raise InputError(f"Argument {text!r}: the count {count!r} is not a whole number above 0.")
+    return int(count)
+
+
+def _fill(text: str, value: str) -> str:
+    if value in FILLS or (value.startswith("@") and len(value) > 1):
+        return value
+    raise InputError(
+        f"Argument {text!r}: a buffer is filled with {', '.join(FILLS)} or @file.npy, "
+        f"not with {value!r}."
+    )
+
+
+def _scalar(text: str, dtype: str, value: str) -> ScalarSpec:
+    if value in FILLS or value.startswith("@"):
+        raise InputError(f"Argument {text!r} lacks a count: write {dtype}[COUNT]={value}.")
+    try:
+        return ScalarSpec(dtype, float(value) if dtype[0] == "f" else _integer(text, dtype, value))
+    except ValueError:
+        kind = "number" if dtype[0] == "f" else "whole number"
+        raise InputError(f"Argument {text!r}: the value {value!r} is not a {kind}.") from None
+
+
+def _integer(text: str, dtype: str, value: str) -> int:
+    number, limits = int(value, 0), np.iinfo(np.dtype(DTYPES[dtype]))
+    if not limits.min <= number <= limits.max:
+        raise InputError(
+            f"Argument {text!r}: {number} does not fit {dtype} ({limits.min} to {limits.max})."
+        )
+    return number
+
+
+@overload
+def materialise(spec: BufferSpec, seed_index: int = 0) -> npt.NDArray[Any]: ...
+@overload
+def materialise(spec: ScalarSpec, seed_index: int = 0) -> np.generic: ...
+def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generic:
+    """The values: a 1-D array of a buffer, a NumPy scalar else.
+
+    `rand` depends on `seed_index` (the argument's position) alone: floats are uniform in [0, 1),
+    integers uniform in [0, count) as far as the type goes, so that they can serve as indices.
+    """
+    if isinstance(spec, ScalarSpec):
+        with np.errstate(over="ignore"):  # 1e99 as f32 is infinity, as in C
+            return DTYPES[spec.dtype](spec.value)
+    if spec.fill.startswith("@"):
+        return _from_file(spec, Path(spec.fill[1:]))
+    return _filled(spec, np.dtype(DTYPES[spec.dtype]), seed_index)
+
+
+def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDArray[Any]:
+    if spec.fill == "rand":
+        return _random(spec.count, dtype, np.random.default_rng(seed_index))
+    if spec.fill == "arange":
+        with np.errstate(over="ignore"):  # counts beyond a small type wrap round
+            return np.arange(spec.count).astype(dtype)
+    return np.full(spec.count, spec.fill == "ones", dtype)
+
+
+def _random(count: int, dtype: np.dtype[Any], random: np.random.Generator) -> npt.NDArray[Any]:
+    if dtype.kind == "f":
+        values: npt.NDArray[Any] = random.random(count).astype(dtype)
+        below_one = np.nextafter(dtype.type(1), dtype.type(0))  # rounding to f16 reaches 1
+        return np.asarray(np.minimum(values, below_one))
+    end = min(count, int(np.iinfo(dtype).max) + 1)
+    drawn: npt.NDArray[Any] = random.integers(0, end, count, dtype=np.int64)
+    return drawn.astype(dtype)
+
+
+def _from_file(spec: BufferSpec, path: Path) -> npt.NDArray[Any]:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"Argument {spec}: cannot read {path}: {error}.") from error
+    if not isinstance(values, np.ndarray):
+        raise InputError(f"Argument {spec}: {path} is not one array: save with np.save.")
+    wanted = np.dtype(DTYPES[spec.dtype])
+    if values.dtype != wanted or values.size != spec.count:
+        raise InputError(
+            f"Argument {spec}: {path} holds {values.size} elements of {values.dtype}, "
+            f"not {spec.count} of {wanted}."
+        )
+    return np.ascontiguousarray(values).reshape(-1)

@@ -1,0 +1,103 @@
+"""`python -m gpuviz.prebuild`: compile what the lessons launch, for machines without a compiler.
+
+Makes resources/kernels/prebuilt anew: the PTX of every launch at every lesson's default values and
+presets, and index.json. `--check` only says what is stale, with exit status 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gpuviz import resources
+from gpuviz.compile.compiler import compile_cuda, read_text
+from gpuviz.compile.prebuilt import ARCH, FOLDER, entries, source_hash
+from gpuviz.errors import Error
+from gpuviz.scenes import SCENES
+from gpuviz.scenes.base import Lesson, Plan
+
+Defines = tuple[tuple[str, str], ...]
+
+
+def wanted() -> tuple[tuple[str, Defines], ...]:
+    """Kernel file and macros of every launch of the lessons' defaults and presets, once each."""
+    plans = (plan for lesson in SCENES for plan in _plans(lesson))
+    return tuple(sorted({(plan.kernel, tuple(sorted(plan.defines))) for plan in plans}))
+
+
+def _plans(lesson: Lesson) -> Iterator[Plan]:
+    defaults = lesson.defaults()
+    yield from lesson.plan(defaults)
+    for preset in lesson.presets:
+        yield from lesson.plan(defaults | dict(preset.values))
+
+
+def stale(folder: Path) -> list[str]:
+    """What is missing, outdated or left over in a folder of prebuilt PTX, in words."""
+    found = {(entry.kernel, entry.defines): entry for entry in entries(folder)}
+    problems = [f"{kernel} {dict(defines)} is no longer launched"
+                for kernel, defines in found.keys() - set(wanted())]  # fmt: skip
+    for kernel, defines in wanted():
+        entry = found.get((kernel, defines))
+        if entry is None or not (folder / entry.file).is_file():
+            problems.append(f"{kernel} {dict(defines)} is missing")
+        elif entry.source_hash != source_hash(_source(kernel)):
+            problems.append(f"{kernel} {dict(defines)} was compiled from another source")
+    return sorted(problems)
+
+
+def _source(kernel: str) -> str:
+    return read_text(resources.path(f"kernels/{kernel}"))
+
+
+def build(folder: Path) -> int:
+    """Compile everything into a folder, and remove what it held before; the number of files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [_built(kernel, defines) for kernel, defines in wanted()]
+    for old in folder.glob("*.ptx"):
+        old.unlink()
+    for row, ptx in made:
+        (folder / row["file"]).write_text(ptx, encoding="utf-8", newline="\n")
+    index = json.dumps([row for row, _ in made], indent=1, sort_keys=True) + "\n"
+    (folder / "index.json").write_text(index, encoding="utf-8", newline="\n")
+    return len(made)
+
+
+def _built(kernel: str, defines: Defines) -> tuple[dict[str, Any], str]:
+    source = _source(kernel)
+    program = compile_cuda(source, arch=ARCH, name=kernel, defines=dict(defines))
+    digest = hashlib.sha256(json.dumps(defines).encode()).hexdigest()[:8]
+    row = {
+        "kernel": kernel,
+        "defines": dict(defines),
+        "arch": ARCH,
+        "source_hash": source_hash(source),
+        "compiler": program.compiler,
+        "file": f"{Path(kernel).stem}-{digest}.ptx",
+        "resources": {name: asdict(facts) for name, facts in program.resources.items()},
+    }
+    return row, program.ptx
+
+
+def main(arguments: list[str]) -> int:
+    """Build, or with `--check` compare; exit status 1 when stale, 2 when it cannot be done."""
+    folder = resources.path(FOLDER)
+    try:
+        if "--check" not in arguments:
+            print(f"{build(folder)} files in {folder}")
+            return 0
+        problems = stale(folder)
+    except Error as error:
+        print(error, file=sys.stderr)
+        return 2
+    print("\n".join(problems) or "The prebuilt PTX is up to date.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
