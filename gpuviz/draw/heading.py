@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.draw.layout import Rect, elide, fit_size, wrap
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import F32, Align, Boxes, Lines, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 
@@ -16,11 +16,16 @@ def at(x: float, y: float) -> F32:
 
 
 def label(
-    x: float, y: float, text: str, color: Rgba, size: float, bold: bool = False, align: str = "left"
+    x: float,
+    y: float,
+    text: str,
+    color: Rgba,
+    size: float,
+    bold: bool = False,
+    align: Align = "left",
 ) -> Texts:
     """One line of text."""
-    where = {"left": "left", "center": "center", "right": "right"}[align]
-    return Texts(at(x, y), (text,), color, size, where, bold)  # type: ignore[arg-type]
+    return Texts(at(x, y), (text,), color, size, align, bold)
 
 
 def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], Rect]:
@@ -39,13 +44,13 @@ def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], 
     return tuple(marks), Rect(margin, y, width, stage.height - y - margin * 0.7)
 
 
-def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[tuple[Mark, ...], float]:
-    """A small pill with a word, its left edge at x and its middle at y; and its right edge."""
+def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[Mark, ...]:
+    """A small pill with a word, its left edge at x and its middle at y."""
     size = stage.text(13)
     width, height = text_width(text, size) + size * 1.2, size * 1.6
     box = Rect(x, y - height / 2, width, height)
     pill = Boxes(box.array(), stage.palette.panel, stroke=color, radius=height / 2)
-    return (pill, label(x + width / 2, y, text, color, size, align="center")), box.right
+    return pill, label(x + width / 2, y, text, color, size, align="center")
 
 
 def brackets(spans: F32, y: float, depth: float, color: Rgba) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.palette import Palette
@@ -26,6 +26,15 @@ class Stage:
     def text(self, size: float) -> float:
         """The size, in whole pixels, in which to set text that is `size` high at scale 1."""
         return float(round(size * self.scale))
+
+    def roomy(self) -> Stage:
+        """The same stage with letters as large as its size allows: a wide stage is seen from afar.
+
+        They grow with the stage, and never so far that a picture of 560 x 380 would not fit.
+        """
+        grown = self.scale * min(max(min(self.width / 960, self.height / 560), 1.0), 1.6)
+        most = max(min(self.width / 560, self.height / 380), 1.0)
+        return replace(self, scale=min(grown, most))
 
     @property
     def margin(self) -> float:

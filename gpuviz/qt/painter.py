@@ -137,7 +137,8 @@ def _fill(painter: QPainter, rects: F64, fill: Rgba, radius: float) -> None:
 
 def _shapes(painter: QPainter, rects: F64, radius: float) -> None:
     """Draw boxes with the pen and brush that are set, square or with round corners."""
-    rounded = radius > 0 and len(rects) <= _MOST_ROUND and rects[:, 2:].min() >= _LEAST_ROUND
+    few = radius > 0 and len(rects) <= _MOST_ROUND
+    rounded = few and bool(rects[:, 2:].min() >= _LEAST_ROUND)
     _smooth(painter, rounded)
     if not rounded:
         _draw_rects(painter, rects)

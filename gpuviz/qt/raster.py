@@ -17,9 +17,11 @@ def to_image(frame: Frame, scale: float = 1.0) -> QImage:
     width, height = round(frame.width * scale), round(frame.height * scale)
     image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
     painter = QPainter(image)
-    painter.scale(scale, scale)
-    paint(painter, frame)
-    painter.end()
+    try:  # a painter left open would bring the process down with its image
+        painter.scale(scale, scale)
+        paint(painter, frame)
+    finally:
+        painter.end()
     return image
 
 

@@ -1,0 +1,177 @@
+"""The address strip: the transactions of a request as boxes, cut into words and what lanes ask for.
+
+`cut` says what there is (bytes, no pixels), `place` where it goes. Boxes are flat (their bytes side
+by side) where there is room, else folded: eight rows of bytes, so that 32 sectors fit side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.color import Float
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import F32
+from gpuviz.trace import I64, Bool
+
+FOLDS = 8  # rows of a folded box
+_LEAST_CELL = 5.0  # pixels; below it, boxes are folded
+_LINE = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """The transactions of one request. Byte positions are relative to the buffer's start.
+
+    Attributes
+    ----------
+    start, size : (S,) first byte and bytes of each transaction
+    unit : bytes of a cell: a word, or an element where that is smaller
+    cell_box, cell_at, cell_lane : (C,) transaction of each cell, its first byte within it, and the
+        lane that asks for it (the lowest one; -1: nobody)
+    lane_box, lane_at : (32,) transaction that serves each lane (-1: inactive), byte within it
+    width : bytes a lane asks for
+    """
+
+    start: I64
+    size: I64
+    unit: int
+    cell_box: I64
+    cell_at: I64
+    cell_lane: I64
+    lane_box: I64
+    lane_at: I64
+    width: int
+
+    @property
+    def used(self) -> I64:
+        """(S,) bytes of each transaction that some lane asks for."""
+        cells = np.bincount(self.cell_box[self.cell_lane >= 0], minlength=len(self.start))
+        return np.asarray(cells * self.unit, dtype=np.int64)
+
+
+def cut(start: I64, size: I64, serves: Bool, address: I64, width: int) -> Strip:
+    """What lanes ask of each transaction: (S,) `start` and `size`, (S, 32) `serves`, (32,) address.
+
+    A lane is served by one transaction, or by none when it takes no part.
+    """
+    unit = min(width, 4)
+    box, at = _cells(size // unit)
+    at = at * unit
+    lane_box = np.where(serves.any(axis=0), serves.argmax(axis=0), -1)
+    byte = (start[box] + at)[:, None]
+    asked = serves[box] & (byte >= address) & (byte < address + width)
+    lane = np.where(asked.any(axis=1), asked.argmax(axis=1), -1)
+    return Strip(start, size, unit, box, at, lane, lane_box, address - start[lane_box], width)
+
+
+def _cells(counts: I64) -> tuple[I64, I64]:
+    """For boxes of so many cells: the box of each cell, and its number within it."""
+    box = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return box, np.arange(len(box)) - first[box]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Where a strip goes: (S, 4) `boxes`, (C, 4) `cells`, (32, 2) `target` of each lane's band.
+
+    `breaks` (B, 2) are the middles of gaps in which addresses are left out.
+    """
+
+    boxes: F32
+    cells: F32
+    target: F32
+    breaks: F32
+    folded: bool
+
+
+def height_of(strip: Strip, width: float, scale: float) -> float:
+    """The height a strip would like to have in an area of that width."""
+    return (FOLDS * 17.0 if _is_folded(strip, width, scale) else 52.0) * scale
+
+
+def place(strip: Strip, area: Rect, scale: float) -> Placed:
+    """Boxes and cells of a strip in the area, centred, left to right."""
+    folded = _is_folded(strip, area.width, scale)
+    gaps = _gaps(strip, area.width, scale)
+    wide = _folded_widths(strip, area, gaps) if folded else _flat_widths(strip, area, gaps, scale)
+    left = area.x + np.concatenate([[0.0], np.cumsum(wide[:-1] + gaps)])
+    left = left + (area.right - (left[-1] + wide[-1])) / 2
+    boxes = np.stack([left, np.full_like(left, area.y), wide, np.full_like(left, area.height)], 1)
+    cells = _cell_rects(strip, boxes, _row_bytes(strip, folded), _pad(wide))
+    away = _is_apart(strip)
+    middle = (left[:-1] + wide[:-1] + gaps / 2)[away & (gaps >= 10)]
+    breaks = np.stack([middle, np.full_like(middle, area.y + area.height / 2)], axis=1)
+    places = (boxes, cells, _targets(strip, boxes, cells), breaks)
+    boxes, cells, target, breaks = (np.asarray(a, dtype=np.float32) for a in places)
+    return Placed(boxes, cells, target, breaks, folded)
+
+
+def _is_apart(strip: Strip) -> Bool:
+    """(S - 1,) whether addresses are left out between a transaction and the next."""
+    return np.asarray(strip.start[1:] != (strip.start + strip.size)[:-1], dtype=bool)
+
+
+def _gaps(strip: Strip, width: float, scale: float) -> Float:
+    """(S - 1,) space between boxes: more between lines, most where addresses are left out."""
+    other_line = strip.start[1:] // _LINE != strip.start[:-1] // _LINE
+    line, apart = (6.0, 18.0) if len(strip.start) <= 16 else (4.0, 4.0)
+    gaps = np.where(_is_apart(strip), apart, np.where(other_line, line, 2.0)) * scale
+    most = 0.3 * width
+    return np.asarray(gaps * min(1.0, most / max(gaps.sum(), 1e-9)))
+
+
+def _is_folded(strip: Strip, width: float, scale: float) -> bool:
+    """Whether flat cells would be too narrow to be seen."""
+    room = width - _gaps(strip, width, scale).sum()
+    return bool(room / strip.size.sum() * strip.unit < _LEAST_CELL)
+
+
+def _row_bytes(strip: Strip, folded: bool) -> I64:
+    """(S,) bytes in one row of each box."""
+    return np.maximum(strip.size // FOLDS, strip.unit) if folded else strip.size
+
+
+def _flat_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
+    """Widths in proportion to bytes; a word is never wider than it is high."""
+    a_byte = min((area.width - gaps.sum()) / float(strip.size.sum()), 13.0 * scale)
+    return np.asarray(strip.size * a_byte, dtype=np.float64)
+
+
+def _folded_widths(strip: Strip, area: Rect, gaps: Float) -> Float:
+    """Equal widths."""
+    count = len(strip.start)
+    return np.full(count, min((area.width - gaps.sum()) / count, area.height))
+
+
+def _pad(wide: Float) -> float:
+    """Space between a box and its cells."""
+    return float(np.clip(wide.min() * 0.12, 2.0, 5.0))
+
+
+def _cell_rects(strip: Strip, boxes: F32, row_bytes: I64, pad: float) -> F32:
+    """(C, 4) cells inside their boxes."""
+    box, wide = boxes[strip.cell_box], row_bytes[strip.cell_box]
+    rows = -(-strip.size[strip.cell_box] // wide)
+    row, column = np.divmod(strip.cell_at, wide)
+    a_byte = (box[:, 2] - 2 * pad) / wide
+    step = strip.unit * a_byte
+    tall = (box[:, 3] - 2 * pad) / rows
+    gap_x = np.where(step >= 10, 2.0, np.where(step >= 4, 1.0, 0.0))
+    gap_y = np.where(rows > 1, np.where(tall >= 10, 2.0, 1.0), 0.0)
+    x = box[:, 0] + pad + column * a_byte + gap_x / 2
+    y = box[:, 1] + pad + row * tall + gap_y / 2
+    return np.stack([x, y, step - gap_x, tall - gap_y], axis=1)
+
+
+def _targets(strip: Strip, boxes: F32, cells: F32) -> F32:
+    """(32, 2) where each lane's band ends: above its element, on the edge of its box."""
+    found = np.stack([boxes[strip.lane_box, 0], boxes[strip.lane_box, 1]], axis=1)
+    byte, box = strip.lane_at[:, None], strip.lane_box[:, None]
+    mine = (strip.cell_box == box) & (strip.cell_at >= byte) & (strip.cell_at < byte + strip.width)
+    left = np.where(mine, cells[:, 0], np.inf).min(axis=1)
+    right = np.where(mine, cells[:, 0] + cells[:, 2], -np.inf).max(axis=1)
+    found[:, 0] = np.where(mine.any(axis=1), (left + right) / 2, found[:, 0])
+    return found

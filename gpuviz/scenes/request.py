@@ -1,0 +1,155 @@
+"""One executed request with all that a picture of it needs: transactions, bytes, words for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.draw.strip import Strip, cut
+from gpuviz.memory.coalescing import Segment, segments, transactions
+from gpuviz.trace import I64, LANES, Bool, Buffer, MemoryInstruction, Trace
+
+_ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}
+_LINE = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A request to global memory, its addresses relative to the buffer it goes to.
+
+    `turn` (S,) is the place of each transaction of the strip in the order of delivery; `ideal`
+    how many transactions the same lanes would need if they asked for consecutive elements.
+    """
+
+    instruction: MemoryInstruction
+    buffer: Buffer
+    block: int
+    warp: int
+    address: I64
+    active: Bool
+    strip: Strip
+    turn: I64
+    ideal: int
+    noun: str
+
+    @property
+    def name(self) -> str:
+        """The buffer."""
+        return self.buffer.name
+
+    @property
+    def is_store(self) -> bool:
+        """Whether data goes to memory."""
+        return self.instruction.op == "store"
+
+    @property
+    def count(self) -> int:
+        """Transactions."""
+        return len(self.turn)
+
+    @cached_property
+    def moved(self) -> int:
+        """Bytes of all transactions."""
+        return int(self.strip.size.sum())
+
+    @cached_property
+    def used(self) -> int:
+        """Bytes of them that some lane asks for."""
+        return int(self.strip.used.sum())
+
+    @cached_property
+    def line(self) -> I64:
+        """(S,) number of each transaction's 128-byte line among those touched, in address order."""
+        return np.unique(self.strip.start // _LINE, return_inverse=True)[1]
+
+    @cached_property
+    def steps(self) -> I64:
+        """(L - 1,) elements from each active lane to the next one; empty for a single lane."""
+        return np.diff(self.address[self.active]) // self.instruction.width
+
+    @property
+    def element(self) -> str:
+        """What one lane asks for, in a word."""
+        return "index" if self.name == "index" else _ELEMENTS[self.instruction.width]
+
+    def counted(self, number: int) -> str:
+        """`8 sectors`, `1 sector`."""
+        return f"{number} {self.noun}{'' if number == 1 else 's'}"
+
+    def place(self, lane: int) -> str:
+        """What a lane asks for, as an expression: `in[10]`."""
+        return f"{self.name}[{self.address[lane] // self.instruction.width}]"
+
+
+def requests_of(trace: Trace, arch: Architecture, block: int, warp: int) -> tuple[Request, ...]:
+    """The global-memory requests of one warp, in the order it made them."""
+    rows = trace.of(block=block, warp=warp, space="global")
+    made = (_request(trace, arch, rows.address[i], rows.lanes(i), int(rows.instruction[i]),
+                     block, warp) for i in range(len(rows)))  # fmt: skip
+    return tuple(r for r in made if r is not None)
+
+
+def _request(trace: Trace, arch: Architecture, address: np.ndarray[tuple[int], np.dtype[np.uint64]],
+             active: Bool, index: int, block: int, warp: int) -> Request | None:  # fmt: skip
+    """One request; None where its buffer is not known or no lane took part."""
+    did = trace.instructions[index]
+    buffer = trace.launch.buffer_at(int(address[active.argmax()])) if active.any() else None
+    if buffer is None:
+        return None
+    parts = segments(arch, address, active, did.width, did.op, did.path)
+    counted = transactions(arch, address[None], active[None], did.width, did.op, did.path)
+    order = sorted(range(len(parts)), key=lambda i: (parts[i].base, i))
+    relative = address.astype(np.int64) - buffer.address
+    return Request(
+        did, buffer, block, warp, np.where(active, relative, 0), active,
+        _strip([parts[i] for i in order], relative, buffer, did.width),
+        np.array(order, np.int64), int(counted.ideal[0]), _noun(arch, parts[0].size),
+    )  # fmt: skip
+
+
+def _strip(parts: list[Segment], address: I64, buffer: Buffer, width: int) -> Strip:
+    """The strip of transactions given in address order."""
+    start = np.array([p.base for p in parts], np.int64) - buffer.address
+    size = np.array([p.size for p in parts], np.int64)
+    serves = np.array([np.isin(np.arange(LANES), p.lanes) for p in parts])
+    return cut(start, size, serves, address, width)
+
+
+def _noun(arch: Architecture, size: int) -> str:
+    """What the architecture's transactions are called."""
+    if arch.has_sectors:
+        return "sector"
+    return "line" if arch.coalescing == "lines" and size == _LINE else "segment"
+
+
+
+def shape(request: Request) -> str:
+    """How a warp's addresses lie, as the end of a sentence: `every second float`."""
+    steps, lanes = np.unique(request.steps), int(request.active.sum())
+    things = f"{lanes} {plural(request.element, lanes)}"
+    if len(steps) > 1:
+        return f"{things} scattered over {len(np.unique(request.line))} lines"
+    step = int(steps[0]) if len(steps) else 1
+    if step == 0:
+        return f"the same {request.element} in every lane"
+    if abs(step) > 1:
+        return f"every {ordinal(abs(step))} {request.element}"
+    backwards = ", last one first" if step < 0 else ""
+    inside = request.count > request.ideal
+    return f"{things} in a row{backwards}" + (f", from inside a {request.noun}" * inside)
+
+
+def plural(noun: str, count: int) -> str:
+    """`float`, `floats`, `indices`."""
+    return noun if count == 1 else {"index": "indices"}.get(noun, noun + "s")
+
+
+def ordinal(number: int) -> str:
+    """`second`, `third`, `4th`, `21st`."""
+    if number in (2, 3):
+        return ("second", "third")[number - 2]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"

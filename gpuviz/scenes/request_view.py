@@ -1,0 +1,237 @@
+"""The picture of one request: a warp's lanes, bands to the bytes they ask for, the address strip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.bands import backwards, bands, partly
+from gpuviz.draw.color import Float
+from gpuviz.draw.ease import smooth
+from gpuviz.draw.heading import brackets, label
+from gpuviz.draw.layout import Rect, centers, first_fitting
+from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+from gpuviz.draw.strip import Placed, height_of, place
+from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.scenes.request import Request
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A request laid out in an area: where everything goes, whatever the time."""
+
+    request: Request
+    caption: Rect
+    lanes: F32
+    strip: Placed
+    curves: F32
+    labels_y: float
+    lines_y: float
+
+
+def lay_out(request: Request, stage: Stage, area: Rect) -> View:
+    """Lanes at the top, the strip with its labels at the bottom, bands in what is left."""
+    small, scale = stage.text(14), stage.scale
+    caption, rest = area.above(small * 1.5)
+    row, rest = rest.above(min(30 * scale, rest.height * 0.12))
+    under = small * 3.9
+    tall = min(height_of(request.strip, area.width, scale), (rest.height - under) * 0.66)
+    top = rest.bottom - under - tall
+    strip = place(request.strip, Rect(area.x, top, area.width, tall), scale)
+    lanes = lane_boxes(row)
+    start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3]], axis=1)
+    curves = bands(start + np.array([0, 3], np.float32), strip.target - np.array([0, 2], np.float32))
+    labels_y = top + tall + small * 0.95
+    return View(request, caption, lanes, strip, curves, labels_y, labels_y + small * 1.0)
+
+
+def draw(stage: Stage, view: View, sent: float, served: float) -> tuple[Mark, ...]:
+    """The picture when `sent` (0 to 1) of the request went out and `served` transactions came back.
+
+    A fraction of `served` belongs to the transaction under way.
+    """
+    request = view.request
+    progress = np.clip(served - request.turn, 0.0, 1.0)
+    at_work = (progress > 0) & (progress < 1)
+    of_lane = np.where(request.active, progress[request.strip.lane_box], 0.0)
+    lanes_now = request.active & at_work[request.strip.lane_box]
+    return (
+        *_caption(stage, view),
+        *_bands(stage, view, sent, of_lane),
+        *lane_row(stage, view.lanes, request.active, lanes_now, lambda i: lane_tip(request, i)),
+        *_boxes(stage, view, progress, at_work),
+        *_cells(stage, view, progress),
+        *_labels(stage, view, progress, at_work),
+        *_lines(stage, view),
+    )
+
+
+def _caption(stage: Stage, view: View) -> tuple[Mark, ...]:
+    """What the row of lanes is."""
+    request, size = view.request, stage.text(14)
+    verb = "writes" if request.is_store else "reads"
+    start = f"warp {request.warp} of block {request.block}"
+    width = request.instruction.width
+    each = f"each lane {verb} {width} byte{'s' if width > 1 else ''} of {request.name}"
+    hint = "hue = quarter warp, brighter = higher lane"
+    forms = (f"{start} · {each}  ({hint})", f"{start} · {each}", start)
+    text = first_fitting(forms, view.caption.width, size)
+    y = view.caption.y + size * 0.55
+    return (label(view.caption.x, y, text, stage.palette.muted, size),)
+
+
+def _bands(stage: Stage, view: View, sent: float, arrived: Float) -> tuple[Mark, ...]:
+    """Thin while only asked for; full from where the data comes from, as far as it has come."""
+    active, palette = view.request.active, stage.palette
+    curves, colors = view.curves[active], palette.lanes[active]
+    share = np.full(len(curves), float(smooth(sent)))
+    asked = Curves(partly(curves, share), palette.todo(colors), 1.2 * stage.scale)
+    going = arrived[active] > 0
+    source = curves if view.request.is_store else backwards(curves)
+    came = partly(source[going], smooth(arrived[active][going]))
+    tip = _lane_of(view, np.flatnonzero(active)[going])
+    return asked, Curves(came, colors[going], 2.5 * stage.scale, tip=tip)
+
+
+def _lane_of(view: View, lanes: np.ndarray[tuple[int], np.dtype[np.intp]]):  # type: ignore[no-untyped-def]
+    """The hover text of bands that belong to these lanes."""
+    return lambda i: lane_tip(view.request, int(lanes[i]))
+
+
+def _boxes(
+    stage: Stage, view: View, progress: Float, at_work: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> tuple[Mark, ...]:
+    """One box a transaction: done in the accent, now outlined, to come hardly there."""
+    palette, boxes = stage.palette, view.strip.boxes
+    edge = np.where((progress >= 1)[:, None], palette.accent, palette.border).astype(np.uint8)
+    request = view.request
+    grown = boxes[at_work] + np.array([-1.5, -1.5, 3, 3], np.float32)
+    return (
+        Boxes(boxes, palette.panel, stroke=edge, stroke_width=1.5, radius=5,
+              tip=lambda i: box_tip(request, i)),
+        Boxes(grown, stroke=palette.outline, stroke_width=2.5, radius=6),
+        *_dots(stage, view.strip.breaks),
+    )  # fmt: skip
+
+
+def _dots(stage: Stage, middles: F32) -> tuple[Mark, ...]:
+    """Three dots where addresses are left out."""
+    if not len(middles):
+        return ()
+    return (Texts(middles, ("…",) * len(middles), stage.palette.muted, stage.text(14), "center"),)
+
+
+def _cells(stage: Stage, view: View, progress: Float) -> tuple[Mark, ...]:
+    """Words in the colour of the lane that asks for them; what nobody asks for is hatched."""
+    palette, strip, cells = stage.palette, view.request.strip, view.strip.cells
+    used, come = strip.cell_lane >= 0, progress[strip.cell_box]
+    solid = palette.state(palette.lanes[strip.cell_lane[used]], smooth(come[used]))
+    done, ahead = ~used & (come > 0.5), ~used & (come <= 0.5)
+    dim, dim_ground = palette.todo(palette.waste), palette.todo(palette.waste_ground)
+    return (
+        Boxes(cells[used], solid, tip=_cell_tips(view, used)),
+        Boxes(cells[done], palette.waste_ground, hatch=palette.waste, tip=_cell_tips(view, done)),
+        Boxes(cells[ahead], dim_ground, hatch=dim, tip=_cell_tips(view, ahead)),
+    )
+
+
+def _cell_tips(view: View, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]):  # type: ignore[no-untyped-def]
+    """The hover text of the chosen cells."""
+    numbers = np.flatnonzero(chosen)
+    return lambda i: cell_tip(view.request, int(numbers[i]))
+
+
+def _labels(
+    stage: Stage, view: View, progress: Float, at_work: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> tuple[Mark, ...]:
+    """The number of each transaction in the order of delivery, in words where there is room."""
+    palette, boxes, request = stage.palette, view.strip.boxes, view.request
+    size, room = stage.text(14), float(boxes[:, 2].min())
+    numbers = [str(turn) for turn in request.turn]
+    named = [f"{request.noun} {number}" for number in numbers]
+    words = named if max(text_width(n, size, True) for n in named) <= room else numbers
+    colors = np.where((progress >= 1)[:, None], palette.accent, palette.muted)
+    colors = np.where(at_work[:, None], palette.ink, colors).astype(np.uint8)
+    keep = np.arange(0, len(words), _stride(boxes, numbers, size))
+    at = np.stack([centers(boxes)[:, 0], np.full(len(boxes), view.labels_y)], axis=1)
+    kept = tuple(words[i] for i in keep)
+    return (Texts(at[keep].astype(np.float32), kept, colors[keep], size, "center"),)
+
+
+def _stride(boxes: F32, numbers: list[str], size: float) -> int:
+    """Every how many boxes can have a number without one touching the next."""
+    if len(boxes) < 2:
+        return 1
+    pitch = float(np.diff(boxes[:, 0]).min())
+    needed = max(text_width(n, size) for n in numbers) + size * 0.3
+    return next(s for s in (1, 2, 4, 8, 16, 32, 64, 128) if s * pitch >= needed or s == 128)
+
+
+def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
+    """Brackets that gather transactions to 128-byte lines, or one sentence where there are many."""
+    request, palette, size = view.request, stage.palette, stage.text(14)
+    boxes, line = view.strip.boxes, request.line
+    count = int(line.max()) + 1
+    left = np.array([boxes[line == k, 0].min() for k in range(count)])
+    right = np.array([(boxes[line == k, 0] + boxes[line == k, 2]).max() for k in range(count)])
+    marks = [brackets(np.stack([left, right], axis=1), view.lines_y, size * 0.3, palette.faint)]
+    names = [_line_name(request, k, float(right[k] - left[k]), size) for k in range(count)]
+    y = view.lines_y + size * 1.15
+    if all(names):
+        at = np.stack([(left + right) / 2, np.full(count, y)], axis=1).astype(np.float32)
+        return *marks, Texts(at, tuple(names), palette.muted, size, "center")
+    first, last = float(boxes[0, 0]), float(boxes[-1, 0] + boxes[-1, 2])
+    each = (f"{request.counted(request.count)} in {count} different lines of 128 bytes",
+            f"{count} lines of 128 bytes")  # fmt: skip
+    text = first_fitting(each, last - first, size)
+    return *marks, label((first + last) / 2, y, text, palette.muted, size, align="center")
+
+
+def _line_name(request: Request, line: int, room: float, size: float) -> str:
+    """What a bracket says, as long as there is room for."""
+    start = int(request.strip.start[request.line == line][0]) // 128 * 128
+    where = f"{request.name} + {start:#06x}"
+    forms = (f"line {line} · 128 bytes · {where}", f"line {line} · {where}", f"line {line}")
+    return first_fitting(forms, room + size, size)
+
+
+def lane_tip(request: Request, lane: int) -> str:
+    """What hovering a lane or its band says."""
+    thread = request.warp * 32 + lane
+    if not request.active[lane]:
+        return f"lane {lane} · thread {thread} · takes no part"
+    box, first = int(request.strip.lane_box[lane]), int(request.address[lane])
+    last = first + request.instruction.width - 1
+    return (
+        f"lane {lane} · thread {thread} of block {request.block}\n"
+        f"{request.place(lane)} · bytes {first} to {last} · address "
+        f"{request.buffer.address + first:#x}\n"
+        f"{request.noun} {request.turn[box]} · line {request.line[box]}"
+    )
+
+
+def cell_tip(request: Request, cell: int) -> str:
+    """What hovering a word says."""
+    strip = request.strip
+    lane, box = int(strip.cell_lane[cell]), int(strip.cell_box[cell])
+    if lane >= 0:
+        return lane_tip(request, lane)
+    first = int(strip.start[box] + strip.cell_at[cell])
+    last = first + strip.unit - 1
+    verb = "touched" if request.is_store else "fetched"
+    return (
+        f"bytes {first} to {last} of {request.name}\n"
+        f"{verb} with {request.noun} {request.turn[box]}, but no lane of this request asks for them"
+    )
+
+
+def box_tip(request: Request, box: int) -> str:
+    """What hovering a transaction says."""
+    start, size = int(request.strip.start[box]), int(request.strip.size[box])
+    return (
+        f"{request.noun} {request.turn[box]} · {size} bytes from {request.name} + {start:#x} · "
+        f"{int(request.strip.used[box])} of them used"
+    )
