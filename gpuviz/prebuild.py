@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz import resources
-from gpuviz.compile.compiler import compile_cuda, read_text
-from gpuviz.compile.prebuilt import ARCH, FOLDER, entries, source_hash
+from gpuviz.compile.compiler import load_program, read_text
+from gpuviz.compile.shipped import ARCH, FOLDER, entries, source_hash
 from gpuviz.errors import Error
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan
@@ -69,14 +69,14 @@ def build(folder: Path) -> int:
 
 
 def _built(kernel: str, defines: Defines) -> tuple[dict[str, Any], str]:
-    source = _source(kernel)
-    program = compile_cuda(source, arch=ARCH, name=kernel, defines=dict(defines))
+    path = resources.path(f"kernels/{kernel}")
+    program = load_program(path, arch=ARCH, defines=dict(defines))
     digest = hashlib.sha256(json.dumps(defines).encode()).hexdigest()[:8]
     row = {
         "kernel": kernel,
         "defines": dict(defines),
         "arch": ARCH,
-        "source_hash": source_hash(source),
+        "source_hash": source_hash(program.source),
         "compiler": program.compiler,
         "file": f"{Path(kernel).stem}-{digest}.ptx",
         "resources": {name: asdict(facts) for name, facts in program.resources.items()},

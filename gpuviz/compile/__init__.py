@@ -13,8 +13,8 @@ Importing this needs no compiler: NVRTC is loaded by the first call that wants i
 from gpuviz.compile.archs import compile_arch, compile_reason
 from gpuviz.compile.compiler import compile_cuda, load_program
 from gpuviz.compile.names import demangled, entry_name
-from gpuviz.compile.prebuilt import gallery, prebuilt
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
+from gpuviz.compile.shipped import gallery, prebuilt
 
 __all__ = [
     "CompileError",

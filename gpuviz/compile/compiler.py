@@ -162,7 +162,7 @@ def _program(
         raise log.failure(name, output.log, _FOLDER)
     found = log.diagnostics(output.log, _FOLDER)
     return Program(
-        ptx=paths.normalise(output.ptx, name), cubin=output.cubin, log=output.log.strip(),
+        ptx=paths.normalise(output.ptx, name), cubin=output.cubin, log=log.lasting(output.log),
         resources=_resources(output), warnings=tuple(d for d in found if d.severity != "error"),
         source=source, name=name, arch=arch, compiler=compiler,
     )  # fmt: skip

@@ -83,6 +83,11 @@ def _with_facts(known: Resources, line: str) -> Resources:
     return known
 
 
+def lasting(log: str) -> str:
+    """The log without what differs from one compilation to the next: times."""
+    return "\n".join(line for line in log.strip().splitlines() if "Compile time" not in line)
+
+
 def failure(name: str, log: str, folder: str = "") -> CompileError:
     """The error for a compilation that did not succeed."""
     found = diagnostics(log, folder)

@@ -65,7 +65,7 @@ def _entry(row: Mapping[str, object]) -> Entry:
 
 
 @cache
-def _shipped() -> Mapping[tuple[str, tuple[tuple[str, str], ...]], Entry]:
+def _index() -> Mapping[tuple[str, tuple[tuple[str, str], ...]], Entry]:
     return {(e.kernel, e.defines): e for e in entries(resources.path(FOLDER))}
 
 
@@ -74,7 +74,7 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
 
     It is compiled for one architecture; asking for another one gives None, "" takes any.
     """
-    entry = _shipped().get((kernel, tuple(sorted(defines.items()))))
+    entry = _index().get((kernel, tuple(sorted(defines.items()))))
     if entry is None or (arch and arch != entry.arch):
         return None
     source = read_text(resources.path(f"kernels/{kernel}"))

@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuviz.arguments import DTYPES, FILLS, BufferSpec, ScalarSpec, materialise, parse
+from gpuviz.errors import InputError
+
+specs = st.builds(
+    BufferSpec, st.sampled_from(list(DTYPES)), st.integers(1, 300), st.sampled_from(FILLS)
+)
+
+
+@pytest.mark.parametrize(
+    "text, spec",
+    [
+        ("f32[64]=rand", BufferSpec("f32", 64, "rand")),
+        (" u8 [ 3 ] = @a b.npy ", BufferSpec("u8", 3, "@a b.npy")),
+        ("i32=-7", ScalarSpec("i32", -7)),
+        ("u64=0xffffffffffffffff", ScalarSpec("u64", 2**64 - 1)),
+        ("f16=1e-3", ScalarSpec("f16", 0.001)),
+    ],
+)
+def test_texts_understood(text: str, spec: BufferSpec | ScalarSpec) -> None:
+    assert parse(text) == spec
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "TYPE\\[COUNT\\]"),
+        ("f32", "TYPE=VALUE"),
+        ("float[4]=rand", "'float' is none of i8, u8"),
+        ("f32[0]=rand", "'0' is not a whole number above 0"),
+        ("f32[-4]=rand", "'-4' is not"),
+        ("f32[]=rand", "'' is not"),
+        ("f32[4]=random", "not with 'random'"),
+        ("f32[4]=@", "not with '@'"),
+        ("f32=rand", "lacks a count"),
+        ("i32=1.5", "'1.5' is not a whole number"),
+        ("f32=one", "'one' is not a number"),
+        ("u8=256", r"256 does not fit u8 \(0 to 255\)"),
+        ("u32=-1", "-1 does not fit u32"),
+    ],
+)
+def test_texts_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(text)
+
+
+@given(specs)
+def test_a_text_is_the_same_argument_again(spec: BufferSpec) -> None:
+    assert parse(str(spec)) == spec
+
+
+@given(specs, st.integers(0, 5))
+def test_buffers_have_the_type_the_size_and_the_same_values_each_time(
+    spec: BufferSpec, index: int
+) -> None:
+    values = materialise(spec, index)
+    assert (values.dtype, values.shape, values.nbytes) == (DTYPES[spec.dtype], (spec.count,),
+                                                           spec.size)  # fmt: skip
+    assert np.array_equal(values, materialise(spec, index))
+
+
+@given(specs.filter(lambda spec: spec.fill == "rand"))
+def test_random_values_serve_as_indices_or_fractions(spec: BufferSpec) -> None:
+    values = materialise(spec)
+    assert values.min() >= 0
+    assert values.max() < (1 if spec.dtype[0] == "f" else spec.count)
+
+
+def test_random_values_differ_between_arguments() -> None:
+    spec = BufferSpec("f32", 64, "rand")
+    assert not np.array_equal(materialise(spec, 0), materialise(spec, 1))
+
+
+def test_other_fills() -> None:
+    assert materialise(parse("i16[3]=ones")).tolist() == [1, 1, 1]
+    assert materialise(parse("f64[2]=zeros")).tolist() == [0.0, 0.0]
+    assert materialise(parse("u8[258]=arange")).tolist()[254:] == [254, 255, 0, 1]
+
+
+def test_scalars_are_numpy_scalars() -> None:
+    value = materialise(parse("u16=65535"))
+    assert (value.dtype, int(value)) == (np.uint16, 65535)
+    assert np.isinf(materialise(parse("f32=1e99")))
+
+
+def test_files(tmp_path: Path) -> None:
+    file = tmp_path / "x.npy"
+    np.save(file, np.arange(6, dtype=np.float32).reshape(2, 3).T)
+    assert materialise(parse(f"f32[6]=@{file}")).tolist() == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(InputError, match="holds 6 elements of float32, not 7 of float32"):
+        materialise(parse(f"f32[7]=@{file}"))
+    with pytest.raises(InputError, match="not 6 of int32"):
+        materialise(parse(f"i32[6]=@{file}"))
+    with pytest.raises(InputError, match="cannot read"):
+        materialise(parse(f"f32[6]=@{tmp_path / 'gone.npy'}"))
+
+
+def test_files_are_never_unpickled(tmp_path: Path) -> None:
+    file = tmp_path / "object.npy"
+    np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="cannot read"):
+        materialise(parse(f"f32[1]=@{file}"))

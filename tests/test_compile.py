@@ -1,0 +1,357 @@
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpuviz.compile import (
+    CompileError,
+    Program,
+    Resources,
+    cache,
+    compile_arch,
+    compile_cuda,
+    compile_reason,
+    entry_name,
+    host,
+    load_program,
+    log,
+    nvcc,
+    nvrtc,
+    paths,
+)
+from gpuviz.compile.names import plain_name
+from gpuviz.errors import InputError, UnavailableError
+
+SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
+WITH_MAIN = SCALE + "int main() {\n  scale<<<1, 32>>>(nullptr);\n}\n"
+
+needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="no NVRTC for this system")
+needs_nvcc = pytest.mark.skipif(
+    not (nvcc.find() and shutil.which("g++")), reason="nvcc and a host compiler are not here"
+)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_one_compile_gives_ptx_with_lines_and_machine_code(arch: str) -> None:
+    program = compile_cuda(SCALE, arch=arch, name="scale.cu")
+    assert program.kernels == ("scale",)
+    assert f".target {arch}" in program.ptx
+    assert re.search(r"\.loc\s+1 2 ", program.ptx)
+    assert program.cubin.startswith(b"\x7fELF")
+    assert program.compiler.startswith("NVRTC ")
+
+
+@needs_nvrtc
+def test_the_folder_compiled_in_leaves_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+        monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / name))
+        made.append(compile_cuda(SCALE, name="scale.cu"))
+    assert made[0].ptx == made[1].ptx
+    assert made[0].cubin == made[1].cubin
+    assert '"scale.cu"' in made[0].ptx
+
+
+def test_file_paths_become_short() -> None:
+    ptx = '.file\t1 "/home/me/scale.cu"\n.file 2 "C:\\\\cuda\\\\include\\\\crt\\\\mma.h", 3, 4\n'
+    assert paths.normalise(ptx, "scale.cu") == '.file\t1 "scale.cu"\n.file 2 "crt/mma.h"\n'
+
+
+RICH = """
+__constant__ float table[16];
+extern "C" __global__ void __launch_bounds__(1024, 2) rich(double* a, int n) {
+    __shared__ float tile[100];
+    double kept[40];
+    tile[threadIdx.x % 100] = table[n];
+    for (int i = 0; i < 40; i++) kept[i] = a[i * 32 + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 40; i++) a[i * 32 + n] = kept[(i * n) % 40] * kept[39 - i] + tile[i];
+}
+"""
+
+
+@needs_nvrtc
+def test_resources_of_a_kernel() -> None:
+    facts = compile_cuda(RICH).resources["rich"]
+    assert 0 < facts.registers <= 32  # the launch bounds leave no more
+    assert facts.static_shared_bytes == 400
+    assert facts.stack_bytes >= 40 * 8
+    assert facts.constant_bytes >= 64
+    assert facts.barriers == 1
+
+
+def test_resources_read_from_a_log_with_spills_and_device_functions() -> None:
+    text = """
+ptxas info    : Compiling entry function 'sp' for 'sm_90'
+ptxas info    : Function properties for sp
+    112 bytes stack frame, 108 bytes spill stores, 120 bytes spill loads
+ptxas info    : Used 32 registers, used 2 barriers, 2048+1024 bytes smem, 360 bytes cmem[0]
+ptxas info    : Function properties for _Z1hf
+    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+"""
+    assert log.resources(text) == {
+        "sp": Resources(32, 108, 120, 112, static_shared_bytes=2048, barriers=2)
+    }
+
+
+@needs_nvrtc
+def test_errors_say_where() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_cuda("__global__ void f(int* a) {\n  a[0] = missing;\n}\n", name="bad.cu")
+    (found,) = caught.value.diagnostics
+    assert (found.file, found.line, found.column, found.severity) == ("bad.cu", 2, 10, "error")
+    assert 'identifier "missing" is undefined' in found.text
+    assert "bad.cu:2:10: error" in str(caught.value)
+
+
+@needs_nvrtc
+def test_warnings_are_kept() -> None:
+    program = compile_cuda("__global__ void f() {\n  int unused;\n}\n")
+    assert [(w.line, w.severity) for w in program.warnings] == [(2, "warning")]
+
+
+def test_messages_of_other_tools_are_errors_too() -> None:
+    failure = log.failure("k.cu", "nvcc fatal   : Value 'sm_1' is not defined\n")
+    assert [d.text for d in failure.diagnostics] == ["Value 'sm_1' is not defined"]
+    assert "out of memory" in str(log.failure("k.cu", "out of memory"))
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "head, body",
+    [
+        ("#include <stdio.h>", 'printf("%d", 1);'),
+        ("#include <cuda_runtime.h>\n#include <device_launch_parameters.h>", "float4 v; a[0] = 1;"),
+        ("#include <cuda.h>", "a[0] = 1;"),
+        ("#include <math.h>", "a[0] = sqrt(M_PI) + INFINITY;"),
+        ("#include <cmath>", "a[0] = std::sqrt(a[1]);"),
+        ("#include <assert.h>\n#include <iostream>\n#include <vector>", "assert(a);"),
+        ("#include <cstdint>\n#include <float.h>", "std::uint32_t u = UINT32_MAX; a[u] = FLT_MAX;"),
+        ("#include <cuda_fp16.h>", "a[0] = __half2float(__float2half(1.0f));"),
+        ("#include <cooperative_groups.h>", "cooperative_groups::this_thread_block().sync();"),
+        (
+            "#include <mma.h>",
+            "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f;",
+        ),
+    ],
+    ids=lambda text: text.replace("#include ", "").replace("\n", " "),
+)
+def test_headers_of_ordinary_files(head: str, body: str) -> None:
+    program = compile_cuda(f"{head}\n__global__ void f(float* a) {{ {body} }}\n")
+    assert program.compiler.startswith("NVRTC ")
+
+
+@needs_nvrtc
+def test_macros_and_own_headers(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("#define FACTOR 3\n")
+    kernel = tmp_path / "k.cu"
+    kernel.write_text('#include "own.h"\n__global__ void f(int* a) { a[0] = FACTOR + N; }\n')
+    assert "7;" in load_program(kernel, defines={"N": "4"}).ptx
+    (tmp_path / "own.h").write_text("#define FACTOR 5\n")  # a changed header is seen
+    assert "9;" in load_program(kernel, defines={"N": "4"}).ptx
+
+
+@pytest.mark.parametrize(
+    "source, found",
+    [
+        (SCALE, None),
+        (WITH_MAIN, (4, "int main")),
+        ("// scale<<<1, 2>>>()\n" + SCALE, None),
+        ('__device__ void f() { printf("main( <<<"); }', None),
+        ("__global__ void f() { g<<<1, 1>>>(); }", (1, "<<<")),
+        ("__global__ void f(char** p) { *p = (char*)malloc(8); }", None),
+        ("void fill(float* x) {\n  x[0] = rand();\n}", (2, "rand")),
+        ("void copy() { cudaMemcpy(0, 0, 0, 0); }", (1, "cudaMemcpy")),
+        ("#ifndef __CUDACC_RTC__\nint main() {}\n#endif", None),
+    ],
+)
+def test_host_code_is_found(source: str, found: tuple[int, str] | None) -> None:
+    assert host.host_line(source) == found
+
+
+def test_host_code_without_nvcc_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc, "find", lambda: None)
+    with pytest.raises(UnavailableError, match=r"(?s)mixed.cu needs nvcc.*line 4: int main"):
+        compile_cuda(WITH_MAIN, name="mixed.cu")
+
+
+@needs_nvcc
+def test_host_code_is_compiled_by_nvcc() -> None:
+    program = compile_cuda(WITH_MAIN, name="mixed.cu")
+    assert program.compiler.startswith("nvcc ")
+    assert program.kernels == ("scale",)
+    assert program.resources["scale"].registers > 0
+    assert '"mixed.cu"' in program.ptx
+    assert program.cubin.startswith(b"\x7fELF")
+    assert "line 4" in program.note
+
+
+@needs_nvcc
+def test_errors_of_nvcc_say_where() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_cuda(WITH_MAIN.replace("nullptr", "missing"), name="mixed.cu")
+    assert [(d.file, d.line) for d in caught.value.diagnostics] == [("mixed.cu", 5)]
+
+
+def test_a_machine_without_nvrtc_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "libraries", lambda: ())
+    with pytest.raises(UnavailableError, match="NVRTC"):
+        compile_cuda(SCALE)
+    assert compile_arch("sm_60") == "sm_60"
+
+
+SUPPORTED = (75, 80, 90, 100, 120)
+
+
+@pytest.mark.parametrize(
+    "asked, compiled",
+    [("sm_90", "sm_90"), ("9.0", "sm_90"), ("sm_13", "sm_75"), ("sm_89", "sm_80"),
+     ("sm_101", "sm_100"), ("sm_200", "sm_120"), ("compute_75", "sm_75"), ("12.0", "sm_120")],
+)  # fmt: skip
+def test_nearest_architecture(asked: str, compiled: str) -> None:
+    assert compile_arch(asked, SUPPORTED) == compiled
+
+
+@pytest.mark.parametrize("wrong", ["", "hopper", "sm_9", "sm_9x", "9"])
+def test_not_an_architecture(wrong: str) -> None:
+    with pytest.raises(InputError, match="sm_XX"):
+        compile_arch(wrong, SUPPORTED)
+
+
+@needs_nvrtc
+def test_reason_and_refusal_of_an_old_architecture() -> None:
+    assert compile_reason("sm_90") == ""
+    assert "memory model only" in compile_reason("sm_13")
+    with pytest.raises(UnavailableError, match="does not compile for sm_13, only for .*sm_90"):
+        compile_cuda(SCALE, arch="sm_13")
+
+
+@needs_nvrtc
+def test_the_cache_answers_the_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compile_cuda(SCALE, name="cached.cu")
+    monkeypatch.setattr(nvrtc.Library, "compile", None)  # a compilation would now fail
+    second = compile_cuda(SCALE, name="cached.cu")
+    assert cache.to_json(first) == cache.to_json(second)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b"\x00" * 99, None], ids=["empty", "json", "zeros", "half"]
+)
+def test_damaged_cache_entries_are_made_anew(
+    damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    first = compile_cuda(SCALE)
+    (entry,) = cache.folder().iterdir()
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    assert compile_cuda(SCALE).ptx == first.ptx
+    assert entry.read_bytes() == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are protected differently")
+def test_a_cache_that_cannot_be_written_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    cache.store("key", _program("x"))
+    assert cache.load("key") is None
+
+
+def test_the_cache_keeps_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setattr(cache, "_KEPT", 3)
+    for number in range(6):
+        cache.store(f"key{number}", _program("x"))
+    assert len(list(cache.folder().iterdir())) == 3
+    assert cache.load("key5") is not None
+
+
+def _program(ptx: str) -> Program:
+    return Program(ptx, b"", "", {}, (), "", "k.cu", "sm_90", "none")
+
+
+NAMES = {
+    "saxpy": "saxpy",
+    "_Z4scalPf": "scal",
+    "_ZL4scalPf": "scal",
+    "_Z4tileILi16EfEvPT0_": "tile",
+    "_Z4tileILi32EfEvPT0_": "tile",
+    "_ZN3app4scanIfEEvPT_": "app::scan",
+    "_ZN36_GLOBAL__N__0a1b2c3d_4_k_cu_5e6f7a8b4copyEPf": "(anonymous)::copy",
+    "_ZNSt5thingEPf": "std::thing",
+}
+
+
+def test_plain_names_of_mangled_kernels() -> None:
+    assert {mangled: plain_name(mangled) for mangled in NAMES} == NAMES
+
+
+@pytest.mark.parametrize(
+    "wanted, found",
+    [("saxpy", "saxpy"), ("scan", "_ZN3app4scanIfEEvPT_"), ("app::scan", "_ZN3app4scanIfEEvPT_"),
+     ("_Z4tileILi16EfEvPT0_", "_Z4tileILi16EfEvPT0_"),
+     ("copy", "_ZN36_GLOBAL__N__0a1b2c3d_4_k_cu_5e6f7a8b4copyEPf")],
+)  # fmt: skip
+def test_the_kernel_meant_by_a_name(wanted: str, found: str) -> None:
+    assert entry_name(list(NAMES), wanted) == found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no C++ library with a demangler")
+@pytest.mark.parametrize("wanted", ["tile<16, float>", "tile<16,float>", "tile<16, float>(float*)"])
+def test_the_kernel_meant_by_template_arguments(wanted: str) -> None:
+    assert entry_name(list(NAMES), wanted) == "_Z4tileILi16EfEvPT0_"
+
+
+@pytest.mark.parametrize(
+    "kernels, wanted, message",
+    [(list(NAMES), "tile", r"(?s)ambiguous.*_Z4tileILi16.*_Z4tileILi32"),
+     (list(NAMES), "scal,", "no kernel named 'scal,'"),
+     (["a", "b"], "", "(?s)ambiguous|no kernel"),
+     ([], "a", "template is")],
+)  # fmt: skip
+def test_names_that_mean_no_kernel(kernels: list[str], wanted: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        entry_name(kernels, wanted)
+
+
+def test_no_name_means_the_only_kernel() -> None:
+    assert entry_name(["only"]) == "only"
+
+
+@needs_nvrtc
+def test_a_template_is_instantiated_on_request() -> None:
+    source = "template <int N> __global__ void fill(int* a) { a[threadIdx.x] = N; }\n"
+    program = compile_cuda(source, instances=("fill<42>",))
+    assert "42;" in program.ptx
+    assert entry_name(program.kernels, "fill") == program.kernels[0]
+
+
+def test_ptx_files_need_no_compiler(tmp_path: Path) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(".version 8.0\n.target sm_75\n.visible .entry k(\n)\n{ ret; }\n")
+    (tmp_path / "k.cu").write_text("// the source\n")
+    program = load_program(file)
+    assert (program.arch, program.cubin, program.kernels) == ("sm_75", b"", ("k",))
+    assert program.source == "// the source\n"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Cannot read .*gone.cu"):
+        load_program(tmp_path / "gone.cu")
+    (tmp_path / "no.ptx").write_text("hello")
+    with pytest.raises(InputError, match="is not PTX"):
+        load_program(tmp_path / "no.ptx")
