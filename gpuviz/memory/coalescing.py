@@ -36,7 +36,8 @@ class Transactions:
     ----------
     count : transactions
     lines : distinct 128-byte lines the active lanes touch
-    ideal : transactions if as many lanes asked for consecutive, aligned elements
+    ideal : transactions if as many lanes asked for consecutive, aligned elements; more than
+        `count` where lanes share bytes (so does Nsight Compute's ideal)
     moved : bytes of all transactions together
     """
 
