@@ -1,0 +1,44 @@
+"""The window's entry point: check the machine, make the application, show the window, run it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from gpuviz import doctor
+
+
+def main(argv: Sequence[str] = ()) -> int:
+    """Show the window until it is closed; the exit status.
+
+    Qt is imported only after its system libraries have been found: without them it would end the
+    process with a message that helps nobody.
+    """
+    if missing := doctor.missing_libraries():
+        print(doctor.advice(missing), file=sys.stderr)
+        return doctor.EXIT_CODE
+    return _run(argv)
+
+
+def _run(argv: Sequence[str]) -> int:
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from gpuviz.qt.fonts import load_fonts
+    from gpuviz.qt.remembered import APPLICATION, ORGANISATION
+    from gpuviz.qt.window import Window
+    from gpuviz.scenes import SCENES
+    from gpuviz.scenes.perform import perform
+
+    app = QApplication(["gpuviz", *argv])
+    app.setApplicationName(APPLICATION)
+    app.setOrganizationName(ORGANISATION)
+    load_fonts()
+    window = Window(perform, SCENES, QSettings(ORGANISATION, APPLICATION))
+    window.show()
+    status = app.exec()
+    # Widgets that outlive the interpreter's teardown crash it; so this one goes first.
+    window.close()
+    window.deleteLater()
+    app.processEvents()
+    return status

@@ -1,0 +1,112 @@
+"""Every command of the window in one table: its id, words, place in the menu, and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a user can ask for. `checkable` commands are states that are on or off."""
+
+    id: str
+    text: str
+    group: str
+    keys: tuple[str, ...] = ()
+    checkable: bool = False
+
+
+GROUPS = ("File", "Play", "Lesson", "View", "Help")
+
+COMMANDS = (
+    Command("file.quit", "Quit", "File", ("Ctrl+Q",)),
+    Command("play.toggle", "Play or pause", "Play", ("Space",)),
+    Command("play.forward", "Next step", "Play", ("Right",)),
+    Command("play.back", "Previous step", "Play", ("Left",)),
+    Command("play.first", "To the beginning", "Play", ("Home",)),
+    Command("play.last", "To the end", "Play", ("End",)),
+    Command("play.slower", "Slower", "Play", ("[",)),
+    Command("play.faster", "Faster", "Play", ("]",)),
+    Command("play.loop", "Loop", "Play", ("L",), checkable=True),
+    Command("lesson.next", "Next lesson", "Lesson", ("Alt+Down", "Ctrl+PgDown")),
+    Command("lesson.previous", "Previous lesson", "Lesson", ("Alt+Up", "Ctrl+PgUp")),
+    Command("lesson.reset", "Reset parameters", "Lesson", ("Ctrl+R",)),
+    Command("run.again", "Run again", "Lesson", ("Ctrl+Shift+R",)),
+    Command("run.cancel", "Cancel the run", "Lesson", ("Esc",)),
+    Command("counts.copy", "Copy counts as text", "Lesson", ("Ctrl+Shift+C",)),
+    Command("pane.lessons", "Go to lessons", "View", ("Ctrl+1",)),
+    Command("pane.stage", "Go to stage", "View", ("Ctrl+2",)),
+    Command("pane.timeline", "Go to timeline", "View", ("Ctrl+3",)),
+    Command("pane.source", "Go to source", "View", ("Ctrl+4",)),
+    Command("pane.parameters", "Go to parameters", "View", ("Ctrl+5",)),
+    Command("pane.counts", "Go to counts", "View", ("Ctrl+6",)),
+    Command("show.lessons", "Show lessons", "View", ("Ctrl+Shift+1",), checkable=True),
+    Command("show.source", "Show source", "View", ("Ctrl+Shift+4",), checkable=True),
+    Command("show.side", "Show parameters and counts", "View", ("Ctrl+Shift+5",), checkable=True),
+    Command("code.next", "Next code tab (source, PTX)", "View", ("Ctrl+T",)),
+    Command("theme.system", "Theme: follow the system", "View", checkable=True),
+    Command("theme.dark", "Theme: dark", "View", checkable=True),
+    Command("theme.light", "Theme: light", "View", checkable=True),
+    Command("theme.contrast", "Theme: high contrast", "View", checkable=True),
+    Command("text.larger", "Larger text", "View", ("Ctrl++", "Ctrl+=")),
+    Command("text.smaller", "Smaller text", "View", ("Ctrl+-",)),
+    Command("text.normal", "Normal text", "View", ("Ctrl+0",)),
+    Command("help.commands", "Find a command", "Help", ("Ctrl+K",)),
+    Command("help.keys", "Keyboard shortcuts", "Help", ("F1",)),
+)  # fmt: skip
+
+
+class Actions:
+    """The commands as QActions of a window, by id; more may be added (lessons, presets)."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+        self._commands: dict[str, Command] = {}
+        self._actions: dict[str, QAction] = {}
+        for command in COMMANDS:
+            self.add(command)
+
+    def __getitem__(self, id: str) -> QAction:
+        """The action of a command."""
+        return self._actions[id]
+
+    def __iter__(self) -> Iterator[tuple[Command, QAction]]:
+        """Every command with its action, in the order they were added."""
+        return ((command, self._actions[id]) for id, command in self._commands.items())
+
+    def add(self, command: Command, do: Callable[[], object] | None = None) -> QAction:
+        """Register a command, and what it does if that is known."""
+        action = QAction(command.text, self._window)
+        action.setObjectName(command.id)
+        action.setCheckable(command.checkable)
+        action.setShortcuts([QKeySequence(k) for k in command.keys])
+        self._window.addAction(action)
+        self._commands[command.id] = command
+        self._actions[command.id] = action
+        if do is not None:
+            self.bind(command.id, do)
+        return action
+
+    def remove(self, prefix: str) -> None:
+        """Forget every command whose id begins so."""
+        for id in [i for i in self._commands if i.startswith(prefix)]:
+            del self._commands[id]
+            action = self._actions.pop(id)
+            self._window.removeAction(action)
+            action.deleteLater()
+
+    def bind(self, id: str, do: Callable[[], object]) -> None:
+        """Say what a command does."""
+        self._actions[id].triggered.connect(lambda checked=False: do())
+
+    def fill(self, menu: QMenu) -> None:
+        """Add a submenu for each group of the table."""
+        for group in GROUPS:
+            part = menu.addMenu(group)
+            for command in COMMANDS:
+                if command.group == group:
+                    part.addAction(self._actions[command.id])

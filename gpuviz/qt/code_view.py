@@ -1,0 +1,192 @@
+"""Read-only code with line numbers, lit lines, and what each line cost in a gutter to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import (
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from gpuviz.qt.controls import keep_arrows
+from gpuviz.qt.highlight import Highlighter
+from gpuviz.qt.theme import Theme
+
+TEXT = 12.5
+WIDE = 860  # from this width on a gutter note is written in full
+
+
+class CodeView(QPlainTextEdit):
+    """Code of one language. Lines are counted from 1."""
+
+    def __init__(self, name: str, language: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._notes: Mapping[int, tuple[str, str]] = {}
+        self._lit: frozenset[int] = frozenset()
+        self.setAccessibleName(name)
+        self.setReadOnly(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard
+                                     | Qt.TextInteractionFlag.TextSelectableByMouse)  # fmt: skip
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(True)
+        self._highlighter = Highlighter(self.document(), language, theme)
+        self._numbers = _Margin(self, self._paint_numbers)
+        self._gutter = _Margin(self, self._paint_notes)
+        self.updateRequest.connect(self._scrolled)
+        theme.changed.connect(self._restyle)
+        keep_arrows(self)
+        self._restyle()
+
+    @property
+    def lit(self) -> frozenset[int]:
+        """Lines that are lit."""
+        return self._lit
+
+    def note(self, line: int) -> str:
+        """What the gutter says in full beside a line."""
+        return self._notes.get(line, ("", ""))[0]
+
+    def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:
+        """Show a text, and for some lines a note in full and in brief."""
+        self._notes = notes
+        if text != self.toPlainText():
+            self._highlighter.read(text)
+            self.setPlainText(text)
+        self._lay_out()
+
+    def light(self, lines: Collection[int]) -> None:
+        """Light these lines, and bring the first into view when that has changed."""
+        if frozenset(lines) == self._lit:
+            return
+        self._lit = frozenset(lines)
+        self._select()
+        if lines:
+            self._reveal(min(lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The margins follow."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _restyle(self) -> None:
+        look = self._theme.look
+        self.setFont(look.font(TEXT, mono=True))
+        # The window's style sheet sets a size for every widget; code has its own.
+        self.setStyleSheet(f"font-size: {look.px(TEXT)}px;")
+        self._select()
+        self._lay_out()
+
+    def _select(self) -> None:
+        """Lit lines as selections over the full width."""
+        ground = self._theme.look.blend("accent_soft", "panel", 0.15)
+        made = []
+        for line in sorted(self._lit):
+            block = self.document().findBlockByNumber(line - 1)
+            selection = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(block)
+            selection.cursor = cursor
+            selection.format.setBackground(ground)
+            selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            made.append(selection)
+        self.setExtraSelections(made)
+        self._numbers.update()
+        self._gutter.update()
+
+    def _reveal(self, line: int) -> None:
+        """Scroll so that a line is in view, with some lines around it."""
+        shown = self.viewport().height() // max(self.fontMetrics().lineSpacing(), 1)
+        top = self.verticalScrollBar().value()
+        if not top + 1 <= line <= top + shown - 1:
+            self.verticalScrollBar().setValue(max(0, line - 1 - shown // 2))
+
+    def _lay_out(self) -> None:
+        rect = self.contentsRect()
+        left, right = self._number_width(), self._gutter_width()
+        self.setViewportMargins(left, 0, right, 0)
+        self._numbers.setGeometry(QRect(rect.left(), rect.top(), left, rect.height()))
+        bar = self.verticalScrollBar()
+        scroll = bar.width() if bar.isVisible() else 0
+        edge = rect.right() + 1 - right - scroll
+        self._gutter.setGeometry(QRect(edge, rect.top(), right, rect.height()))
+
+    def _number_width(self) -> int:
+        digits = max(len(str(self.blockCount())), 2)
+        return QFontMetrics(self.font()).horizontalAdvance("0" * digits) + self._theme.look.px(24)
+
+    def _gutter_width(self) -> int:
+        if not self._notes:
+            return 0
+        measure = QFontMetrics(self.font())
+        widest = max(measure.horizontalAdvance(self._note(n)) for n in self._notes)
+        return min(widest + self._theme.look.px(26), self.width() // 2)
+
+    def _note(self, line: int) -> str:
+        """A note in as many words as there is room for."""
+        full, brief = self._notes.get(line, ("", ""))
+        return full if self.width() >= self._theme.look.px(WIDE) else brief
+
+    def _scrolled(self, rect: QRect, dy: int) -> None:
+        for margin in (self._numbers, self._gutter):
+            margin.update()
+
+    def _paint_numbers(self, painter: QPainter, line: int, rect: QRect) -> None:
+        look = self._theme.look
+        lit = line in self._lit
+        if lit:
+            painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), look.color("accent"))
+        painter.setPen(look.color("ink" if lit else "faint"))
+        inner = rect.adjusted(0, 0, -look.px(10), 0)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                         str(line))  # fmt: skip
+
+    def _paint_notes(self, painter: QPainter, line: int, rect: QRect) -> None:
+        look = self._theme.look
+        lit = line in self._lit
+        if lit:
+            painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
+        painter.setPen(look.color("warn" if lit else "muted"))
+        inner = rect.adjusted(look.px(8), 0, -look.px(12), 0)
+        said = painter.fontMetrics().elidedText(
+            self._note(line), Qt.TextElideMode.ElideRight, inner.width()
+        )
+        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
+
+    def visible_lines(self) -> list[tuple[int, QRectF]]:
+        """Lines in view, with their rectangles in the viewport."""
+        block: QTextBlock = self.firstVisibleBlock()
+        made = []
+        while block.isValid():
+            rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if rect.top() > self.viewport().height():
+                break
+            made.append((block.blockNumber() + 1, rect))
+            block = block.next()
+        return made
+
+
+class _Margin(QWidget):
+    """A strip beside the code, painted line by line."""
+
+    def __init__(self, view: CodeView, paint_line: object) -> None:
+        super().__init__(view)
+        self._view = view
+        self._paint_line = paint_line
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Every line in view."""
+        painter = QPainter(self)
+        painter.setFont(self._view.font())
+        for line, box in self._view.visible_lines():
+            rect = QRect(0, round(box.top()), self.width(), round(box.height()))
+            assert callable(self._paint_line)
+            self._paint_line(painter, line, rect)

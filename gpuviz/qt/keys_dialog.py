@@ -1,0 +1,60 @@
+"""An overview of the keyboard, made from the table of commands."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from gpuviz.qt.actions import COMMANDS, GROUPS, Actions, Command
+from gpuviz.qt.controls import label
+
+_WITHIN = (
+    ("Tab, Shift+Tab", "from control to control"),
+    ("Up, Down", "lessons, when the list has the focus"),
+    ("Arrows, Home, End", "values of a slider, number or list that has the focus"),
+    ("Space, Enter", "press the button that has the focus"),
+)
+
+
+class KeysDialog(QDialog):
+    """Two columns of groups; Esc closes it."""
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        columns = QHBoxLayout(self)
+        columns.setContentsMargins(24, 18, 24, 20)
+        columns.setSpacing(44)
+        sides = (QVBoxLayout(), QVBoxLayout())
+        for group in GROUPS:
+            side = sides[1] if group == "View" else sides[0]
+            side.addLayout(_group(group, [(c, actions) for c in COMMANDS if c.group == group]))
+        sides[0].addLayout(_table("Within a control", _WITHIN))
+        for side in sides:
+            side.addStretch(1)
+            columns.addLayout(side)
+
+
+def _group(name: str, commands: list[tuple[Command, Actions]]) -> QVBoxLayout:
+    native = QKeySequence.SequenceFormat.NativeText
+    rows = []
+    for command, actions in commands:
+        keys = ", ".join(s.toString(native) for s in actions[command.id].shortcuts())
+        if keys:
+            rows.append((keys, command.text))
+    return _table(name, tuple(rows))
+
+
+def _table(name: str, rows: tuple[tuple[str, str], ...]) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.addWidget(label(name, "heading"))
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(16)
+    grid.setColumnStretch(1, 1)
+    for row, (keys, text) in enumerate(rows):
+        grid.addWidget(label(keys, "value"), row, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(label(text), row, 1)
+    column.addLayout(grid)
+    column.addSpacing(10)
+    return column

@@ -1,0 +1,106 @@
+"""Where the parts of the window lie: one grid of splitters, no floating panes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from gpuviz.qt.counts import Counts
+from gpuviz.qt.lesson_list import LessonList
+from gpuviz.qt.parameters import Parameters
+from gpuviz.qt.source import Source
+from gpuviz.qt.stage_view import StageView
+from gpuviz.qt.status import Status
+from gpuviz.qt.timeline import Timeline
+from gpuviz.qt.toolbar import Toolbar
+from gpuviz.qt.transport import Transport
+
+HANDLE = 1  # pixels between two panes; Qt makes five of them grabbable
+LIST, SIDE = 220, 330  # widths to begin with
+CODE_SHARE = 0.30  # of the height in the middle
+
+
+class Panes(QWidget):
+    """Toolbar; lessons | stage, time line, code | parameters, counts; status bar.
+
+    The order of construction is the order of the Tab key.
+    """
+
+    def __init__(self, toolbar: Toolbar, lessons: LessonList, stage: StageView,
+                 transport: Transport, timeline: Timeline, source: Source, parameters: Parameters,
+                 counts: Counts, status: Status) -> None:
+        super().__init__()
+        self.list = _frame("listpane", lessons)
+        self.code = _frame("codepane", source)
+        self.side = _frame("sidepane", _scrolled(parameters, counts))
+        self.middle = QSplitter(Qt.Orientation.Vertical)
+        self.across = QSplitter(Qt.Orientation.Horizontal)
+        self.splitters = {"across": self.across, "middle": self.middle}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(toolbar)
+        column.addWidget(self.across, 1)
+        column.addWidget(status)
+        self._fill(stage, transport, timeline)
+
+    def divide(self, width: int, height: int) -> None:
+        """The division to begin with, for a window of this size."""
+        self.across.setSizes([LIST, width - LIST - SIDE, SIDE])
+        code = round(height * CODE_SHARE)
+        self.middle.setSizes([height - code, code])
+
+    def _fill(self, stage: StageView, transport: Transport, timeline: Timeline) -> None:
+        picture = _frame("stagepane", stage, _time_row(transport, timeline))
+        for splitter in self.splitters.values():
+            splitter.setHandleWidth(HANDLE)
+            splitter.setChildrenCollapsible(False)
+        self.middle.addWidget(picture)
+        self.middle.addWidget(self.code)
+        self.middle.setStretchFactor(0, 1)
+        self.list.setMinimumWidth(150)
+        self.side.setMinimumWidth(270)
+        self.code.setMinimumHeight(110)
+        for index, pane in enumerate((self.list, self.middle, self.side)):
+            self.across.addWidget(pane)
+            self.across.setStretchFactor(index, 1 if pane is self.middle else 0)
+
+
+def _frame(name: str, *widgets: QWidget) -> QFrame:
+    """A pane: widgets below each other, without margins."""
+    made = QFrame()
+    made.setObjectName(name)
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    for index, widget in enumerate(widgets):
+        column.addWidget(widget, 1 if index == 0 else 0)
+    return made
+
+
+def _time_row(transport: Transport, timeline: Timeline) -> QFrame:
+    made = QFrame()
+    made.setObjectName("timepane")
+    row = QHBoxLayout(made)
+    row.setContentsMargins(10, 4, 12, 2)
+    row.setSpacing(12)
+    row.addWidget(transport, alignment=Qt.AlignmentFlag.AlignTop)
+    row.addWidget(timeline, 1)
+    return made
+
+
+def _scrolled(*widgets: QWidget) -> QScrollArea:
+    """Panels below each other that scroll up and down when there is not enough room."""
+    inside = QWidget()
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(16, 14, 14, 14)
+    column.setSpacing(22)
+    for widget in widgets:
+        column.addWidget(widget)
+    column.addStretch(1)
+    area = QScrollArea()
+    area.setWidget(inside)
+    area.setWidgetResizable(True)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return area

@@ -1,0 +1,85 @@
+"""Where a story is being played: an immutable state and what changes it. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpuviz.scenes.base import Story
+
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
+# Two times nearer than this are the same step boundary.
+CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Playback:
+    """A place on a time line. `bounds` are the starts of all steps and the end of the last."""
+
+    t: float = 0.0
+    playing: bool = False
+    speed: float = 1.0
+    loop: bool = False
+    bounds: tuple[float, ...] = (0.0,)
+
+    @property
+    def start(self) -> float:
+        """Time of the first step."""
+        return self.bounds[0]
+
+    @property
+    def end(self) -> float:
+        """Time at which the last step ends."""
+        return self.bounds[-1]
+
+
+def bounds_of(story: Story) -> tuple[float, ...]:
+    """Every time at which a step of the story starts, and its end."""
+    return (*(s.start for s in story.steps), story.duration) if story.steps else (0.0,)
+
+
+def told(state: Playback, story: Story, share: float = 0.0) -> Playback:
+    """The state for a new story, entered at a share (0 to 1) of its length."""
+    bounds = bounds_of(story)
+    return replace(state, bounds=bounds, t=bounds[0] + share * (bounds[-1] - bounds[0]))
+
+
+def sought(state: Playback, t: float) -> Playback:
+    """The state moved to time t, kept within the story."""
+    return replace(state, t=min(max(t, state.start), state.end))
+
+
+def advanced(state: Playback, seconds: float) -> Playback:
+    """The state after so many seconds of the wall clock; stops, or starts again, at the end."""
+    if not state.playing:
+        return state
+    t = state.t + seconds * state.speed
+    if t < state.end:
+        return replace(state, t=t)
+    if state.loop and state.end > state.start:
+        return replace(state, t=state.start + (t - state.start) % (state.end - state.start))
+    return replace(state, t=state.end, playing=False)
+
+
+def toggled(state: Playback) -> Playback:
+    """Play or pause; playing from the end starts at the beginning."""
+    if not state.playing and state.t >= state.end - CLOSE:
+        state = replace(state, t=state.start)
+    return replace(state, playing=not state.playing and state.end > state.start)
+
+
+def stepped(state: Playback, forward: bool) -> Playback:
+    """Paused at the next, or the previous, step boundary."""
+    if forward:
+        t = next((b for b in state.bounds if b > state.t + CLOSE), state.end)
+    else:
+        t = next((b for b in reversed(state.bounds) if b < state.t - CLOSE), state.start)
+    return replace(state, t=t, playing=False)
+
+
+def paced(state: Playback, faster: bool) -> Playback:
+    """The next quicker or slower of `SPEEDS`."""
+    if faster:
+        speed = next((s for s in SPEEDS if s > state.speed), SPEEDS[-1])
+    else:
+        speed = next((s for s in reversed(SPEEDS) if s < state.speed), SPEEDS[0])
+    return replace(state, speed=speed)

@@ -1,0 +1,148 @@
+"""Which counts are worth a row, what they are called, and what they mean in plain words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gpuviz.memory.counting import CountRow
+
+THIN = "\u2009"
+Totals = Mapping[str, int]
+
+SPACES = {
+    "global": "Global memory",
+    "texture": "Read-only path (part of the loads above)",
+    "shared": "Shared memory",
+    "local": "Local memory",
+    "constant": "Constant memory",
+}
+OPS = {"load": "load", "store": "store", "atomic": "atomic", "reduction": "reduction",
+       "copy": "async copy"}  # fmt: skip
+HINTS = {
+    "requests": "One request is one memory instruction executed by one warp.",
+    "sectors": "32-byte pieces of memory that the requests touched, counted for each request. "
+    "The lecture's word is transaction.",
+    "segments": "Transactions of the sizes this architecture knows, counted for each request.",
+    "lines": "128-byte cache lines that the requests touched, counted for each request.",
+    "wavefronts": "Passes through the memory pipeline that served the requests, one after another.",
+    "conflicts": "Wavefronts beyond the ideal: what bank conflicts cost.",
+    "used": "Bytes the lanes asked for, of the bytes in the sectors moved. "
+    "Above 100 % when lanes share bytes.",
+}
+SECTOR = 32
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the counts panel; a heading has no values.
+
+    `values` are what each run predicts, None where the run has no such accesses; `percent` says
+    that they are shares, not counts.
+    """
+
+    label: str
+    hint: str = ""
+    key: str = ""
+    values: tuple[float | None, ...] = ()
+    percent: bool = False
+    strong: bool = False
+
+
+def grouped(value: float) -> str:
+    """A whole number with thin spaces between thousands."""
+    return f"{round(value):,}".replace(",", THIN)
+
+
+def shown(value: float | None, percent: bool = False) -> str:
+    """A value as text; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value * 100:.0f}{THIN}%" if percent else grouped(value)
+
+
+def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
+    """Rows for the runs' totals: only accesses that at least one of them makes.
+
+    `sectors` is false on architectures older than 5.0, whose transactions differ in size.
+    """
+    rows: list[Row] = []
+    for space, heading in SPACES.items():
+        found = [r for op in OPS for r in _rows(space, op, totals, sectors)]
+        if found:
+            rows += [Row(heading), *found]
+    return rows
+
+
+def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[Row]:
+    """Rows of one kind of access; none when nobody makes it."""
+    stem = f"{space}_{op}"
+    if not any(t.get(f"{stem}_requests") for t in totals):
+        return []
+    names = [("requests", "requests"), ("sectors", "sectors" if sectors else "transactions"),
+             ("lines", "lines"), ("wavefronts", "wavefronts")]  # fmt: skip
+    rows = [_row(stem, OPS[op], q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
+    if space == "shared":
+        rows.append(_conflicts(stem, OPS[op], totals))
+    if sectors and f"{stem}_bytes" in totals[0]:
+        rows.append(_used(stem, OPS[op], totals))
+    return rows
+
+
+def _row(stem: str, op: str, quantity: str, name: str, totals: Sequence[Totals]) -> Row:
+    key = f"{stem}_{quantity}"
+    hint = HINTS["segments" if name == "transactions" else quantity]
+    ideals = [shown(t[f"{key}_ideal"]) for t in totals if f"{key}_ideal" in t]
+    if ideals:
+        hint += f"\nIdeal for these accesses: {', '.join(ideals)}."
+    values = tuple(_value(t, stem, key) for t in totals)
+    return Row(f"{op} {name}", hint, key, values, strong=quantity in ("sectors", "wavefronts"))
+
+
+def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
+    key = f"{stem}_wavefronts"
+    values = tuple(
+        None if _value(t, stem, key) is None else t[key] - t[f"{key}_ideal"] for t in totals
+    )
+    return Row(f"{op} conflicts", HINTS["conflicts"], values=values)
+
+
+def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
+    shares = tuple(
+        t[f"{stem}_bytes"] / (t[f"{stem}_sectors"] * SECTOR) if t[f"{stem}_sectors"] else None
+        for t in totals
+    )
+    return Row(f"{op} bytes used", HINTS["used"], values=shares, percent=True)
+
+
+def _value(totals: Totals, stem: str, key: str) -> int | None:
+    return totals[key] if totals.get(f"{stem}_requests") else None
+
+
+_MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "cp"}
+_UNIT = {"shared": "wavefronts", "constant": "wavefronts"}
+
+
+def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = True) -> str:
+    """What the instructions of one line cost: "ld 8 sectors / request · st 4 sectors / request"."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        unit = _UNIT.get(row.instruction.space, "sectors")
+        stem = f"{row.instruction.space}_{row.instruction.op}"
+        if row.instruction.space == "shared" and row.instruction.op == "reduction":
+            stem = "shared_atomic"
+        have = sums.setdefault((_MNEMONIC[row.instruction.op], unit), [0, 0])
+        have[0] += row.counts.get(f"{stem}_{unit}", 0)
+        have[1] += row.counts.get(f"{stem}_requests", 0)
+    return " · ".join(
+        _rate(op, cost, requests, unit if sectors or unit != "sectors" else "transactions", brief)
+        for (op, unit), (cost, requests) in sums.items()
+        if requests
+    )
+
+
+def _rate(op: str, cost: int, requests: int, unit: str, brief: bool) -> str:
+    each = cost / requests
+    number = f"{each:.0f}" if each == round(each) else f"{each:.1f}"
+    unit = unit.removesuffix("s") if number == "1" else unit
+    return f"{op} {number} {unit}" + ("" if brief else " / request")

@@ -1,0 +1,82 @@
+"""What the window remembers from one start to the next, in QSettings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtWidgets import QMainWindow, QSplitter
+
+from gpuviz.scenes.base import Lesson, Parameter, Value
+
+ORGANISATION = APPLICATION = "gpuviz"
+
+
+def fits(parameter: Parameter, value: object) -> bool:
+    """Whether a value that was stored may still be given to a parameter."""
+    if parameter.choices:
+        return any(type(c.value) is type(value) and c.value == value for c in parameter.choices)
+    if isinstance(parameter.default, bool) or isinstance(value, bool):
+        return isinstance(parameter.default, bool) and isinstance(value, bool)
+    return isinstance(value, int) and parameter.minimum <= value <= parameter.maximum
+
+
+class Remembered:
+    """Reads and writes the settings; what is damaged or no longer fits is ignored."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    def text(self, key: str, default: str, allowed: Sequence[str] = ()) -> str:
+        """A word, one of `allowed` if there are any."""
+        value = str(self._settings.value(key, default))
+        return value if not allowed or value in allowed else default
+
+    def number(self, key: str, default: float) -> float:
+        """A number."""
+        try:
+            return float(str(self._settings.value(key, default)))
+        except ValueError:
+            return default
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Yes or no."""
+        return str(self._settings.value(key, default)).lower() == "true"
+
+    def values(self, lesson: Lesson) -> dict[str, Value]:
+        """The values a lesson was left with, those that still fit; none if they make no sense."""
+        try:
+            stored = json.loads(str(self._settings.value(f"values/{lesson.id}", "{}")))
+        except ValueError:
+            return {}
+        known = {p.id: p for p in lesson.parameters}
+        if not isinstance(stored, dict):
+            return {}
+        kept = {k: v for k, v in stored.items() if k in known and fits(known[k], v)}
+        return {} if lesson.problem({**lesson.defaults(), **kept}) else kept
+
+    def keep(self, key: str, value: object) -> None:
+        """Store a word, a number or a flag."""
+        self._settings.setValue(key, value)
+
+    def keep_values(self, lesson: Lesson, values: Mapping[str, Value]) -> None:
+        """Store the values of a lesson."""
+        self._settings.setValue(f"values/{lesson.id}", json.dumps(dict(values)))
+
+    def keep_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
+        """Store size, place and divisions of the window."""
+        self._settings.setValue("geometry", window.saveGeometry())
+        for name, splitter in splitters.items():
+            self._settings.setValue(f"splitter/{name}", splitter.saveState())
+        self._settings.sync()
+
+    def restore_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
+        """Restore what `keep_layout` stored."""
+        geometry = self._settings.value("geometry")
+        if isinstance(geometry, QByteArray):
+            window.restoreGeometry(geometry)
+        for name, splitter in splitters.items():
+            state = self._settings.value(f"splitter/{name}")
+            if isinstance(state, QByteArray):
+                splitter.restoreState(state)

@@ -1,0 +1,119 @@
+"""The stage: paints the picture of the story at the player's time."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from gpuviz.draw.hit import tip_at
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
+from gpuviz.qt.controls import Ring
+from gpuviz.qt.painter import paint
+from gpuviz.qt.player import Player
+from gpuviz.qt.theme import Theme
+
+SMALLEST = QSize(420, 260)
+
+
+class StageView(QWidget):
+    """Shows `story.frame(t, stage)`. Keeps the last good picture when a frame cannot be made.
+
+    Signals
+    -------
+    broke : an exception met while making a picture
+    """
+
+    broke = Signal(object)
+
+    def __init__(self, player: Player, theme: Theme) -> None:
+        super().__init__()
+        self._player = player
+        self._theme = theme
+        self._ring = Ring()
+        self._frame: Frame | None = None
+        self._fresh = False
+        self._said = ""
+        self.setAccessibleName("Stage")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(SMALLEST)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        for signal in (player.story_changed, player.t_changed):
+            signal.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+
+    @property
+    def frame(self) -> Frame | None:
+        """The picture shown, None before the first story."""
+        return self._frame
+
+    def stage(self) -> Stage:
+        """The stage of this widget's size, in the colours in use."""
+        look = self._theme.look
+        return Stage(float(self.width()), float(self.height()), look.palette, look.scale)
+
+    def refresh(self, *_: object) -> None:
+        """Make a new picture at the next painting."""
+        self._fresh = False
+        self.update()
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Another size is another picture."""
+        self.refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, or the ground while there is none."""
+        if not self._fresh:
+            self._make()
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.look.color("ground"))
+        if self._frame is not None:
+            paint(painter, self._frame)
+        self._ring.paint(painter, self, self._theme)
+
+    def _make(self) -> None:
+        self._fresh = True
+        story = self._player.story
+        if story is None:
+            return
+        try:
+            self._frame = story.frame(self._player.t, self.stage())
+        except Exception as error:  # a lesson's mistake must not take the window down
+            self.broke.emit(error)
+            return
+        self.setAccessibleDescription(f"{story.title}. {story.sentence}")
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus when it came by the keyboard."""
+        self._ring.enter(event.reason())
+        super().focusInEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click takes the focus and nothing else."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Once a tip is open it follows the pointer."""
+        if QToolTip.isVisible():
+            self._say(event.position().toPoint(), event.globalPosition().toPoint())
+
+    def event(self, event: QEvent) -> bool:
+        """Hover tips come from the marks."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._say(event.pos(), event.globalPos())
+            return True
+        return super().event(event)
+
+    def tip(self, x: float, y: float) -> str:
+        """What hovering a point says, empty where nothing is."""
+        return (tip_at(self._frame, x, y) or "") if self._frame is not None else ""
+
+    def _say(self, at: QPoint, globally: QPoint) -> None:
+        said = self.tip(at.x(), at.y())
+        if said:
+            QToolTip.showText(globally, said, self)
+        else:
+            QToolTip.hideText()

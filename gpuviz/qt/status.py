@@ -1,0 +1,131 @@
+"""The bar at the bottom: device, what is running, what the checks found, what is watched."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
+
+from gpuviz.qt.controls import button, keep_space, label
+from gpuviz.qt.director import Director
+from gpuviz.qt.worker import Failure, Job, Performed
+from gpuviz.runners.base import Run
+from gpuviz.trace import Finding
+
+# A run shorter than this is not announced: a bar that flashes says nothing.
+QUIET_MS = 200
+
+
+class Status(QFrame):
+    """Follows the director.
+
+    Signals
+    -------
+    findings_asked : the user wants to read what the checks found
+    """
+
+    findings_asked = Signal(object)
+
+    def __init__(self, director: Director) -> None:
+        super().__init__()
+        self.setObjectName("status")
+        self._findings: list[tuple[str, Finding]] = []
+        self._job: Job | None = None
+        self.device = label("no GPU: counts are predicted, none measured", "quiet")
+        self.running = label("", "quiet")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 100)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(120)
+        self.progress.setAccessibleName("Progress of the run")
+        self.cancel = button("cancel", "Cancel the run", "link", "Cancel the run  (Esc)")
+        self.cancel.clicked.connect(director.performer.cancel)
+        self.findings = button("", "Findings of the checks", "link", "What the checks found")
+        self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
+        self.watched = label("", "quiet")
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(QUIET_MS)
+        self._timer.timeout.connect(lambda: self._show_running(True))
+        self._rest()
+        performer = director.performer
+        performer.started.connect(self._start)
+        performer.progressed.connect(self._move)
+        performer.rested.connect(self._rest)
+        director.performed.connect(self.show_performance)
+        director.failed.connect(self._fail)
+
+    def show_performance(self, performance: Performed) -> None:
+        """Findings of all runs, and which block is watched."""
+        runs = performance.runs
+        self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
+        self.findings.setText(_summary(self._findings))
+        self.findings.setVisible(bool(self._findings))
+        notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
+        self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))
+        self.watched.setText(_watched(runs[next(iter(runs))]))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 3, 14, 3)
+        row.setSpacing(14)
+        for widget in (self.device, self.running, self.progress, self.cancel, self.findings):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.watched)
+        for made in (self.cancel, self.findings):
+            keep_space(made)
+        self.findings.hide()
+
+    def _start(self, job: Job) -> None:
+        self._job = job
+        self.progress.setValue(0)
+        self._timer.start()
+
+    def _move(self, fraction: float) -> None:
+        self.progress.setValue(round(fraction * 100))
+
+    def _rest(self) -> None:
+        self._job = None
+        self._timer.stop()
+        self._show_running(False)
+
+    def _fail(self, job: Job, failure: Failure) -> None:
+        self.running.setText(f"{job.lesson.title}: not run")
+
+    def _show_running(self, running: bool) -> None:
+        self.progress.setVisible(running)
+        self.cancel.setVisible(running)
+        if running and self._job is not None:
+            self.running.setText(f"running {self._job.lesson.title} for {self._job.arch} …")
+        elif self.running.text().startswith("running "):
+            self.running.setText("cancelled")
+
+
+def _summary(findings: list[tuple[str, Finding]]) -> str:
+    """How many errors and warnings."""
+    said = []
+    for severity in ("error", "warning"):
+        count = sum(f.severity == severity for _, f in findings)
+        if count:
+            said.append(f"{count} {severity}" + ("s" if count > 1 else ""))
+    return "▲ " + ", ".join(said) if said else ""
+
+
+def _work(run: Run) -> str:
+    """How much of the launch was executed."""
+    blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
+    some = f"{done} of {blocks}" if done < blocks else f"{blocks}"
+    return f"emulated {some} block" + ("s" if blocks != 1 else "")
+
+
+def _watched(run: Run) -> str:
+    """The block whose requests are shown."""
+    launch = run.trace.launch
+    if not run.trace.recorded:
+        return ""
+    block = launch.block_index(run.trace.recorded[0])
+    warps = launch.warps_per_block
+    several = f"{warps} warps" if warps != 1 else "1 warp"
+    place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
+    return f"block {place} of {launch.blocks} · {several}"

@@ -1,0 +1,269 @@
+"""The window: makes the parts, wires them, remembers. What the parts do is in their own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import cast
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.qt.actions import Actions, Command
+from gpuviz.qt.counts import Counts
+from gpuviz.qt.director import Director
+from gpuviz.qt.keys_dialog import KeysDialog
+from gpuviz.qt.lesson_list import LessonList
+from gpuviz.qt.message import Message
+from gpuviz.qt.palette_dialog import PaletteDialog
+from gpuviz.qt.panes import Panes
+from gpuviz.qt.parameters import Parameters
+from gpuviz.qt.player import Player
+from gpuviz.qt.remembered import Remembered
+from gpuviz.qt.source import Source
+from gpuviz.qt.stage_view import StageView
+from gpuviz.qt.status import Status
+from gpuviz.qt.theme import FOLLOW, MODES, Theme
+from gpuviz.qt.thumbnails import Thumbnails
+from gpuviz.qt.timeline import Timeline
+from gpuviz.qt.toolbar import LEVELS, Toolbar
+from gpuviz.qt.transport import Transport
+from gpuviz.qt.worker import Failure, Job, Perform, Performed, failure_of
+from gpuviz.runners.base import Level
+from gpuviz.scenes.base import Lesson
+
+SIZE = (1440, 860)
+ARCH, LEVEL = "sm_90", "sass"
+
+
+class Window(QMainWindow):
+    """Everything in one place.
+
+    `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
+    remembered from start to start.
+    """
+
+    def __init__(self, perform: Perform, lessons: Sequence[Lesson], settings: QSettings) -> None:
+        super().__init__()
+        self.setWindowTitle("gpuviz")
+        self.resize(*SIZE)
+        self._lessons = tuple(lessons)
+        self._remembered = Remembered(settings)
+        self._restore_state(perform)
+        self._add_commands()
+        self._build(perform)
+        self._wire()
+        self._bind()
+        self._restore_layout()
+        self.player.open(self.player.lesson, self._remembered.values(self.player.lesson))
+
+    def _restore_state(self, perform: Perform) -> None:
+        """Theme, player and director, as they were left."""
+        kept = self._remembered
+        ids = [lesson.id for lesson in self._lessons]
+        sms = [a.sm for a in ARCHITECTURES]
+        self.theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0), self)
+        self.theme.apply()
+        self.player = Player(self._lessons[ids.index(kept.text("lesson", ids[0], ids))], self)
+        self.player.set_speed(kept.number("speed", 1.0))
+        self.player.set_loop(kept.flag("loop", False))
+        level = cast(Level, kept.text("level", LEVEL, tuple(LEVELS)))
+        self.director = Director(self.player, perform, kept.text("arch", ARCH, sms), level, self)
+
+    def _add_commands(self) -> None:
+        """The table's commands, and one for each lesson, architecture and level."""
+        self.actions_ = actions = Actions(self)
+        for lesson in self._lessons:
+            self._radio(f"open.{lesson.id}", lesson.title, "Lesson",
+                        partial(self._open, lesson))  # fmt: skip
+        for arch in reversed(ARCHITECTURES):
+            self._radio(f"arch.{arch.sm}", f"CC {arch.version} {arch.name}", "Architecture",
+                        partial(self.director.set_arch, arch.sm))  # fmt: skip
+        for level, text in LEVELS.items():
+            choose = partial(self.director.set_level, cast(Level, level))
+            self._radio(f"level.{level}", text, "Level", choose)
+        actions["play.loop"].setChecked(self.player.state.loop)
+
+    def _radio(self, id: str, text: str, group: str, do: Callable[[], object]) -> None:
+        """A command that is one choice of several; choosing it again keeps it."""
+
+        def choose() -> None:
+            do()
+            self._mark_choices()
+
+        self.actions_.add(Command(id, text, group, checkable=True), choose)
+
+    def _build(self, perform: Perform) -> None:
+        player, theme, actions = self.player, self.theme, self.actions_
+        self.thumbnails = Thumbnails(self._lessons, perform, self.director, theme, self)
+        self.toolbar = Toolbar(self._lessons, theme, actions)
+        self.lessons = LessonList(self._lessons, theme, self.thumbnails)
+        self.stage = StageView(player, theme)
+        self.message = Message(self.stage)
+        self.transport = Transport(player, theme, actions)
+        self.timeline = Timeline(player, theme)
+        self.source = Source(player, theme)
+        self.parameters = Parameters(player, theme)
+        self.counts = Counts(theme)
+        self.status = Status(self.director)
+        self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
+                           self.source, self.parameters, self.counts, self.status)  # fmt: skip
+        self.setCentralWidget(self.panes)
+
+    def _wire(self) -> None:
+        player, director = self.player, self.director
+        player.lesson_changed.connect(self._show_lesson)
+        player.loop_changed.connect(self.actions_["play.loop"].setChecked)
+        director.arch_changed.connect(self.toolbar.show_arch)
+        director.level_changed.connect(self.toolbar.show_level)
+        director.problem_changed.connect(self.parameters.show_problem)
+        director.performed.connect(self._show_performance)
+        director.failed.connect(self._show_failure)
+        director.performer.started.connect(lambda job: self.message.hide())
+        self.lessons.chosen.connect(self._open)
+        self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
+        self.status.findings_asked.connect(self.message.show_findings)
+        self.theme.changed.connect(self._mark_choices)
+        self.toolbar.show_arch(director.arch)
+        self.toolbar.show_level(director.level)
+
+    def _bind(self) -> None:
+        """What the table's commands do."""
+        player, theme = self.player, self.theme
+        actions = self.actions_
+        doing: dict[str, Callable[[], object]] = {
+            "file.quit": self.close,
+            "play.toggle": player.toggle,
+            "play.forward": lambda: player.step(True),
+            "play.back": lambda: player.step(False),
+            "play.first": lambda: player.seek(player.state.start),
+            "play.last": lambda: player.seek(player.state.end),
+            "play.slower": lambda: player.pace(False),
+            "play.faster": lambda: player.pace(True),
+            "play.loop": lambda: player.set_loop(not player.state.loop),
+            "lesson.next": lambda: self._neighbour(1),
+            "lesson.previous": lambda: self._neighbour(-1),
+            "lesson.reset": lambda: player.set_values(player.lesson.defaults()),
+            "run.again": self.director.run,
+            "run.cancel": self._escape,
+            "counts.copy": self.counts.copy,
+            "code.next": self.source.next_tab,
+            "text.larger": lambda: theme.zoom(True),
+            "text.smaller": lambda: theme.zoom(False),
+            "text.normal": lambda: theme.set_scale(1.0),
+            "help.commands": self._find_command,
+            "help.keys": lambda: KeysDialog(actions, self).open(),
+        }
+        doing |= {f"theme.{m}": partial(theme.set_mode, m) for m in MODES}
+        doing |= {f"pane.{n}": partial(self._go_to, n) for n in self._targets()}
+        doing |= {f"show.{n}": partial(self._toggle, n) for n in self._hideable()}
+        for id, do in doing.items():
+            actions.bind(id, do)
+
+    def _targets(self) -> dict[str, tuple[QWidget, Callable[[], QWidget]]]:
+        """For each pane that has a key: what to show, and what to focus."""
+        panes = self.panes
+        return {
+            "lessons": (panes.list, lambda: self.lessons),
+            "stage": (self.stage, lambda: self.stage),
+            "timeline": (self.timeline, lambda: self.timeline),
+            "source": (panes.code, self.source.view),
+            "parameters": (panes.side, self.parameters.first),
+            "counts": (panes.side, lambda: self.counts.table),
+        }
+
+    def _hideable(self) -> dict[str, QWidget]:
+        return {"lessons": self.panes.list, "source": self.panes.code, "side": self.panes.side}
+
+    def _go_to(self, name: str) -> None:
+        pane, target = self._targets()[name]
+        if pane in self._hideable().values():
+            pane.show()
+            self._mark_choices()
+        target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _toggle(self, name: str) -> None:
+        pane = self._hideable()[name]
+        pane.setVisible(pane.isHidden())
+        self._mark_choices()
+
+    def _open(self, lesson: Lesson) -> None:
+        if lesson is not self.player.lesson:
+            self._remembered.keep_values(self.player.lesson, self.player.values)
+            self.player.open(lesson, self._remembered.values(lesson))
+
+    def _neighbour(self, way: int) -> None:
+        index = self._lessons.index(self.player.lesson) + way
+        if 0 <= index < len(self._lessons):
+            self._open(self._lessons[index])
+
+    def _show_lesson(self, lesson: Lesson) -> None:
+        self.setWindowTitle(f"{lesson.title} – gpuviz")
+        self.toolbar.show_lesson(lesson)
+        self.lessons.show_lesson(lesson)
+        self.actions_.remove("preset.")
+        for number, preset in enumerate(lesson.presets):
+            values = {**lesson.defaults(), **preset.values}
+            command = Command(f"preset.{number}", f"Preset: {preset.label}", "Lesson")
+            self.actions_.add(command, partial(self.player.set_values, values))
+        self._mark_choices()
+
+    def _show_performance(self, performance: Performed) -> None:
+        self.message.hide()
+        self.counts.show_performance(performance)
+        self.source.show_performance(performance)
+
+    def _show_failure(self, job: Job, failure: Failure) -> None:
+        self.message.show_failure(failure)
+
+    def _escape(self) -> None:
+        """Close the message if there is one, else stop the run."""
+        if self.message.isVisible():
+            self.message.hide()
+            self.stage.setFocus()
+        else:
+            self.director.performer.cancel()
+
+    def _find_command(self) -> None:
+        PaletteDialog(self.actions_, self.theme, self).open()
+
+    def _mark_choices(self) -> None:
+        """Put a mark at every command that says how things are."""
+        on = {f"open.{self.player.lesson.id}", f"arch.{self.director.arch}",
+              f"level.{self.director.level}", f"theme.{self.theme.mode}"}  # fmt: skip
+        on |= {f"show.{name}" for name, pane in self._hideable().items() if not pane.isHidden()}
+        for command, action in self.actions_:
+            if command.checkable and command.id != "play.loop":
+                action.setChecked(command.id in on)
+
+    def _restore_layout(self) -> None:
+        self.panes.divide(*SIZE)
+        self._remembered.restore_layout(self, self.panes.splitters)
+        for name, pane in self._hideable().items():
+            pane.setVisible(self._remembered.flag(f"show/{name}", True))
+        self.source.tabs.setCurrentIndex(int(self._remembered.number("code", 0)))
+        self.stage.setFocus()
+
+    def _remember(self) -> None:
+        kept, player = self._remembered, self.player
+        stored = {"theme": self.theme.mode, "scale": self.theme.look.scale,
+                  "lesson": player.lesson.id, "speed": player.state.speed,
+                  "loop": str(player.state.loop).lower(), "arch": self.director.arch,
+                  "level": self.director.level,
+                  "code": self.source.tabs.currentIndex()}  # fmt: skip
+        for name, pane in self._hideable().items():
+            stored[f"show/{name}"] = str(not pane.isHidden()).lower()
+        for key, value in stored.items():
+            kept.keep(key, value)
+        kept.keep_values(player.lesson, player.values)
+        kept.keep_layout(self, self.panes.splitters)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember, then stop what runs: nothing may call into a window that is gone."""
+        self._remember()
+        self.player.pause()
+        self.thumbnails.close()
+        self.director.performer.close()
+        super().closeEvent(event)

@@ -1,0 +1,181 @@
+"""Performs lessons off the GUI thread: one at a time, the newest wish first, stale ones dropped."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.errors import Cancelled, Error
+from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.scenes.base import Lesson, Story, Value, Values
+
+PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
+
+
+class Performed(Protocol):
+    """What performing a lesson gives: the story, and the runs it tells of, by role."""
+
+    @property
+    def story(self) -> Story:
+        """The story told of the runs."""
+
+    @property
+    def runs(self) -> Mapping[str, Run]:
+        """The launches, run, by role."""
+
+
+class Perform(Protocol):
+    """Runs the launches of a lesson and tells its story; asked to stop, raises `Cancelled`."""
+
+    def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
+                 progress: Progress, cancel: Cancel) -> Performed:
+        """The performance, or an `errors.Error`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One performance asked for."""
+
+    lesson: Lesson
+    values: dict[str, Value]
+    arch: str
+    level: Level
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """Why a performance failed: a sentence, and what a developer needs to know of it.
+
+    `expected` is true for errors that gpuviz raises on purpose.
+    """
+
+    message: str
+    details: str
+    expected: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Ticket:
+    """A job under way, and the flag that asks it to stop."""
+
+    job: Job
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """An exception as something to show."""
+    details = "".join(traceback.format_exception(error))
+    if isinstance(error, Error):
+        return Failure(str(error), details, expected=True)
+    return Failure(f"{type(error).__name__}: {error}", details, expected=False)
+
+
+class Performer(QObject):
+    """A thread that performs the newest job asked for.
+
+    Signals
+    -------
+    started : the job that begins
+    progressed : fraction done, 0 to 1, of the job under way
+    performed : job, performance
+    failed : job, `Failure`
+    rested : nothing is under way any more
+    """
+
+    started = Signal(object)
+    progressed = Signal(float)
+    performed = Signal(object, object)
+    failed = Signal(object, object)
+    rested = Signal()
+    _landed = Signal(object, object)
+    _moved = Signal(object, float)
+
+    def __init__(self, perform: Perform, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._perform = perform
+        self._current: _Ticket | None = None
+        self._wanted: Job | None = None
+        self._thread: threading.Thread | None = None
+        self._landed.connect(self._land)
+        self._moved.connect(self._move)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is under way, be it a stale one that has not stopped yet."""
+        return self._current is not None
+
+    def ask(self, job: Job) -> None:
+        """Perform this job; what is under way has become obsolete."""
+        self._wanted = job
+        if self._current is None:
+            self._start()
+        else:
+            self._current.stop.set()
+
+    def cancel(self) -> None:
+        """Stop what is under way and forget what was asked for."""
+        self._wanted = None
+        if self._current is not None:
+            self._current.stop.set()
+
+    def close(self) -> None:
+        """Cancel, and wait until the thread has noticed."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join(PATIENCE)
+
+    def _start(self) -> None:
+        job, self._wanted = self._wanted, None
+        if job is None:
+            return
+        ticket = self._current = _Ticket(job)
+        self._thread = threading.Thread(target=self._work, args=(ticket,), daemon=True)
+        self.started.emit(job)
+        self._thread.start()
+
+    def _work(self, ticket: _Ticket) -> None:
+        """Runs in the thread: every way to end is reported, none escapes."""
+        job = ticket.job
+        try:
+            outcome: object = self._perform(
+                job.lesson, job.values, arch=job.arch, level=job.level,
+                progress=self._reporter(ticket), cancel=ticket.stop.is_set,
+            )  # fmt: skip
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(ticket, outcome)
+
+    def _reporter(self, ticket: _Ticket) -> Progress:
+        """A progress function that speaks at every whole percent only."""
+        last = -1
+
+        def report(fraction: float) -> None:
+            nonlocal last
+            if int(fraction * 100) != last:
+                last = int(fraction * 100)
+                self._moved.emit(ticket, fraction)
+
+        return report
+
+    def _move(self, ticket: _Ticket, fraction: float) -> None:
+        if ticket is self._current and not ticket.stop.is_set():
+            self.progressed.emit(fraction)
+
+    def _land(self, ticket: _Ticket, outcome: object) -> None:
+        self._current = None
+        if not ticket.stop.is_set() and not isinstance(outcome, Cancelled):
+            if isinstance(outcome, BaseException):
+                self.failed.emit(ticket.job, failure_of(outcome))
+            else:
+                self.performed.emit(ticket.job, outcome)
+        if self._current is None:
+            self._start()
+        if self._current is None:
+            self.rested.emit()

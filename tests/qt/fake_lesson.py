@@ -1,0 +1,171 @@
+"""Two tiny lessons and a way to perform them without compiler or emulator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuviz.arch import architecture
+from gpuviz.draw.marks import Boxes, Frame, Texts
+from gpuviz.draw.stage import Stage
+from gpuviz.errors import Cancelled
+from gpuviz.memory.counting import Counter
+from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.scenes.base import (
+    Choice,
+    Lesson,
+    Parameter,
+    Preset,
+    Step,
+    Story,
+    Value,
+    Values,
+)
+from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
+
+SOURCE = """extern "C" __global__ void pairs(const float* in, float* out, int stride) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i * stride];  // one word a lane
+}
+"""
+PTX = """.version 8.4
+.target sm_90
+.address_size 64
+.visible .entry pairs(
+.param .u64 pairs_param_0, .param .u64 pairs_param_1, .param .u32 pairs_param_2)
+{
+.reg .b32 %r<4>;
+.reg .f32 %f<2>;
+.reg .b64 %rd<6>;
+.file 1 "pairs.cu"
+.loc 1 2 5
+mov.u32 %r1, %tid.x;
+.loc 1 3 5
+ld.param.u64 %rd1, [pairs_param_0];
+ld.global.f32 %f1, [%rd1];
+ld.param.u64 %rd2, [pairs_param_1];
+st.global.f32 [%rd2], %f1;
+.loc 1 4 1
+ret;
+}
+"""
+LOAD = MemoryInstruction(2, 3, 15, "ld.global.f32", "load", "global", 4, "f32")
+STORE = MemoryInstruction(4, 3, 17, "st.global.f32", "store", "global", 4, "f32")
+
+
+def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...]) -> Frame:
+    """A bar for each lane; those before the hand are done."""
+    colors = stage.palette
+    share = t / steps[-1].end
+    x = stage.margin + np.arange(32) * (stage.width - 2 * stage.margin) / 32
+    rect = np.stack([x, np.full(32, 90.0), np.full(32, 14.0), np.full(32, 60.0)], 1)
+    fill = colors.state(colors.lanes, np.clip(share * 32 - np.arange(32), 0, 1))
+    boxes = Boxes(rect.astype(np.float32), fill=fill, radius=3.0,
+                  tip=lambda i: f"lane {i} reads word {i * stride}")  # fmt: skip
+    at = np.array([[stage.margin, 32.0]], np.float32)
+    words = (f"One warp reads every word {stride}",)
+    title = Texts(at, words, colors.ink, stage.text(26), bold=True)
+    return stage.frame(title, boxes)
+
+
+def _steps() -> tuple[Step, ...]:
+    loads = [Step(i, i + 1, "load", f"sector {i}", "ld.global.f32 · 4 sectors", 3, "pairs")
+             for i in range(4)]  # fmt: skip
+    return (*loads, Step(4.0, 6.0, "store", "store", "st.global.f32 · 4 sectors", 3, "pairs"))
+
+
+def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
+    stride, steps = int(values["stride"]), _steps()
+    return Story(
+        f"One warp reads every word {stride}", "What lies between is fetched for nothing.", steps,
+        lambda t, stage: _frame(t, stage, stride, steps), "load sectors = 4 × stride × requests",
+    )  # fmt: skip
+
+
+ELEMENTS = (Choice("float", "float, 4 bytes"), Choice("double", "double, 8 bytes"))
+
+
+def _problem(values: Values) -> str:
+    bad = values["element"] == "double" and int(values["stride"]) > 8
+    return "A double with a stride above 8 leaves the buffer." if bad else ""
+
+
+def lesson(id: str, title: str, chapter: str) -> Lesson:
+    """A lesson with one parameter of each kind."""
+    return Lesson(
+        id, title, chapter, "How the stride multiplies the sectors.",
+        (
+            Parameter("stride", "stride", 2, 1, 32, hint="Words from one lane's to the next's."),
+            Parameter("element", "element", "float",
+                      choices=ELEMENTS, compiled=True),
+            Parameter("guard", "guard", False, hint="Leave out the lanes beyond the end."),
+        ),
+        (Preset("every word", {"stride": 1}), Preset("a line a lane", {"stride": 32})),
+        lambda values: (), _tell, _problem,
+    )  # fmt: skip
+
+
+LESSONS = (
+    lesson("pairs", "Coalescing", "Global memory"),
+    lesson("strides", "Strides, offsets, groups", "Global memory"),
+    lesson("sums", "Matmul: tiled", "Putting it together"),
+)
+
+
+def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] = ()) -> Run:
+    """A launch of 512 warps, counted by the real counter."""
+    stride = int(values["stride"])
+    lanes = np.arange(32, dtype=np.uint64)
+    counter = Counter(architecture(arch))
+    counter.access(Access(LOAD, (0x1000 + 4 * stride * lanes)[None, :], None, 512))
+    counter.access(Access(STORE, (0x9000 + 4 * lanes)[None, :], None, 512))
+    none = np.zeros(0, np.int64)
+    requests = Requests(none.astype(np.int32), none, none, none.astype(np.int32),
+                        none.astype(np.int32), none.astype(np.uint32),
+                        np.zeros((0, 32), np.uint64))  # fmt: skip
+    launch = Launch("pairs", (64, 1, 1), (256, 1, 1))
+    trace = Trace(launch, (LOAD, STORE), requests, (0,), 64, 1000, 32, findings=findings,
+                  source=SOURCE, ptx=PTX, arch=arch)  # fmt: skip
+    return Run(trace, counter.result(), {}, arch, level, "SASS equals the PTX here.")
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """Story and runs."""
+
+    story: Story
+    runs: Mapping[str, Run]
+
+
+@dataclass
+class FakePerform:
+    """Performs at once, or slowly and cancellably, or fails; remembers what it was asked."""
+
+    asked: list[dict[str, Value]] = field(default_factory=list)
+    cancelled: list[dict[str, Value]] = field(default_factory=list)
+    slow: Callable[[Values], bool] = lambda values: False
+    error: Callable[[Values], Exception | None] = lambda values: None
+    findings: tuple[Finding, ...] = ()
+    roles: tuple[str, ...] = ("pairs",)
+
+    def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
+                 progress: Progress, cancel: Cancel) -> Performance:
+        """The performance of a lesson."""
+        self.asked.append(dict(values))
+        if self.slow(values):
+            self._wait(values, progress, cancel)
+        if error := self.error(values):
+            raise error
+        runs = {role: run(values, arch, level, self.findings) for role in self.roles}
+        return Performance(lesson.tell(values, runs), runs)
+
+    def _wait(self, values: Values, progress: Progress, cancel: Cancel) -> None:
+        for tick in range(2000):
+            progress(tick / 2000)
+            if cancel():
+                self.cancelled.append(dict(values))
+                raise Cancelled("cancelled")
+            time.sleep(0.005)
