@@ -1,0 +1,107 @@
+"""Memory instructions as they are executed: rows for the sinks, requests for the record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.ptx.view import LANES, View
+from gpuviz.trace import Access, MemoryInstruction, Requests, lane_bits
+
+Array = npt.NDArray[Any]
+Bool = npt.NDArray[np.bool_]
+
+
+def make_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None
+                ) -> Access | None:
+    """The access of a group of lanes, with alike blocks folded; None when no lane is active."""
+    if view.dense:
+        rows, active, repeat = _dense_rows(view, address, mask)
+    else:
+        rows = view.warp_rows(view.full(address))
+        active = view.present if mask is None else view.warp_rows(view.full(mask))
+        repeat = 1
+    rows = rows.astype(np.uint64, copy=False)
+    if active is not None:
+        some = active.any(axis=1)
+        if not some.all():
+            rows, active = rows[some], active[some]
+        if not len(rows):
+            return None
+    return Access(instruction, rows, active, repeat)
+
+
+def _dense_rows(view: View, address: Array, mask: Bool | None) -> tuple[Array, Bool | None, int]:
+    """(N, 32) addresses and mask, and for how many blocks (or warps) each row stands."""
+    height = max(_height(address), 1 if mask is None else _height(mask))
+    wide = _width(address) > 1 or (mask is not None and _width(mask) > 1)
+    width = view.threads if wide else LANES  # a block-uniform access: one warp stands for all
+    repeat = (view.blocks // height) * (view.threads // width)
+
+    def rows(value: Array) -> Array:
+        return np.broadcast_to(value, (height, width)).reshape(-1, LANES)
+
+    return rows(address), None if mask is None else rows(mask), repeat
+
+
+def _height(value: Array) -> int:
+    return value.shape[0] if value.ndim == 2 else 1
+
+
+def _width(value: Array) -> int:
+    return int(value.shape[-1])
+
+
+class Recorder:
+    """Keeps every request of the blocks asked for, until `limit` rows are reached."""
+
+    def __init__(self, blocks: tuple[int, ...], limit: int) -> None:
+        self.blocks = frozenset(blocks)
+        self.limit = limit
+        self.instructions: list[MemoryInstruction] = []
+        self.full = False
+        self._number: dict[MemoryInstruction, int] = {}
+        self._parts: list[tuple[Array, ...]] = []
+        self._rows = 0
+
+    def number(self, instruction: MemoryInstruction) -> int:
+        """Index of an instruction in the trace's list."""
+        if instruction not in self._number:
+            self._number[instruction] = len(self.instructions)
+            self.instructions.append(instruction)
+        return self._number[instruction]
+
+    def record(self, instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
+               first_block: int, phases: Array, step: int) -> None:
+        """Keep the rows that belong to recorded blocks."""
+        if self.full:
+            return
+        warps = view.warp_numbers()
+        per_block = view.threads // LANES
+        blocks = warps // per_block + first_block
+        wanted = np.isin(blocks, np.fromiter(self.blocks, np.int64))
+        rows = view.warp_rows(view.full(address))[wanted].astype(np.uint64)
+        active = (view.present if mask is None else view.warp_rows(view.full(mask)))
+        lanes = np.ones_like(rows, bool) if active is None else active[wanted]
+        some = lanes.any(axis=1)
+        rows, lanes = np.where(lanes, rows, np.uint64(0))[some], lanes[some]
+        block, warp = blocks[wanted][some], (warps % per_block)[wanted][some]
+        count = len(rows)
+        self._parts.append((
+            np.full(count, self.number(instruction), np.int32), np.full(count, step, np.int64),
+            block, warp.astype(np.int32), phases[block - first_block].astype(np.int32),
+            lane_bits(lanes), rows))
+        self._rows += count
+        self.full = self._rows >= self.limit
+
+    def requests(self) -> Requests:
+        """Everything kept so far, read-only."""
+        empty = (np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64),
+                 np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint32),
+                 np.zeros((0, LANES), np.uint64))
+        columns = [np.concatenate(c) for c in zip(empty, *self._parts, strict=True)]
+        for column in columns:
+            column.setflags(write=False)
+        return Requests(*columns)

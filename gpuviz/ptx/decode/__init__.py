@@ -1,0 +1,1 @@
+"""One instruction to one step: a function of the group that executes it."""

@@ -1,0 +1,62 @@
+"""Conversions between addresses of a state space and generic ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.ptx.code import FunctionCode, Step
+from gpuviz.ptx.decode.memory import space_named
+from gpuviz.ptx.group import Group
+from gpuviz.ptx.ir import Instruction
+from gpuviz.ptx.operands import reader, writer
+from gpuviz.ptx.program import Program
+from gpuviz.ptx.values import constant
+from gpuviz.ptx.windows import BASES, WINDOW
+
+Array = npt.NDArray[Any]
+
+
+def address_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
+    """The step of `cvta`, `isspacep` or `mapa`, None for any other."""
+    build = {"cvta": _cvta, "isspacep": _isspacep, "mapa": _mapa}.get(instruction.opcode.name)
+    return None if build is None else build(instruction, code, program)
+
+
+def _cvta(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+    mods = instruction.opcode.mods
+    kind = mods[-1]
+    base = constant(BASES[space_named(mods)], kind)
+    target, source = instruction.operands[:2]
+    read = reader(source, kind, instruction, code, program)
+    write = writer(target, kind, instruction)
+    if not int(base[0]):
+        return lambda g: write(g, read(g))
+    if "to" in mods:
+        return lambda g: write(g, read(g) - base)
+    return lambda g: write(g, read(g) + base)
+
+
+def _isspacep(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+    space = space_named(instruction.opcode.mods)
+    target, source = instruction.operands
+    read = reader(source, "u64", instruction, code, program)
+    write = writer(target, "pred", instruction)
+    low = np.uint64(BASES[space] or BASES["param"] + WINDOW)
+    high = np.uint64(BASES[space] + WINDOW if BASES[space] else (1 << 64) - 1)
+
+    def step(g: Group) -> None:
+        address = read(g)
+        write(g, (address >= low) & (address < high))
+
+    return step
+
+
+def _mapa(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+    """A cluster holds one block here, so every address maps to itself."""
+    kind = instruction.opcode.mods[-1]
+    read = reader(instruction.operands[1], kind, instruction, code, program)
+    write = writer(instruction.operands[0], kind, instruction)
+    return lambda g: write(g, read(g))
