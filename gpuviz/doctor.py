@@ -108,9 +108,26 @@ def _number(version: str) -> float:
         return float("inf")
 
 
-def advice(missing: Iterable[str], release: Mapping[str, str] | None = None) -> str:
-    """What to do about missing libraries: one line to type on Debian and Ubuntu."""
-    libraries = tuple(missing)
+def display_advice(environment: Mapping[str, str] = os.environ) -> str:
+    """What to do when there is no display to open a window on; "" when there is one."""
+    if not sys.platform.startswith("linux") or environment.get("QT_QPA_PLATFORM"):
+        return ""
+    if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"):
+        return ""
+    return (
+        "There is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY is set).\n"
+        "Over ssh, connect with ssh -X; or draw a picture without one: gpuviz render --help\n"
+    )
+
+
+def advice(
+    missing: Iterable[str] | None = None, release: Mapping[str, str] | None = None
+) -> str:
+    """What to do about missing libraries (those of this machine, if none are given).
+
+    One line to type on Debian and Ubuntu, names elsewhere; "" when nothing is missing.
+    """
+    libraries = missing_libraries() if missing is None else tuple(missing)
     if not libraries:
         return ""
     release = _release() if release is None else release

@@ -119,6 +119,8 @@ def test_warnings_are_kept() -> None:
 
 
 def test_messages_of_other_tools_are_errors_too() -> None:
+    (found,) = log.diagnostics("k.cu:1:10: fatal error: gone.h: No such file or directory\n")
+    assert (found.line, found.column, found.severity) == (1, 10, "error")
     failure = log.failure("k.cu", "nvcc fatal   : Value 'sm_1' is not defined\n")
     assert [d.text for d in failure.diagnostics] == ["Value 'sm_1' is not defined"]
     assert "out of memory" in str(log.failure("k.cu", "out of memory"))
@@ -137,6 +139,7 @@ def test_messages_of_other_tools_are_errors_too() -> None:
         ("#include <cstdint>\n#include <float.h>", "std::uint32_t u = UINT32_MAX; a[u] = FLT_MAX;"),
         ("#include <cuda_fp16.h>", "a[0] = __half2float(__float2half(1.0f));"),
         ("#include <cooperative_groups.h>", "cooperative_groups::this_thread_block().sync();"),
+        ("", "uint i = UINT32_MAX; uint8_t j = 3; a[i] = j + INFINITY + M_PI;"),
         (
             "#include <mma.h>",
             "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f;",
@@ -170,6 +173,10 @@ def test_macros_and_own_headers(tmp_path: Path) -> None:
         ("__global__ void f(char** p) { *p = (char*)malloc(8); }", None),
         ("void fill(float* x) {\n  x[0] = rand();\n}", (2, "rand")),
         ("void copy() { cudaMemcpy(0, 0, 0, 0); }", (1, "cudaMemcpy")),
+        ("#define CHECK(x) \\\n  if (x) exit(1);\n" + SCALE, None),
+        ("struct S { __device__ void* f() { return malloc(8); } };", None),
+        ("__host__ __device__ int f();\n__host__ inline __device__ int g();", None),
+        ("__device__ __host__ int f();\n__host__ int g();", (2, "__host__")),
         ("#ifndef __CUDACC_RTC__\nint main() {}\n#endif", None),
     ],
 )

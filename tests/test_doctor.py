@@ -53,6 +53,13 @@ def test_drawing_without_a_window_needs_the_core(without) -> None:
     assert doctor.missing_libraries({"QT_QPA_PLATFORM": "offscreen"}) == ("libEGL.so.1",)
 
 
+@linux
+def test_no_display_is_told_unless_none_is_needed() -> None:
+    assert "ssh -X" in doctor.display_advice({})
+    assert doctor.display_advice({"DISPLAY": ":0"}) == ""
+    assert doctor.display_advice({"QT_QPA_PLATFORM": "offscreen"}) == ""
+
+
 def test_one_line_mends_debian_and_ubuntu() -> None:
     missing = ("libglib-2.0.so.0", "libEGL.so.1")
     assert "sudo apt-get install -y libegl1 libglib2.0-0\n" in doctor.advice(missing, BOOKWORM)

@@ -119,6 +119,9 @@ def _with_nvrtc(
     if (kept := cache.load(key)) is not None:
         return kept
     output = library.compile(source, _FOLDER + name, options, given, instances)
+    if not output.ok and headers.wants_prelude(output.log):
+        options = (*options, f"--pre-include={headers.PRELUDE}")
+        output = library.compile(source, _FOLDER + name, options, given, instances)
     program = _program(output, source, name, arch, compiler)
     cache.store(key, program)
     return program

@@ -9,6 +9,7 @@ without.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gpuviz.compile.nvrtc import Library
@@ -64,6 +65,26 @@ def _from_cuda_std(name: str) -> str:
     return f"{guard}#include <cuda/std/{name}>\n{alias}\n#endif\n"
 
 
+# What nvcc knows without any include, through the host's headers: for sources that rely on it.
+PRELUDE = "gpuviz_prelude.h"
+_PRELUDE_TEXT = """#pragma once
+#include <stdint.h>
+#include <limits.h>
+#include <math.h>
+typedef unsigned char u_char; typedef unsigned short ushort;
+typedef unsigned int uint; typedef unsigned long ulong;
+"""
+_PRELUDE_NAMES = re.compile(
+    r'identifier "(u?int\d+_t|u?intptr_t|u_char|ushort|uint|ulong|\w+_(?:MIN|MAX)|CHAR_BIT'
+    r'|INFINITY|NAN|HUGE_VALF?|M_\w+)" is undefined'
+)
+
+
+def wants_prelude(log: str) -> bool:
+    """Whether a compilation failed for want of what the prelude offers."""
+    return _PRELUDE_NAMES.search(log) is not None
+
+
 STAND_INS: dict[str, str] = {
     **dict.fromkeys(_EMPTY.split(), "#pragma once\n"),
     **{name: _from_cuda_std(name) for name in _FROM_CUDA_STD.split()},
@@ -79,6 +100,7 @@ STAND_INS: dict[str, str] = {
     "cstddef": "#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n",
     "stdbool.h": "#pragma once\n",
     "utility": "#pragma once\n",
+    PRELUDE: _PRELUDE_TEXT,
 }
 
 # What a plain kernel wants of these when NVIDIA's headers are not installed: nothing.

@@ -12,6 +12,10 @@ _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): "
     r"(?:catastrophic )?(?P<severity>error|warning|remark)(?: #[\w-]+)?: (?P<text>.*)$"
 )
+_HOST = re.compile(  # as GCC and Clang write it, which nvcc calls
+    r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): "
+    r"(?:fatal )?(?P<severity>error|warning): (?P<text>.*)$"
+)
 _TOOL = re.compile(r"^(?P<file>ptxas|nvcc|nvlink|cicc)\b[^:]*: *(?P<text>.*)$")
 _CARET = re.compile(r"^\s*\^\s*$")
 _INDENT = 2  # the front end indents the source line it shows, and the caret below it, by this
@@ -47,6 +51,9 @@ def _diagnostic(text: str, following: list[str], folder: str) -> Diagnostic | No
         severity = cast(Severity, match["severity"])
         name = match["file"].removeprefix(folder)
         return Diagnostic(name, int(match["line"]), _column(following), severity, match["text"])
+    if (match := _HOST.match(text)) is not None:
+        severity, name = cast(Severity, match["severity"]), match["file"]
+        return Diagnostic(name, int(match["line"]), int(match["column"]), severity, match["text"])
     if (match := _TOOL.match(text)) is not None and re.search(r"\b(fatal|error)\b", text):
         return Diagnostic(match["file"], 0, 0, "error", match["text"])
     return None
