@@ -1,5 +1,6 @@
 """What every test starts from: no display, no user settings, and the same examples each time."""
 
+import ctypes
 import os
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -21,3 +22,22 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         os.environ[variable] = str(folder)
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a GPU where the driver finds none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and not _gpu_answers():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU answers"))
+
+
+def _gpu_answers() -> bool:
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and (
+        count.value > 0
+    )
