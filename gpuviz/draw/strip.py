@@ -16,7 +16,7 @@ from gpuviz.draw.marks import F32
 from gpuviz.trace import I64, Bool
 
 FOLDS = 8  # rows of a folded box
-_LEAST_CELL = 5.0  # pixels; below it, boxes are folded
+_LEAST_CELL, _LEAST_ELEMENT = 4.5, 6.5  # pixels wide; below that, boxes are folded
 _LINE = 128
 
 
@@ -87,9 +87,11 @@ class Placed:
     folded: bool
 
 
-def height_of(strip: Strip, width: float, scale: float) -> float:
-    """The height a strip would like to have in an area of that width."""
-    return (FOLDS * 17.0 if _is_folded(strip, width, scale) else 52.0) * scale
+def height_of(strip: Strip, width: float, height: float, scale: float) -> float:
+    """The height a strip likes in an area: enough to be read, and more where there is plenty."""
+    if _is_folded(strip, width, scale):
+        return min(max(FOLDS * 17.0 * scale, 0.5 * height), 0.62 * height)
+    return min(max(52.0 * scale, 0.2 * height), 0.62 * height)
 
 
 def place(strip: Strip, area: Rect, scale: float) -> Placed:
@@ -125,8 +127,9 @@ def _gaps(strip: Strip, width: float, scale: float) -> Float:
 
 def _is_folded(strip: Strip, width: float, scale: float) -> bool:
     """Whether flat cells would be too narrow to be seen."""
-    room = width - _gaps(strip, width, scale).sum()
-    return bool(room / strip.size.sum() * strip.unit < _LEAST_CELL)
+    a_byte = (width - _gaps(strip, width, scale).sum()) / strip.size.sum()
+    seen = a_byte * strip.width >= _LEAST_ELEMENT * scale
+    return not (seen and a_byte * strip.unit >= _LEAST_CELL)
 
 
 def _row_bytes(strip: Strip, folded: bool) -> I64:
@@ -163,7 +166,23 @@ def _cell_rects(strip: Strip, boxes: F32, row_bytes: I64, pad: float) -> F32:
     gap_y = np.where(rows > 1, np.where(tall >= 10, 2.0, 1.0), 0.0)
     x = box[:, 0] + pad + column * a_byte + gap_x / 2
     y = box[:, 1] + pad + row * tall + gap_y / 2
-    return np.stack([x, y, step - gap_x, tall - gap_y], axis=1)
+    in_row = _continues(strip, 1) & (column + strip.unit < wide)
+    in_column = _continues(strip, int(wide.max()) // strip.unit)
+    right, down = np.where(in_row, 0.0, gap_x), np.where(in_column, 0.0, gap_y)
+    return np.stack([x, y, step - right, tall - down], axis=1)
+
+
+def _continues(strip: Strip, ahead: int) -> Bool:
+    """(C,) whether the cell so many cells later is painted as one with it.
+
+    So are the parts of a wide element, and the bytes of a word that nobody asks for.
+    """
+    mine = strip.cell_lane * 1_000_000 + strip.cell_box
+    same = np.zeros(len(mine), dtype=bool)
+    same[:-ahead] = mine[:-ahead] == mine[ahead:]
+    element = (strip.cell_lane >= 0) & (strip.width > strip.unit)
+    word = (strip.cell_lane < 0) & ((strip.cell_at + ahead * strip.unit) % 4 != 0)
+    return np.asarray(same & (element | word), dtype=bool)
 
 
 def _targets(strip: Strip, boxes: F32, cells: F32) -> F32:

@@ -33,9 +33,10 @@ def lane_row(
     ink = np.where(active[:, None], palette.ink_on(fill), palette.faint).astype(np.uint8)
     edge = np.where(active[:, None], fill, palette.border).astype(np.uint8)
     width, height = float(rects[0, 2]), float(rects[0, 3])
-    size = float(int(min(stage.text(14), width * 0.72, height * 0.62)))
+    every = 1 if width * 0.62 >= 9 else 4
+    size = float(int(min(stage.text(14), max(width * 0.62, 9.0), height * 0.62)))
     return (
         Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
         Boxes(rects[now], stroke=palette.outline, stroke_width=2, radius=4),
-        Texts(centers(rects), _NUMBERS, ink, size, align="center", bold=True),
+        Texts(centers(rects)[::every], _NUMBERS[::every], ink[::every], size, "center", bold=True),
     )

@@ -122,8 +122,7 @@ def _boxes(painter: QPainter, mark: Boxes) -> None:
     if mark.fill is not None:
         _fill(painter, rects, mark.fill, mark.radius)
     if mark.hatch is not None:
-        painter.setBrush(_hatch_brush(painter, mark.hatch))
-        _shapes(painter, rects, mark.radius)
+        _hatch(painter, rects, mark.hatch, mark.radius)
     if mark.stroke is not None:
         _stroke(painter, rects, mark)
 
@@ -137,6 +136,8 @@ def _fill(painter: QPainter, rects: F64, fill: Rgba, radius: float) -> None:
 
 def _shapes(painter: QPainter, rects: F64, radius: float) -> None:
     """Draw boxes with the pen and brush that are set, square or with round corners."""
+    if not len(rects):
+        return
     few = radius > 0 and len(rects) <= _MOST_ROUND
     rounded = few and bool(rects[:, 2:].min() >= _LEAST_ROUND)
     _smooth(painter, rounded)
@@ -165,23 +166,30 @@ def _stroke(painter: QPainter, rects: F64, mark: Boxes) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
 
 
-def _hatch_brush(painter: QPainter, hatch: Rgba) -> QBrush:
-    """A brush of diagonal lines whose pixels are device pixels."""
+def _hatch(painter: QPainter, rects: F64, hatch: Rgba, radius: float) -> None:
+    """Diagonal lines that run on from box to box; their pixels are device pixels."""
     ratio = _scale(painter)[0]
-    brush = QBrush(_hatch_tile(tuple(hatch.tolist()), ratio))
+    step = max(round(_HATCH * ratio), 4)
+    sheet = _hatch_sheet(tuple(hatch.tolist()), ratio, step)
+    small = (rects[:, 2:] * ratio <= sheet.width() - step).all(axis=1) & (radius <= 0)
+    # Narrow boxes as cut-outs of a sheet: a brush is set up anew for every row of pixels.
+    source = np.concatenate([rects[:, :2] * ratio % step, rects[:, 2:] * ratio], axis=1)
+    for to, cut in zip(rects[small].tolist(), source[small].tolist(), strict=True):
+        painter.drawPixmap(QRectF(*to), sheet, QRectF(*cut))
+    brush = QBrush(sheet)
     brush.setTransform(QTransform.fromScale(1 / ratio, 1 / ratio))
-    return brush
+    painter.setBrush(brush)
+    _shapes(painter, rects[~small], radius)
 
 
-@lru_cache(maxsize=64)
-def _hatch_tile(rgba: tuple[int, int, int, int], ratio: float) -> QPixmap:
-    """A tile that repeats to diagonal lines, smoothed by hand so that it repeats exactly."""
-    side = max(round(_HATCH * ratio), 4)
-    y, x = np.mgrid[0:side, 0:side]
-    # Distance to the nearest line x + y = k * side, in pixels across the line.
-    away = np.abs((x + y + side / 2) % side - side / 2) / np.sqrt(2)
+@lru_cache(maxsize=32)
+def _hatch_sheet(rgba: tuple[int, int, int, int], ratio: float, step: int) -> QPixmap:
+    """A sheet that repeats to diagonal lines, smoothed by hand so that it repeats exactly."""
+    y, x = np.mgrid[0 : 32 * step, 0 : 32 * step]
+    # Distance to the nearest line x + y = k * step, in pixels across the line.
+    away = np.abs((x + y + step / 2) % step - step / 2) / np.sqrt(2)
     cover = np.clip(0.95 * ratio - away + 0.5, 0.0, 1.0)
-    pixels = np.zeros((side, side, 4), np.uint8)
+    pixels = np.zeros((*cover.shape, 4), np.uint8)
     pixels[..., :3] = rgba[:3]
     pixels[..., 3] = np.rint(cover * rgba[3])
     return QPixmap.fromImage(_image(pixels))

@@ -15,7 +15,18 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Step,
+    StepKind,
+    Story,
+    Value,
+    Values,
+)
 from gpuviz.scenes.request import Request, requests_of, shape
 from gpuviz.scenes.request_view import draw, lay_out
 
@@ -71,6 +82,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     width, threads = _number(values, "bytes"), _number(values, "threads")
     count = threads * _number(values, "blocks")
     kind, parts = _KINDS[width]
+    rest: tuple[str, ...]
     if values["pattern"] == "random":
         entry, reach, rest = "permuted", count, (f"i32[{count}]=shuffle",)
     else:
@@ -137,7 +149,7 @@ def _main(acts: tuple[_Act, ...]) -> _Act:
 def _steps(act: _Act) -> list[Step]:
     """The request, then its transactions, at most eight steps of them."""
     request, did = act.request, act.request.instruction
-    kind = "store" if request.is_store else "load"
+    kind: StepKind = "store" if request.is_store else "load"
     detail = f"{did.text} · {request.counted(request.count)}"
     edges = np.linspace(0, request.count, min(request.count, _MOST_STEPS) + 1).round().astype(int)
     times = act.served + (act.end - act.served) * edges / request.count
@@ -159,19 +171,15 @@ def _total(acts: tuple[_Act, ...]) -> str:
 def _verdict(request: Request) -> str:
     """What becomes of the bytes that are moved."""
     moved, used, count = request.moved, request.used, request.counted(request.count)
-    verb = "writes" if request.is_store else "fetches"
     if used == moved:
-        return f"Every byte of the {count} it {verb} is used."
-    each = np.unique(request.strip.used)
-    if len(each) == 1 and used * 2 == moved:
-        return f"Half of each {request.noun} it {verb} is never used."
+        return f"Every byte of its {count} is {'written' if request.is_store else 'needed'}."
     if request.count - request.ideal == 1 and used == request.ideal * int(request.strip.size[0]):
         return f"It touches {count} where {request.ideal} would do: the ends are only partly used."
-    return f"It {verb} {_bytes(moved)} to use {_bytes(used)}: {_percent(used / moved)}."
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %" if share >= 0.1 else f"{share * 100:.1f} %"
+    verb = "touches" if request.is_store else "fetches"
+    if used * 2 == moved and len(np.unique(request.strip.used)) == 1:
+        return f"Half of each {request.noun} it {verb} is never used."
+    share = f"one in {moved // used}" if moved % used == 0 else f"{100 * used / moved:.0f} %"
+    return f"It {verb} {_bytes(moved)} and uses {used} of them: {share}."
 
 
 def _bytes(count: int) -> str:
@@ -183,7 +191,8 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     """What arithmetic alone says about the strided load, for architectures with sectors."""
     if values["pattern"] == "random" or not arch.has_sectors:
         return ""
-    count = expected_sectors(*(_number(values, name) for name in ("stride", "offset", "bytes", "warp")))
+    names = ("stride", "offset", "bytes", "warp")
+    count = expected_sectors(*(_number(values, name) for name in names))
     return f"closed form: {count} sectors a load request of this warp"
 
 
@@ -206,7 +215,7 @@ def _picture(acts: tuple[_Act, ...], title: str) -> Callable[[float, Stage], Fra
         stage = given.roomy()
         index = next((i for i, act in enumerate(acts) if t < act.end), acts.index(_main(acts)))
         act = acts[index]
-        head, area = heading(stage, title, _verdict(act.request))
+        head, area = heading(stage, title, _sentence(acts, act))
         board_height = stage.text(16) * 1.9 + len(acts) * stage.text(14) * 1.75
         top = Rect(area.x, area.y, area.width, area.height - board_height)
         board = Rect(area.x, top.bottom, area.width, board_height)
@@ -214,6 +223,16 @@ def _picture(acts: tuple[_Act, ...], title: str) -> Callable[[float, Stage], Fra
         return stage.frame(*head, *picture, *_board(stage, board, acts, index, t))
 
     return frame
+
+
+def _sentence(acts: tuple[_Act, ...], act: _Act) -> str:
+    """What the request under way does to its bytes; the title has named the main one."""
+    main, request = _main(acts), act.request
+    if act is main:
+        return _verdict(request)
+    when = "First it" if act.start < main.start else "Then it"
+    verb = "writes" if request.is_store else "reads"
+    return f"{when} {verb} {shape(request)}. {_verdict(request)}"
 
 
 def _board(
@@ -231,7 +250,7 @@ def _board(
         marks.append(label(row.x, row.center[1], name, color, size))
         bar = row.beside(room)[1]
         length = bar.width * act.request.moved / most
-        marks += _bar(stage, Rect(bar.x, bar.y, length, bar.height), bar.right, act, t)
+        marks += _bar(stage, Rect(bar.x, bar.y, length, bar.height), act, t)
     return tuple(marks)
 
 
@@ -240,29 +259,35 @@ def _counters(stage: Stage, area: Rect, act: _Act, t: float) -> tuple[Mark, ...]
     request, palette, size = act.request, stage.palette, stage.text(16)
     done = int(act.served_at(t) + 1e-6)
     lines = len(np.unique(request.line[request.turn < done]))
+    every = int(request.line.max()) + 1
     whole = f"{done} of {request.counted(request.count)} {_DONE[request.is_store]}"
     pieces = (
         ("1 request", palette.ink, False),
         (whole, palette.accent, True),
-        (f"{lines} of {int(request.line.max()) + 1} lines", palette.ink, False),
+        (f"{lines} of {every} line{'s' * (every != 1)}", palette.ink, False),
         (f"ideal {request.ideal}", palette.muted, False),
     )
     pill = text_width("model", stage.text(13)) + stage.text(13) * 1.2
     marks: list[Mark] = [*badge(stage, area.right - pill, area.center[1], "model", palette.accent)]
     x = area.x
-    for text, color, bold in pieces:
-        width = text_width(text, size, bold)
-        if x + width > area.right - pill - size:
-            break
+    for text, color, bold in _that_fit(pieces, area.width - pill, size):
         marks.append(label(x, area.center[1], text, color, size, bold))
-        x += width + size * 1.5
+        x += text_width(text, size, bold) + size * 1.5
     return tuple(marks)
 
 
+def _that_fit(pieces: tuple[_Piece, ...], width: float, size: float) -> tuple[_Piece, ...]:
+    """All pieces, or fewer, down to the second one alone, that fit side by side."""
+    choices = (pieces, pieces[:3], pieces[:2], pieces[1:2])
+    spaces = (sum(text_width(t, size, b) + size * 1.5 for t, _, b in few) for few in choices)
+    return next((few for few, w in zip(choices, spaces, strict=True) if w <= width), pieces[1:2])
+
+
+_Piece = tuple[str, Rgba, bool]
 _DONE = {True: "written", False: "delivered"}
 
 
-def _bar(stage: Stage, bar: Rect, right: float, act: _Act, t: float) -> list[Mark]:
+def _bar(stage: Stage, bar: Rect, act: _Act, t: float) -> list[Mark]:
     """Bytes used, solid, then bytes moved for nothing, hatched; grown as far as delivered."""
     palette, request = stage.palette, act.request
     done = request.turn < int(act.served_at(t) + 1e-6)
@@ -280,25 +305,28 @@ def _bar(stage: Stage, bar: Rect, right: float, act: _Act, t: float) -> list[Mar
         Boxes(Rect(split, bar.y, lost, bar.height).array(), palette.waste_ground,
               hatch=palette.waste),
     ]  # fmt: skip
-    full = now >= used
-    words = _bytes(request.used)
-    ink = palette.ink_on(color) if full else palette.ink
-    return marks + _bar_words(stage, bar, right, split, request, ink)
+    covered = now >= min(used, text_width("128 bytes", stage.text(14), True))
+    ink = palette.ink_on(color if covered else palette.todo(color))
+    return marks + _bar_words(stage, bar, split, request, ink)
 
 
 def _bar_words(
-    stage: Stage, bar: Rect, right: float, split: float, request: Request, ink: Rgba
+    stage: Stage, bar: Rect, split: float, request: Request, ink: Rgba
 ) -> list[Mark]:
-    """What the two parts of a bar stand for: inside where there is room, else behind the bar."""
+    """What the two parts of a bar stand for, in as many words as there is room for."""
     size, y, palette = stage.text(14), bar.center[1], stage.palette
     wasted = request.moved - request.used
-    used = first_fitting((f"{_bytes(request.used)} used", f"{request.used}"), split - bar.x, size)
+    word, verb = ("written", "touched") if request.is_store else ("used", "fetched")
+    used = f"{_bytes(request.used)} {word}"
+    inside = text_width(used, size, True) + size <= split - bar.x
     marks: list[Mark] = []
-    if used:
-        marks.append(label(bar.x + size * 0.5, y, used, ink, size, bold=True))
-    verb = "touched" if request.is_store else "fetched"
-    forms = (f"{_bytes(wasted)} {verb} for nothing", f"{wasted} {verb} for nothing", f"{wasted}")
-    text = first_fitting(forms, bar.right - split - size * 1.5, size) if wasted else ""
+    if inside or not wasted:
+        x, color = (bar.x, ink) if inside else (bar.right, palette.muted)
+        marks.append(label(x + size * 0.5, y, used, color, size, bold=True))
+    lost = f"{_bytes(wasted)} {verb} for nothing"
+    forms = (lost if inside else f"{used}, {lost}", lost, _bytes(wasted), f"{wasted}")
+    room = bar.right - split - size * 1.8
+    text = first_fitting(forms, room, size, bold=True) if wasted else ""
     if text:
         width = text_width(text, size, True) + size
         plate = Rect(bar.right - width - size * 0.3, bar.y + 2, width, bar.height - 4)

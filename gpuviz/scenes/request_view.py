@@ -1,7 +1,8 @@
-"""The picture of one request: a warp's lanes, bands to the bytes they ask for, the address strip."""
+"""The picture of one request: a warp's lanes, bands to what they ask for, the address strip."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,16 @@ from gpuviz.draw.color import Float
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import brackets, label
 from gpuviz.draw.layout import Rect, centers, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Texts
+from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.strip import Placed, height_of, place
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.scenes.request import Request
+from gpuviz.trace import I64, Bool
+
+_BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
+Tip = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +43,12 @@ def lay_out(request: Request, stage: Stage, area: Rect) -> View:
     caption, rest = area.above(small * 1.5)
     row, rest = rest.above(min(30 * scale, rest.height * 0.12))
     under = small * 3.9
-    tall = min(height_of(request.strip, area.width, scale), (rest.height - under) * 0.66)
+    tall = height_of(request.strip, area.width, rest.height - under, scale)
     top = rest.bottom - under - tall
     strip = place(request.strip, Rect(area.x, top, area.width, tall), scale)
     lanes = lane_boxes(row)
     start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3]], axis=1)
-    curves = bands(start + np.array([0, 3], np.float32), strip.target - np.array([0, 2], np.float32))
+    curves = bands(start + _BELOW_LANES, strip.target - _ABOVE_STRIP)
     labels_y = top + tall + small * 0.95
     return View(request, caption, lanes, strip, curves, labels_y, labels_y + small * 1.0)
 
@@ -84,26 +89,28 @@ def _caption(stage: Stage, view: View) -> tuple[Mark, ...]:
 
 
 def _bands(stage: Stage, view: View, sent: float, arrived: Float) -> tuple[Mark, ...]:
-    """Thin while only asked for; full from where the data comes from, as far as it has come."""
+    """Hardly there before; thin once asked for; full where data travels, as far as it has come."""
     active, palette = view.request.active, stage.palette
     curves, colors = view.curves[active], palette.lanes[active]
+    thin, going, waits = 1.2 * stage.scale, arrived[active] > 0, arrived[active] < 1
     share = np.full(len(curves), float(smooth(sent)))
-    asked = Curves(partly(curves, share), palette.todo(colors), 1.2 * stage.scale)
-    going = arrived[active] > 0
+    lane = np.flatnonzero(active)
+    first = slice(None) if sent < 1 else slice(0)
+    ahead = Curves(curves[first], palette.todo(colors[first]), thin, _lane_of(view, lane))
+    asked = Curves(partly(curves, share)[waits], palette.soft(colors[waits], 0.4), thin,
+                   _lane_of(view, lane[waits]))  # fmt: skip
     source = curves if view.request.is_store else backwards(curves)
     came = partly(source[going], smooth(arrived[active][going]))
-    tip = _lane_of(view, np.flatnonzero(active)[going])
-    return asked, Curves(came, colors[going], 2.5 * stage.scale, tip=tip)
+    tip = _lane_of(view, lane[going])
+    return ahead, asked, Curves(came, colors[going], 2.5 * stage.scale, tip)
 
 
-def _lane_of(view: View, lanes: np.ndarray[tuple[int], np.dtype[np.intp]]):  # type: ignore[no-untyped-def]
+def _lane_of(view: View, lanes: I64) -> Tip:
     """The hover text of bands that belong to these lanes."""
     return lambda i: lane_tip(view.request, int(lanes[i]))
 
 
-def _boxes(
-    stage: Stage, view: View, progress: Float, at_work: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[Mark, ...]:
+def _boxes(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[Mark, ...]:
     """One box a transaction: done in the accent, now outlined, to come hardly there."""
     palette, boxes = stage.palette, view.strip.boxes
     edge = np.where((progress >= 1)[:, None], palette.accent, palette.border).astype(np.uint8)
@@ -135,18 +142,33 @@ def _cells(stage: Stage, view: View, progress: Float) -> tuple[Mark, ...]:
         Boxes(cells[used], solid, tip=_cell_tips(view, used)),
         Boxes(cells[done], palette.waste_ground, hatch=palette.waste, tip=_cell_tips(view, done)),
         Boxes(cells[ahead], dim_ground, hatch=dim, tip=_cell_tips(view, ahead)),
+        *_numbers(stage, view, used, solid),
     )
 
 
-def _cell_tips(view: View, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]):  # type: ignore[no-untyped-def]
+def _numbers(stage: Stage, view: View, used: Bool, solid: Rgba) -> tuple[Mark, ...]:
+    """The lane's number on each element, where it is wide and high enough."""
+    strip, cells, size = view.request.strip, view.strip.cells[used], stage.text(13)
+    lane = strip.cell_lane[used]
+    first = np.flatnonzero(np.diff(lane, prepend=-1))
+    last = np.append(first[1:] - 1, len(lane) - 1)
+    low, high = cells[first], cells[last]
+    room = high[:, 0] + high[:, 2] - low[:, 0]
+    if len(first) == 0 or min(room) < text_width("31", size, True) + 3 or min(low[:, 3]) < size:
+        return ()
+    at = np.stack([low[:, 0] + room / 2, (low[:, 1] + high[:, 1] + high[:, 3]) / 2], axis=1)
+    words = tuple(str(n) for n in lane[first])
+    ink = stage.palette.ink_on(solid[first])
+    return (Texts(at.astype(np.float32), words, ink, size, "center", bold=True),)
+
+
+def _cell_tips(view: View, chosen: Bool) -> Tip:
     """The hover text of the chosen cells."""
     numbers = np.flatnonzero(chosen)
     return lambda i: cell_tip(view.request, int(numbers[i]))
 
 
-def _labels(
-    stage: Stage, view: View, progress: Float, at_work: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[Mark, ...]:
+def _labels(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[Mark, ...]:
     """The number of each transaction in the order of delivery, in words where there is room."""
     palette, boxes, request = stage.palette, view.strip.boxes, view.request
     size, room = stage.text(14), float(boxes[:, 2].min())
