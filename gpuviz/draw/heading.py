@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.layout import Rect, elide, fit_size, wrap
+from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import F32, Align, Boxes, Lines, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
@@ -33,10 +33,11 @@ def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], 
     margin, palette = stage.margin, stage.palette
     width = stage.width - 2 * margin
     size = fit_size(title, width, stage.text(26), stage.text(18), bold=True)
-    y = margin * 0.6 + size * 0.7
-    marks: list[Mark] = [label(margin, y, elide(title, width, size, True), palette.ink, size, True)]
-    y += size * 0.5
-    small = stage.text(16)
+    small, y = stage.text(16), margin * 0.6
+    marks: list[Mark] = []
+    for line in wrap(title, width, size, bold=True):
+        marks.append(label(margin, y + size * 0.7, line, palette.ink, size, bold=True))
+        y += size * 1.2
     for line in wrap(sentence, width, small):
         marks.append(label(margin, y + small * 0.8, line, palette.muted, small))
         y += small * 1.35

@@ -305,34 +305,40 @@ def _bar(stage: Stage, bar: Rect, act: _Act, t: float) -> list[Mark]:
         Boxes(Rect(split, bar.y, lost, bar.height).array(), palette.waste_ground,
               hatch=palette.waste),
     ]  # fmt: skip
-    covered = now >= min(used, text_width("128 bytes", stage.text(14), True))
-    ink = palette.ink_on(color if covered else palette.todo(color))
-    return marks + _bar_words(stage, bar, split, request, ink)
+    return marks + _bar_words(stage, bar, split, request, palette.todo(color))
 
 
 def _bar_words(
-    stage: Stage, bar: Rect, split: float, request: Request, ink: Rgba
+    stage: Stage, bar: Rect, split: float, request: Request, plate: Rgba
 ) -> list[Mark]:
     """What the two parts of a bar stand for, in as many words as there is room for."""
-    size, y, palette = stage.text(14), bar.center[1], stage.palette
+    size, palette = stage.text(14), stage.palette
     wasted = request.moved - request.used
     word, verb = ("written", "touched") if request.is_store else ("used", "fetched")
     used = f"{_bytes(request.used)} {word}"
     inside = text_width(used, size, True) + size <= split - bar.x
     marks: list[Mark] = []
     if inside or not wasted:
-        x, color = (bar.x, ink) if inside else (bar.right, palette.muted)
-        marks.append(label(x + size * 0.5, y, used, color, size, bold=True))
+        x, color = (bar.x, palette.ink) if inside else (bar.right, palette.muted)
+        marks += _plate(stage, bar, x + size * 0.3, used, color, plate if inside else None)
     lost = f"{_bytes(wasted)} {verb} for nothing"
     forms = (lost if inside else f"{used}, {lost}", lost, _bytes(wasted), f"{wasted}")
     room = bar.right - split - size * 1.8
     text = first_fitting(forms, room, size, bold=True) if wasted else ""
     if text:
-        width = text_width(text, size, True) + size
-        plate = Rect(bar.right - width - size * 0.3, bar.y + 2, width, bar.height - 4)
-        marks.append(Boxes(plate.array(), palette.waste_ground))
-        marks.append(label(plate.center[0], y, text, palette.warn, size, True, "center"))
+        x = bar.right - text_width(text, size, True) - size * 0.9
+        marks += _plate(stage, bar, x, text, palette.warn, palette.waste_ground)
     return marks
+
+
+def _plate(
+    stage: Stage, bar: Rect, x: float, text: str, color: Rgba, fill: Rgba | None
+) -> list[Mark]:
+    """Words on a plate of their own, to be read whatever the bar behind them does."""
+    size = stage.text(14)
+    width = text_width(text, size, True) + size * 0.6
+    plate = Boxes(Rect(x, bar.y + 2, width, bar.height - 4).array(), fill)
+    return [plate, label(x + size * 0.3, bar.center[1], text, color, size, bold=True)]
 
 
 LESSON = Lesson(

@@ -217,7 +217,7 @@ def _line_name(request: Request, line: int, room: float, size: float) -> str:
     start = int(request.strip.start[request.line == line][0]) // 128 * 128
     where = f"{request.name} + {start:#06x}"
     forms = (f"line {line} · 128 bytes · {where}", f"line {line} · {where}", f"line {line}")
-    return first_fitting(forms, room + size, size)
+    return first_fitting(forms, room - size * 0.3, size)
 
 
 def lane_tip(request: Request, lane: int) -> str:
