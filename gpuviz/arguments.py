@@ -1,6 +1,6 @@
 """Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
 
-    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|@file.npy   or   TYPE=VALUE
+    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|shuffle|@file.npy   or   TYPE=VALUE
 
 The same texts are used on the command line, in lessons and in files of launches.
 """
@@ -22,10 +22,13 @@ DTYPES: dict[str, type[np.generic]] = {
     "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
     "f16": np.float16, "f32": np.float32, "f64": np.float64,
 }  # fmt: skip
-FILLS = ("zeros", "ones", "arange", "rand")
+FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
-_FORM = "TYPE[COUNT]=zeros|ones|arange|rand|@file.npy or TYPE=VALUE, as in f32[64]=rand or i32=7"
+_FORM = (
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|@file.npy or TYPE=VALUE, "
+    "as in f32[64]=rand or i32=7"
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
 
     `rand` depends on `seed_index` (the argument's position) alone: floats are uniform in [0, 1),
     integers uniform in [0, count) as far as the type goes, so that they can serve as indices.
+    `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone.
     """
     if isinstance(spec, ScalarSpec):
         with np.errstate(over="ignore"):  # 1e99 as f32 is infinity, as in C
@@ -127,9 +131,12 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
 def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDArray[Any]:
     if spec.fill == "rand":
         return _random(spec.count, dtype, np.random.default_rng(seed_index))
-    if spec.fill == "arange":
+    if spec.fill in ("arange", "shuffle"):
+        values = np.arange(spec.count)
+        if spec.fill == "shuffle":
+            np.random.default_rng(seed_index).shuffle(values)
         with np.errstate(over="ignore"):  # counts beyond a small type wrap round
-            return np.arange(spec.count).astype(dtype)
+            return values.astype(dtype)
     return np.full(spec.count, spec.fill == "ones", dtype)
 
 
