@@ -14,8 +14,8 @@ def main(argv: Sequence[str] = ()) -> int:
     Qt is imported only after its system libraries have been found: without them it would end the
     process with a message that helps nobody.
     """
-    if missing := doctor.missing_libraries():
-        print(doctor.advice(missing), file=sys.stderr)
+    if advice := doctor.advice() or doctor.display_advice():
+        print(advice, file=sys.stderr)
         return doctor.EXIT_CODE
     return _run(argv)
 

@@ -38,6 +38,7 @@ class CodeView(QPlainTextEdit):
                                      | Qt.TextInteractionFlag.TextSelectableByMouse)  # fmt: skip
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(0)
         self._highlighter = Highlighter(self.document(), language, theme)
         self._numbers = _Margin(self, self._paint_numbers)
         self._gutter = _Margin(self, self._paint_notes)
@@ -138,18 +139,19 @@ class CodeView(QPlainTextEdit):
         for margin in (self._numbers, self._gutter):
             margin.update()
 
-    def _paint_numbers(self, painter: QPainter, line: int, rect: QRect) -> None:
+    def _paint_numbers(self, painter: QPainter, line: int, rect: QRectF) -> None:
         look = self._theme.look
         lit = line in self._lit
         if lit:
             painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
-            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), look.color("accent"))
+            bar = QRectF(rect.left(), rect.top(), 3, rect.height())
+            painter.fillRect(bar, look.color("accent"))
         painter.setPen(look.color("ink" if lit else "faint"))
         inner = rect.adjusted(0, 0, -look.px(10), 0)
         painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
                          str(line))  # fmt: skip
 
-    def _paint_notes(self, painter: QPainter, line: int, rect: QRect) -> None:
+    def _paint_notes(self, painter: QPainter, line: int, rect: QRectF) -> None:
         look = self._theme.look
         lit = line in self._lit
         if lit:
@@ -157,7 +159,7 @@ class CodeView(QPlainTextEdit):
         painter.setPen(look.color("warn" if lit else "muted"))
         inner = rect.adjusted(look.px(8), 0, -look.px(12), 0)
         said = painter.fontMetrics().elidedText(
-            self._note(line), Qt.TextElideMode.ElideRight, inner.width()
+            self._note(line), Qt.TextElideMode.ElideRight, int(inner.width())
         )
         painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
 
@@ -187,6 +189,6 @@ class _Margin(QWidget):
         painter = QPainter(self)
         painter.setFont(self._view.font())
         for line, box in self._view.visible_lines():
-            rect = QRect(0, round(box.top()), self.width(), round(box.height()))
+            rect = QRectF(0, box.top(), self.width(), box.height())
             assert callable(self._paint_line)
             self._paint_line(painter, line, rect)

@@ -30,6 +30,7 @@ from gpuviz.qt.theme import Look, Theme
 from gpuviz.qt.worker import Performed
 
 ROW, HEADING, HEADER = 25, 30, 42
+NAME = 136  # least width of the names of the quantities
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink"}
 
 
@@ -86,7 +87,7 @@ class Counts(QWidget):
     def _heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.addWidget(label("Counts, this launch", "heading"))
-        row.addWidget(self.level)
+        row.addWidget(self.level, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
         row.addWidget(self.copied)
         return row
@@ -131,6 +132,8 @@ class _Table(QTableView):
             if heading and model.columnCount() > 1:
                 self.setSpan(row, 0, 1, model.columnCount())
         self._size_columns()
+        numbers = sum(self.sizeHintForColumn(c) for c in range(1, model.columnCount()))
+        self.setMinimumWidth(look.px(NAME) + numbers)
         self.setFixedHeight(total + 4)
 
     def _size_columns(self) -> None:

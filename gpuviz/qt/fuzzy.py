@@ -31,9 +31,9 @@ def _letters(word: str, text: str) -> float | None:
         at = text.find(letter, last + 1)
         if at < 0:
             return None
-        points += 0.5 if at == last + 1 or _begins(text, at) else -0.2
+        points += 0.5 if at == last + 1 or _begins(text, at) else -0.5
         last = at
-    return points
+    return points if points > 0 else None
 
 
 def _begins(text: str, at: int) -> bool:

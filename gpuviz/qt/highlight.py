@@ -33,7 +33,7 @@ def spans(text: str, language: str) -> list[list[Span]]:
     lines: list[list[Span]] = [[]]
     at = 0
     lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    for token, value in lexer.get_tokens(text):
+    for token, value in lexer.get_tokens(text + "\n"):  # a comment ends at a line's end
         style = _style(token)
         for i, part in enumerate(value.split("\n")):
             if i:
@@ -42,7 +42,7 @@ def spans(text: str, language: str) -> list[list[Span]]:
             if style and part:
                 lines[-1].append((at, len(part), *style))
             at += len(part)
-    return lines
+    return lines[:-1]
 
 
 def _style(token: Any) -> tuple[str, bool] | None:

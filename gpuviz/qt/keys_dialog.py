@@ -32,6 +32,7 @@ class KeysDialog(QDialog):
             side.addLayout(_group(group, [(c, actions) for c in COMMANDS if c.group == group]))
         sides[0].addLayout(_table("Within a control", _WITHIN))
         for side in sides:
+            side.setSpacing(8)
             side.addStretch(1)
             columns.addLayout(side)
 
@@ -48,9 +49,11 @@ def _group(name: str, commands: list[tuple[Command, Actions]]) -> QVBoxLayout:
 
 def _table(name: str, rows: tuple[tuple[str, str], ...]) -> QVBoxLayout:
     column = QVBoxLayout()
+    column.setSpacing(6)  # else it takes that of the columns
     column.addWidget(label(name, "heading"))
     grid = QGridLayout()
     grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(5)
     grid.setColumnStretch(1, 1)
     for row, (keys, text) in enumerate(rows):
         grid.addWidget(label(keys, "value"), row, 0, Qt.AlignmentFlag.AlignLeft)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
 
 from gpuviz.qt.controls import Combo, Switch, keep_arrows, keep_space
@@ -43,6 +44,28 @@ class _Slider(QSlider):
 class _Spin(QSpinBox):
     """A number without buttons; it takes what the range allows and nothing else."""
 
+    def __init__(self, theme: Theme, digits: int) -> None:
+        super().__init__()
+        self._theme = theme
+        self._digits = digits
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setKeyboardTracking(False)
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The style sheet leaves room for buttons that are not there: take it back."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _fit(self) -> None:
+        self.setFixedWidth(self._theme.look.px(20 + DIGIT * self._digits))
+        self._place()
+
+    def _place(self) -> None:
+        self.lineEdit().setGeometry(self.rect().adjusted(4, 1, -4, -1))
+
     def wheelEvent(self, event: QEvent) -> None:
         """Scroll the panel instead."""
         event.ignore()
@@ -54,13 +77,8 @@ class NumberKnob(Knob):
     def __init__(self, parameter: Parameter, theme: Theme) -> None:
         super().__init__(parameter)
         self.slider = _Slider(Qt.Orientation.Horizontal)
-        self.spin = _Spin()
-        self.spin.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.spin.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.spin.setKeyboardTracking(False)
+        self.spin = _Spin(theme, max(len(str(parameter.maximum)), 2))
         span = f"{parameter.minimum} to {parameter.maximum}"
-        digits = len(str(parameter.maximum))
-        self.spin.setFixedWidth(theme.look.px(22 + DIGIT * max(digits, 2)))
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)
             widget.setAccessibleName(parameter.label)

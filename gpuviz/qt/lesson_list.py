@@ -63,6 +63,10 @@ class LessonList(QListView):
         """Wide enough for the thumbnails and most titles."""
         return QSize(self._theme.look.px(220), 400)
 
+    def minimumSizeHint(self) -> QSize:
+        """Enough for the first words of a title."""
+        return QSize(self._theme.look.px(170), 100)
+
     def _filled(self, lessons: Sequence[Lesson]) -> QStandardItemModel:
         model = QStandardItemModel(self)
         chapter = ""

@@ -31,7 +31,7 @@ class Message(QFrame):
         self.setObjectName("card")
         self.setAccessibleName("Message")
         self._details = ""
-        self.title = label("", "heading")
+        self.title = label("", "value")
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName("Message text")

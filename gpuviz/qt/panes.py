@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from gpuviz.qt.counts import Counts
@@ -58,8 +58,6 @@ class Panes(QWidget):
         self.middle.addWidget(picture)
         self.middle.addWidget(self.code)
         self.middle.setStretchFactor(0, 1)
-        self.list.setMinimumWidth(150)
-        self.side.setMinimumWidth(270)
         self.code.setMinimumHeight(110)
         for index, pane in enumerate((self.list, self.middle, self.side)):
             self.across.addWidget(pane)
@@ -89,6 +87,29 @@ def _time_row(transport: Transport, timeline: Timeline) -> QFrame:
     return made
 
 
+class _Column(QScrollArea):
+    """Scrolls up and down only: it is never narrower than what it holds."""
+
+    def __init__(self, inside: QWidget) -> None:
+        super().__init__()
+        self._inside = inside
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def minimumSizeHint(self) -> QSize:
+        """The widest panel, and the scroll bar."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self._inside.minimumSizeHint().width() + bar, 100)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A panel that needs more room says so by a layout request."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
 def _scrolled(*widgets: QWidget) -> QScrollArea:
     """Panels below each other that scroll up and down when there is not enough room."""
     inside = QWidget()
@@ -98,9 +119,4 @@ def _scrolled(*widgets: QWidget) -> QScrollArea:
     for widget in widgets:
         column.addWidget(widget)
     column.addStretch(1)
-    area = QScrollArea()
-    area.setWidget(inside)
-    area.setWidgetResizable(True)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    return area
+    return _Column(inside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -49,10 +50,8 @@ class Parameters(QWidget):
 
     def first(self) -> QWidget:
         """The control to focus when the user goes to the parameters."""
-        for made in self.knobs.values():
-            return next(w for w in made.findChildren(QWidget)
-                        if w.focusPolicy() & Qt.FocusPolicy.TabFocus)  # fmt: skip
-        return self.reset
+        found = [w for made in self.knobs.values() for w in _focusable(made)]
+        return found[0] if found else self.reset
 
     def _heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -72,7 +71,15 @@ class Parameters(QWidget):
         column.setSpacing(8)
         column.addLayout(self._preset_row(lesson))
         column.addLayout(self._grid(lesson))
+        self._order_tabs()
         self._show(self._player.values)
+
+    def _order_tabs(self) -> None:
+        """New controls would come last in the window: put them after the reset button."""
+        chain: list[QWidget] = [self.reset, *(made for _, made in self.presets)]
+        chain += [w for made in self.knobs.values() for w in _focusable(made)]
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
 
     def _preset_row(self, lesson: Lesson) -> FlowLayout:
         row = FlowLayout(4)
@@ -116,6 +123,12 @@ class Parameters(QWidget):
         defaults = self._player.lesson.defaults()
         for preset, made in self.presets:
             made.setChecked({**defaults, **preset.values} == dict(values))
+
+
+def _focusable(widget: QWidget) -> list[QWidget]:
+    """The controls within a widget that take the focus, as they were added; no pop-ups."""
+    within = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
+    return [w for w in within if w.focusPolicy() & Qt.FocusPolicy.TabFocus and not w.focusProxy()]
 
 
 def _name(parameter: Parameter) -> QLabel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -72,7 +72,21 @@ class StageView(QWidget):
         painter.fillRect(self.rect(), self._theme.look.color("ground"))
         if self._frame is not None:
             paint(painter, self._frame)
+        else:
+            self._announce(painter)
         self._ring.paint(painter, self, self._theme)
+
+    def _announce(self, painter: QPainter) -> None:
+        """Before the first run is done: what the lesson will show."""
+        look, lesson = self._theme.look, self._player.lesson
+        room = QRectF(self.rect()).adjusted(look.px(20), look.px(16), -look.px(20), -look.px(16))
+        painter.setPen(look.color("ink"))
+        painter.setFont(look.font(26, bold=True))
+        painter.drawText(room, lesson.title)
+        painter.setPen(look.color("muted"))
+        painter.setFont(look.font(15))
+        below = room.adjusted(0, look.px(38), 0, 0)
+        painter.drawText(below, int(Qt.TextFlag.TextWordWrap), lesson.look_for)
 
     def _make(self) -> None:
         self._fresh = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
-from gpuviz.qt.controls import button, keep_space, label
+from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.director import Director
 from gpuviz.qt.worker import Failure, Job, Performed
 from gpuviz.runners.base import Run
@@ -60,6 +60,9 @@ class Status(QFrame):
         runs = performance.runs
         self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
         self.findings.setText(_summary(self._findings))
+        errors = any(f.severity == "error" for _, f in self._findings)
+        self.findings.setProperty("severity", "error" if errors else "warning")
+        restyle(self.findings)
         self.findings.setVisible(bool(self._findings))
         notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
         self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))

@@ -20,7 +20,7 @@ QLabel[role="quiet"] { color: $muted; font-size: ${small}px; }
 QLabel[role="problem"] { color: $warn; }
 QLabel[role="brand"] { font-weight: 700; font-size: ${large}px; }
 QLabel[role="badge"] { color: $muted; border: 1px solid $border; border-radius: ${badge}px;
-    padding: 0 6px; font-size: ${small}px; }
+    padding: 1px 6px; font-size: ${small}px; }
 QLabel[role="value"] { font-weight: 600; }
 
 QFrame#toolbar { background: $panel; border-bottom: 1px solid $hair; }
@@ -34,6 +34,7 @@ QFrame#card { background: $cell; border: 1px solid $border; border-radius: 8px; 
 QFrame#card[severity="error"] { border: 1px solid $bad; }
 QFrame#card[severity="warning"] { border: 1px solid $warn; }
 
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
 QSplitter::handle { background: $hair; }
 QSplitter::handle:hover { background: $accent; }
@@ -49,6 +50,8 @@ QPushButton:disabled, QToolButton[role="box"]:disabled { color: $faint; }
 QPushButton[role="link"], QToolButton[role="link"] { background: transparent;
     border: 1px solid transparent; color: $muted; padding: ${hairpad}px ${pad}px;
     border-radius: 4px; }
+QPushButton[severity="error"] { color: $bad; }
+QPushButton[severity="warning"] { color: $warn; }
 QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { color: $ink; }
 QPushButton[role="link"]:focus, QToolButton[role="link"]:focus { border-color: $accent; }
 QPushButton[role="chip"] { padding: ${hairpad}px ${pad}px; font-size: ${small}px; color: $muted; }
@@ -66,6 +69,7 @@ QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $cell; border: 1px solid $border; outline: none;
     selection-background-color: $accent_soft; selection-color: $ink; padding: 3px; }
 QSpinBox { font-weight: 600; }
+
 QSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
 
 QSlider { min-height: ${slider}px; border: 1px solid transparent; border-radius: 5px; }
@@ -109,7 +113,7 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 """)
 
-_SIZES = {"text": 13, "small": 12, "large": 16, "pad": 5, "wide": 11, "hairpad": 3, "badge": 9,
+_SIZES = {"text": 13, "small": 12, "large": 16, "pad": 5, "wide": 11, "hairpad": 3, "badge": 8,
           "chevron": 22, "slider": 20, "menu": 26}  # fmt: skip
 
 

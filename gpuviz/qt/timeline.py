@@ -192,13 +192,16 @@ class Timeline(QWidget):
         for first, last, said in runs:
             current = first <= now <= last
             room = QRectF(rects[first].left(), rects[first].bottom() + look.px(7),
-                          measure.horizontalAdvance(said) + 12, look.px(17))  # fmt: skip
+                          min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE),
+                          look.px(17))  # fmt: skip
             room.moveLeft(max(EDGE, min(room.left(), self.width() - EDGE - room.width())))
             fits = current or room.width() <= rects[last].right() - rects[first].left() + 12
             if fits and not any(room.intersects(t) for t in taken):
                 taken.append(room)
                 painter.setPen(look.color("ink" if current else "muted"))
-                painter.drawText(room.adjusted(2, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, said)
+                inner = room.adjusted(2, 0, 0, 0)
+                words = measure.elidedText(said, Qt.TextElideMode.ElideRight, inner.width())
+                painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _outline(self, painter: QPainter, rect: QRectF) -> None:
         painter.setPen(QPen(self._theme.look.color("outline"), 2))

@@ -74,7 +74,8 @@ def _lesson_menu(lessons: Sequence[Lesson], actions: Actions, parent: QFrame) ->
     for lesson in lessons:
         if lesson.chapter != chapter:
             chapter = lesson.chapter
-            menu.addSection(chapter)
+            if not menu.isEmpty():
+                menu.addSeparator()
             menu.addAction(chapter).setEnabled(False)
         menu.addAction(actions[f"open.{lesson.id}"])
     return menu

@@ -32,7 +32,9 @@ class Transport(QWidget):
         self.buttons["play.loop"].setCheckable(True)
         self.speed = Combo("Speed", theme)
         self.speed.setToolTip("How fast the story runs  ( [ slower, ] faster )")
-        self.speed.setFixedWidth(theme.look.px(72))
+        self._theme = theme
+        theme.changed.connect(self._fit)
+        self._fit()
         self.speed.addItems([f"{s:g}×" for s in SPEEDS])
         self.speed.activated.connect(lambda i: player.set_speed(SPEEDS[i]))
         keep_arrows(self.speed)
@@ -55,6 +57,9 @@ class Transport(QWidget):
         made.clicked.connect(lambda checked=False: action.trigger())
         keep_space(made)
         return made
+
+    def _fit(self) -> None:
+        self.speed.setFixedWidth(self._theme.look.px(72))
 
     def _show_playing(self, playing: bool) -> None:
         button = self.buttons["play.toggle"]

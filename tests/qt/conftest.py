@@ -1,0 +1,50 @@
+"""A window over the fake lessons, with settings of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from gpuviz.qt.fonts import load_fonts
+from gpuviz.qt.window import Window
+from tests.qt.fake_lesson import LESSONS, FakePerform
+
+
+@pytest.fixture
+def perform() -> FakePerform:
+    return FakePerform()
+
+
+@pytest.fixture
+def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callable[[], Window]]:
+    """Makes windows that share one settings file; each is shown and has its first story."""
+    load_fonts()
+    made: list[Window] = []
+
+    def window() -> Window:
+        settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+        shown = Window(perform, LESSONS, settings)
+        made.append(shown)
+        shown.resize(1280, 720)
+        shown.show()
+        qtbot.waitExposed(shown)
+        shown.activateWindow()
+        qtbot.waitUntil(lambda: shown.player.story is not None)
+        return shown
+
+    yield window
+    for shown in made:
+        shown.close()
+        shown.deleteLater()
+
+
+@pytest.fixture
+def window(make: Callable[[], Window]) -> Window:
+    return make()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpuviz.qt import playback
+from gpuviz.qt.playback import SPEEDS, Playback
+
+STATE = Playback(t=1.5, bounds=(0.0, 1.0, 2.0, 4.0))
+
+
+def test_time_advances_by_speed_only_while_playing() -> None:
+    assert playback.advanced(STATE, 0.5).t == 1.5
+    playing = replace(STATE, playing=True, speed=2.0)
+    assert playback.advanced(playing, 0.5).t == 2.5
+
+
+def test_playing_stops_at_the_end_or_starts_again() -> None:
+    playing = replace(STATE, playing=True)
+    ended = playback.advanced(playing, 9.0)
+    assert (ended.t, ended.playing) == (4.0, False)
+    looped = playback.advanced(replace(playing, loop=True), 3.0)
+    assert (looped.t, looped.playing) == (0.5, True)
+
+
+def test_playing_from_the_end_begins_anew() -> None:
+    started = playback.toggled(replace(STATE, t=4.0))
+    assert (started.t, started.playing) == (0.0, True)
+    assert not playback.toggled(started).playing
+    assert not playback.toggled(Playback()).playing
+
+
+def test_steps_go_from_boundary_to_boundary() -> None:
+    assert playback.stepped(STATE, True).t == 2.0
+    assert playback.stepped(STATE, False).t == 1.0
+    assert playback.stepped(replace(STATE, t=2.0), False).t == 1.0
+    assert playback.stepped(replace(STATE, t=0.0), False).t == 0.0
+    assert playback.stepped(replace(STATE, t=4.0), True).t == 4.0
+
+
+def test_seeking_stays_within_the_story() -> None:
+    assert playback.sought(STATE, -1.0).t == 0.0
+    assert playback.sought(STATE, 99.0).t == 4.0
+
+
+def test_speeds_stop_at_the_ends_of_their_table() -> None:
+    state = STATE
+    for _ in SPEEDS:
+        state = playback.paced(state, True)
+    assert state.speed == SPEEDS[-1]
+    assert playback.paced(state, False).speed == SPEEDS[-2]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from gpuviz.memory.counting import KEYS
+from gpuviz.qt.fuzzy import score
+from gpuviz.qt.highlight import spans
+from gpuviz.qt.quantities import grouped, rows_of
+
+
+def totals(**counts: int) -> dict[str, int]:
+    return dict.fromkeys(KEYS, 0) | counts
+
+
+def test_only_accesses_that_somebody_makes_get_rows() -> None:
+    none, some = totals(), totals(shared_load_requests=4, shared_load_wavefronts=9,
+                                  shared_load_wavefronts_ideal=4)  # fmt: skip
+    assert rows_of([none]) == []
+    rows = {r.label: r.values for r in rows_of([none, some])}
+    assert rows == {
+        "Shared memory": (), "load requests": (None, 4), "load wavefronts": (None, 9),
+        "load conflicts": (None, 5),
+    }  # fmt: skip
+
+
+def test_bytes_used_are_a_share_of_the_sectors_moved() -> None:
+    asked = totals(global_load_requests=1, global_load_sectors=8, global_load_bytes=128)
+    used = next(r for r in rows_of([asked]) if r.label == "load bytes used")
+    assert used.values == (0.5,)
+    assert not any("bytes" in r.label for r in rows_of([asked], sectors=False))
+
+
+def test_thousands_are_parted_by_thin_spaces() -> None:
+    assert grouped(1234567) == "1\u2009234\u2009567"
+    assert grouped(12) == "12"
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "fits"),
+    [("thd", "Theme: dark", True), ("dark theme", "Theme: dark View", True),
+     ("hopper", "CC 9.0 Hopper", True), ("xyz", "Theme: dark", False), ("", "Quit", True)],
+)  # fmt: skip
+def test_fuzzy_finding(typed: str, text: str, fits: bool) -> None:
+    assert (score(typed, text) is not None) == fits
+
+
+def test_beginnings_of_words_come_first() -> None:
+    assert (score("pla", "Play or pause") or 0) > (score("pla", "Display") or 0)
+
+
+def test_spans_lie_where_the_tokens_are() -> None:
+    text = 'int x = 42;\n// done'
+    (first, second) = spans(text, "cuda")
+    assert ("42", "compute") in [(text[s : s + n], color) for s, n, color, _ in first]
+    assert second == [(0, 7, "faint", False)]
