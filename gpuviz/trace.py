@@ -88,7 +88,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Buffer:
-    """A global-memory buffer of a launch: `size` bytes from `address`, `count` elements of `dtype`."""
+    """A buffer in global memory: `size` bytes from `address`, `count` elements of `dtype`."""
 
     name: str
     address: int
@@ -178,7 +178,7 @@ class Requests:
 
     def lanes(self, row: int) -> Bool:
         """(32,) bool: the lanes of one request that access memory."""
-        return lane_mask(self.active[row : row + 1])[0]
+        return np.asarray(lane_mask(self.active[row : row + 1])[0])
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,8 @@ class Trace:
 
 def lane_mask(bits: U32) -> Bool:
     """(R,) lane bit sets to an (R, 32) bool array."""
-    return (bits[:, None] >> np.arange(LANES, dtype=np.uint32)) & np.uint32(1) != 0
+    set_bits = (bits[:, None] >> np.arange(LANES, dtype=np.uint32)) & np.uint32(1)
+    return np.asarray(set_bits != 0)
 
 
 def lane_bits(mask: Bool) -> U32:

@@ -37,6 +37,7 @@ _TABLE: dict[str, tuple[tuple[str, ...], Quantities]] = {
     "shared": (("load", "store", "atomic", "copy"), _BANKS),
     "constant": (("load",), _CONSTANT),
 }
+_NOTHING: I64 = np.zeros(0, np.int64)
 KEYS = tuple(f"{s}_{op}_{q}" for s, (ops, qs) in _TABLE.items() for op in ops for q in qs)
 
 
@@ -82,12 +83,16 @@ class Counter:
         self._keep = keep
         self._sums: dict[MemoryInstruction, I64] = {}
         self._known = Patterns()
+        self._last: dict[MemoryInstruction, tuple[Access, I64]] = {}
 
     def access(self, access: Access) -> None:
         """Count the N requests of one access, each `access.repeat` times."""
         instruction = access.instruction
         if len(access.address) and self._keep(instruction):
-            found = self._tally(instruction, access.address, access.active) * access.repeat
+            last, found = self._last.get(instruction, (None, _NOTHING))
+            if last is not access:  # a loop that reads the same addresses hands in the same record
+                found = self._tally(instruction, access.address, access.active) * access.repeat
+                self._last[instruction] = access, found
             known = self._sums.get(instruction)
             self._sums[instruction] = found if known is None else known + found
 

@@ -1,1 +1,23 @@
 """The lessons, in course order. One lesson is one file and one line here."""
+
+from gpuviz.errors import InputError
+from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.coalescing import LESSON as COALESCING
+
+SCENES: tuple[Lesson, ...] = (
+    COALESCING,
+)  # fmt: skip
+
+
+def lesson(name: str) -> Lesson:
+    """The lesson of an id.
+
+    Raises
+    ------
+    InputError : there is no such lesson
+    """
+    found = next((one for one in SCENES if one.id == name), None)
+    if found is None:
+        known = ", ".join(one.id for one in SCENES)
+        raise InputError(f"there is no lesson {name!r}; the lessons are: {known}")
+    return found

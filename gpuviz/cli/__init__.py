@@ -1,0 +1,56 @@
+"""The `gpuviz` command: no subcommand opens the window; each subcommand is one file here.
+
+Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported); 2 an error, told
+in one message on stderr; 3 this machine lacks something (a GPU, a compiler, a system library).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gpuviz import __version__
+from gpuviz.cli import check, count, list_, render, verify
+from gpuviz.errors import Error, UnavailableError
+
+COMMANDS = (list_, count, check, render, verify)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    root = argparse.ArgumentParser(
+        prog="gpuviz", description="See what a GPU's memory system makes of a real CUDA kernel. "
+        "Without a command the window opens.")
+    root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND")
+    for module in COMMANDS:
+        sub = commands.add_parser(
+            module.NAME, help=module.HELP, description=module.HELP, epilog=module.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return root
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status."""
+    arguments = parser().parse_args(argv)
+    if arguments.command is None:
+        from gpuviz import app
+
+        return app.main()
+    try:
+        return int(arguments.run(arguments))
+    except UnavailableError as error:
+        print(f"gpuviz: {error}", file=sys.stderr)
+        return 3
+    except Error as error:
+        print(f"gpuviz: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("gpuviz: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,119 @@
+"""`gpuviz count`: emulate a launch and print what its memory accesses cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from gpuviz.arch import architecture
+from gpuviz.cli.launch import add_launch, jobs
+from gpuviz.cli.table import table
+from gpuviz.errors import InputError
+from gpuviz.memory.counting import CountRow
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated
+from gpuviz.runners.base import Run
+
+NAME = "count"
+HELP = "emulate a launch and count its requests, sectors, lines and wavefronts"
+EXAMPLE = """examples:
+  gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
+         --arg f32[16384]=rand --arg f32[16384]=zeros --arg i32=1
+  gpuviz count --scene coalescing --set stride=8 --arch sm_80 --json
+
+LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared BYTES]
+          [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]..."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_launch(parser)
+    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
+                        help="count what the assembler made of the code, or the PTX as written")
+    parser.add_argument("--blocks", type=_blocks, default=None, metavar="all|N",
+                        help="emulate all blocks (default), or N spread over the grid")
+    parser.add_argument("--budget", type=int, default=Options.budget, metavar="N",
+                        help="stop after this many thread instructions (default %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _blocks(text: str) -> int | None:
+    return None if text == "all" else int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count, print, 0."""
+    arch = architecture(arguments.arch)
+    if arguments.blocks is not None and arguments.blocks < 1:
+        raise InputError(f"--blocks must be 'all' or at least 1, not {arguments.blocks}")
+    options = Options(record=(), max_blocks=arguments.blocks, budget=arguments.budget)
+    runs = {role: emulated.run(job, arch, level=arguments.level, options=options)
+            for role, job in jobs(arguments).items()}
+    if arguments.json:
+        found = [as_json(one, role) for role, one in runs.items()]
+        print(json.dumps(found[0] if len(found) == 1 else found, indent=1))
+    else:
+        for role, one in runs.items():
+            print(as_text(one, role))
+    for one in runs.values():
+        sys.stderr.writelines(f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1
+                                                         else "") + "\n"
+                              for f in one.trace.findings)
+    return 0
+
+
+def as_json(run: Run, role: str = "") -> dict[str, Any]:
+    """Everything counted, as plain values."""
+    trace, launch = run.trace, run.trace.launch
+    out: dict[str, Any] = {"role": role} if role else {}
+    out |= {
+        "kernel": launch.kernel, "arch": run.arch, "level": run.level, "grid": list(launch.grid),
+        "block": list(launch.block), "blocks_emulated": trace.blocks_emulated,
+        "registers_per_thread": run.resources.registers if run.resources else None,
+        "static_shared_bytes": run.resources.static_shared_bytes if run.resources else None,
+        "thread_instructions": trace.thread_instructions,
+        "warp_instructions": trace.warp_instructions,
+        "totals": run.counts.totals,
+        "instructions": [_row(row) for row in run.counts.rows],
+        "branches": [vars(branch) for branch in trace.branches],
+        "findings": [vars(finding) for finding in trace.findings],
+        "notes": [note for note in (run.level_note, *trace.notes) if note],
+        "printed": trace.printed,
+    }
+    return out
+
+
+def _row(row: CountRow) -> dict[str, Any]:
+    at = row.instruction
+    return {"pc": at.pc, "line": at.line, "ptx_line": at.ptx_line, "op": at.op, "space": at.space,
+            "width": at.width, "text": at.text, "function": at.function, **row.counts}
+
+
+def as_text(run: Run, role: str = "") -> str:
+    """Tables for people: the launch, its totals, and each memory instruction."""
+    launch = run.trace.launch
+    shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
+    head = [f"{launch.kernel}  {shape}  {run.arch}, {run.level} level, predicted (model)"
+            + (f"  [{role}]" if role else "")]
+    if run.resources:
+        head.append(f"{run.resources.registers} registers a thread, "
+                    f"{run.resources.static_shared_bytes} bytes of static shared memory a block")
+    head += [note for note in (run.level_note, *run.trace.notes) if note]
+    totals = [(key, f"{value:,}") for key, value in run.counts.totals.items() if value]
+    rows = [(str(r.instruction.line), r.instruction.text, str(r.instruction.width),
+             _short(r.counts)) for r in run.counts.rows]
+    parts = ["\n".join(head), table(("total", "count"), totals, ">1"),
+             table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")]
+    if run.trace.printed:
+        parts.append("printed by the kernel:\n" + run.trace.printed.rstrip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _short(counts: Any) -> str:
+    """`requests 512 · sectors 4,096` without the instruction's own prefix, each once."""
+    found: dict[str, int] = {}
+    for key, value in counts.items():
+        found.setdefault("_".join(key.split("_")[2:]), value)
+    return "  ".join(f"{name} {value:,}" for name, value in found.items())

@@ -1,0 +1,77 @@
+"""LAUNCH on the command line: a kernel file with its geometry and arguments, or a lesson."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from gpuviz.arguments import parse
+from gpuviz.compile import compile_arch, entry_name, load_program
+from gpuviz.errors import InputError
+from gpuviz.runners.job import Job, triple
+from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Value
+from gpuviz.scenes.perform import check_values, job_of
+
+SPEC_HELP = ("TYPE[COUNT]=zeros|ones|arange|rand|@file.npy for a buffer, TYPE=VALUE for a scalar; "
+             "once for each parameter, in order")
+
+
+def add_launch(parser: argparse.ArgumentParser) -> None:
+    """The arguments that make a LAUNCH."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a .cu or .ptx file")
+    parser.add_argument("--entry", metavar="NAME", help="kernel to launch (default: the only one)")
+    parser.add_argument("--grid", type=numbers, metavar="X[,Y[,Z]]", help="blocks of the grid")
+    parser.add_argument("--block", type=numbers, metavar="X[,Y[,Z]]", help="threads of a block")
+    parser.add_argument("--dynamic-shared", type=int, default=0, metavar="BYTES",
+                        help="dynamic shared memory of a block")
+    parser.add_argument("--define", action="append", default=[], metavar="K=V",
+                        help="a macro for the compiler")
+    parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
+    add_scene(parser)
+    parser.add_argument("--arch", default="sm_90", metavar="sm_XX",
+                        help="architecture to compile for and to count by (default %(default)s)")
+
+
+def add_scene(parser: argparse.ArgumentParser) -> None:
+    """The arguments that choose a lesson and its parameters."""
+    parser.add_argument("--scene", metavar="ID", help="a lesson (see gpuviz list)")
+    parser.add_argument("--set", action="append", default=[], metavar="K=V",
+                        help="a parameter of the lesson")
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """`16,16` as numbers."""
+    return tuple(int(part) for part in text.split(","))
+
+
+def pairs(texts: list[str], option: str) -> dict[str, str]:
+    """`K=V` texts as a dictionary (V is empty when there is no `=`)."""
+    found = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        if not key:
+            raise InputError(f"{option} {text!r} has no name: give it as NAME=VALUE")
+        found[key] = value
+    return found
+
+
+def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
+    """The launches asked for, by role ("" for a kernel file)."""
+    if arguments.scene and arguments.file:
+        raise InputError("give either a FILE or --scene, not both")
+    if arguments.scene:
+        chosen = lesson(arguments.scene)
+        given: dict[str, Value] = dict(pairs(arguments.set, "--set"))
+        plans = chosen.plan(check_values(chosen, given))
+        return {plan.role: job_of(plan, arguments.arch) for plan in plans}
+    if not arguments.file:
+        raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
+    if arguments.grid is None or arguments.block is None:
+        raise InputError("a launch of a FILE needs --grid and --block, as in --grid 64 --block 256")
+    program = load_program(Path(arguments.file), arch=compile_arch(arguments.arch),
+                           defines=pairs(arguments.define, "--define"))
+    entry = entry_name(program.kernels, arguments.entry or "")
+    return {"": Job(program, entry, triple(arguments.grid, "--grid"),
+                    triple(arguments.block, "--block"), tuple(map(parse, arguments.arg)),
+                    arguments.dynamic_shared)}

@@ -1,0 +1,61 @@
+"""`gpuviz list`: the lessons, their parameters and defaults."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from gpuviz.scenes import SCENES
+from gpuviz.scenes.base import Lesson, Parameter
+
+NAME = "list"
+HELP = "the lessons, with their parameters and defaults"
+EXAMPLE = "example:\n  gpuviz list --json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print, 0."""
+    if arguments.json:
+        print(json.dumps([as_json(one) for one in SCENES], indent=1))
+    else:
+        print("\n\n".join(as_text(one) for one in SCENES))
+    return 0
+
+
+def as_json(lesson: Lesson) -> dict[str, Any]:
+    """A lesson as plain values."""
+    return {"id": lesson.id, "title": lesson.title, "chapter": lesson.chapter,
+            "look_for": lesson.look_for,
+            "parameters": [_parameter(p) for p in lesson.parameters],
+            "presets": [{"label": p.label, "values": dict(p.values)} for p in lesson.presets]}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    out: dict[str, Any] = {"id": parameter.id, "label": parameter.label,
+                           "default": parameter.default}
+    if parameter.choices:
+        out["choices"] = [choice.value for choice in parameter.choices]
+    elif not isinstance(parameter.default, bool):
+        out |= {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    return out
+
+
+def as_text(lesson: Lesson) -> str:
+    """A lesson for people."""
+    lines = [f"{lesson.id}  ({lesson.chapter}: {lesson.title})", f"  {lesson.look_for}"]
+    lines += [f"    {p.id} = {p.default}  {_range(p)}" for p in lesson.parameters]
+    return "\n".join(lines)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.choices:
+        return "one of " + ", ".join(str(choice.value) for choice in parameter.choices)
+    if isinstance(parameter.default, bool):
+        return "true or false"
+    return f"{parameter.minimum} to {parameter.maximum}"

@@ -1,0 +1,78 @@
+"""`gpuviz render`: a picture of a lesson, without a display."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from gpuviz import doctor
+from gpuviz.cli.launch import add_scene, pairs
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.palette import THEMES
+from gpuviz.draw.stage import Stage
+from gpuviz.errors import InputError, UnavailableError
+from gpuviz.scenes import lesson
+from gpuviz.scenes.perform import perform
+
+NAME = "render"
+HELP = "draw a lesson at one moment as a PNG file"
+EXAMPLE = """example:
+  gpuviz render --scene coalescing --set stride=2 --time 4 --theme light -o stride.png"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_scene(parser)
+    parser.add_argument("--arch", default="sm_90", metavar="sm_XX",
+                        help="architecture to count by (default %(default)s)")
+    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
+                        help="tell of the assembler's code or of the PTX")
+    parser.add_argument("--time", type=float, default=None, metavar="T",
+                        help="seconds into the story (default: the middle)")
+    parser.add_argument("--size", type=_size, default=(1920, 1080), metavar="WxH",
+                        help="pixels (default 1920x1080)")
+    parser.add_argument("--theme", choices=tuple(THEMES), default="dark", help="colours")
+    parser.add_argument("--scale", type=float, default=1.0, help="enlarge letters")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.png")
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.lower().partition("x")
+    return int(width), int(height)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw, 0."""
+    if not arguments.scene:
+        raise InputError("which lesson? give --scene ID (see gpuviz list)")
+    if arguments.output.suffix.lower() != ".png":
+        raise InputError(f"{arguments.output}: only PNG pictures can be drawn; name it OUT.png")
+    chosen = lesson(arguments.scene)
+    story = perform(chosen, pairs(arguments.set, "--set"), arch=arguments.arch,
+                    level=arguments.level).story
+    width, height = arguments.size
+    if not (320 <= width <= 16384 and 200 <= height <= 16384):
+        raise InputError(f"--size {width}x{height}: from 320x200 to 16384x16384 pixels")
+    t = story.duration / 2 if arguments.time is None else arguments.time
+    t = min(max(t, 0.0), story.duration)
+    stage = Stage(width, height, THEMES[arguments.theme], arguments.scale)
+    _save(story.frame(t, stage), arguments.output)
+    return 0
+
+
+def _save(frame: Frame, path: Path) -> None:
+    """Paint with Qt's offscreen platform; the libraries it needs are looked for first."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if missing := doctor.missing_libraries():
+        raise UnavailableError(doctor.advice(missing))
+    from PySide6.QtGui import QGuiApplication
+
+    from gpuviz.qt.fonts import load_fonts
+    from gpuviz.qt.raster import save_png
+
+    app = QGuiApplication.instance() or QGuiApplication(["gpuviz"])
+    load_fonts()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_png(frame, path)
+    del app

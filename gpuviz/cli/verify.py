@@ -1,0 +1,61 @@
+"""`gpuviz verify`: predictions against measurements."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from gpuviz.cli.table import table
+from gpuviz.runners import verification
+from gpuviz.runners.verification import Comparison
+
+NAME = "verify"
+HELP = "compare predicted counts with a file of measured launches or patterns"
+EXAMPLE = "example:\n  gpuviz verify launches.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", type=Path, metavar="FILE.json", help="measured launches or patterns")
+    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
+                        help="predict from the assembler's code or from the PTX")
+    parser.add_argument("--all", action="store_true", help="list equal quantities too")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, print; 0 when all are equal, 1 when some differ."""
+    measured = verification.load(arguments.file)
+    found = verification.compare(measured, arguments.level, _progress)
+    different = [c for c in found if not c.equal]
+    if arguments.json:
+        print(json.dumps([{**vars(c), "difference": c.difference, "equal": c.equal}
+                          for c in found], indent=1))
+    else:
+        print(as_text(found, arguments.all))
+        launches = {c.launch for c in found}
+        wrong = {c.launch for c in different}
+        kind = "launches" if measured.launches else "patterns"
+        total = len(launches) if measured.launches else len(found)
+        bad = len(wrong) if measured.launches else len(different)
+        print(f"\n{measured.device}, {measured.arch}: {total - bad} of {total} {kind} equal, "
+              f"{len(found) - len(different):,} of {len(found):,} quantities")
+    return 1 if different else 0
+
+
+def _progress(name: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
+
+
+def as_text(found: list[Comparison], everything: bool) -> str:
+    """The table; quantities that are equal only when asked for."""
+    shown = [c for c in found if everything or not c.equal or c.note]
+    rows = [(c.launch, c.quantity, f"{c.predicted:,}", f"{c.measured:,.0f}",
+             f"{c.difference:+,.0f}" if c.difference else "0", c.note) for c in shown]
+    if not rows:
+        return "no differences"
+    return table(("launch", "quantity", "predicted", "measured", "difference", ""), rows,
+                 ">2 >3 >4")

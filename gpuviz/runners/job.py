@@ -1,0 +1,84 @@
+"""A launch as asked for: compiled code, geometry, arguments; checked against a device's limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuviz.arch import Architecture
+from gpuviz.arguments import BufferSpec, Spec
+from gpuviz.compile import Program, Resources
+from gpuviz.errors import LaunchError
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One launch to run: `entry` is the (mangled) name of a kernel of `program`."""
+
+    program: Program
+    entry: str
+    grid: Triple
+    block: Triple
+    arguments: tuple[Spec, ...]
+    dynamic_shared: int = 0
+
+    @property
+    def resources(self) -> Resources | None:
+        """What the kernel takes, None when it came as bare PTX."""
+        return self.program.resources.get(self.entry)
+
+
+def triple(numbers: tuple[int, ...], what: str) -> Triple:
+    """One to three sizes as (x, y, z).
+
+    Raises
+    ------
+    LaunchError : too many numbers, or one below 1
+    """
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        shown = ",".join(map(str, numbers))
+        raise LaunchError(f"{what} {shown or '(empty)'}: give one to three numbers from 1 up")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
+
+
+def check_limits(job: Job, arch: Architecture) -> None:
+    """Refuse a launch that no device of this architecture would accept.
+
+    Raises
+    ------
+    LaunchError : names the limit, the value and the limit's value
+    """
+    for name, size, limit in (("grid", job.grid, arch.max_grid), ("block", job.block,
+                                                                  arch.max_block)):
+        for axis, n, most in zip("xyz", size, limit, strict=True):
+            if n > most:
+                raise LaunchError(f"{name} {axis} is {n:,}: {arch} allows at most {most:,}")
+    threads = job.block[0] * job.block[1] * job.block[2]
+    if threads > arch.max_threads_per_block:
+        shape = " x ".join(map(str, job.block))
+        raise LaunchError(f"a block of {shape} has {threads:,} threads: {arch} allows at most "
+                          f"{arch.max_threads_per_block:,}")
+    _check_shared(job, arch)
+    _check_registers(job, arch, threads)
+    for number, argument in enumerate(job.arguments, 1):
+        if isinstance(argument, BufferSpec) and argument.count < 1:
+            raise LaunchError(f"argument {number} ({argument}) has no elements")
+
+
+def _check_shared(job: Job, arch: Architecture) -> None:
+    static = job.resources.static_shared_bytes if job.resources else 0
+    wanted, most = static + job.dynamic_shared, arch.shared_per_block_optin
+    if wanted > most:
+        raise LaunchError(f"the block wants {wanted:,} bytes of shared memory ({static:,} static, "
+                          f"{job.dynamic_shared:,} dynamic): {arch} allows at most {most:,}")
+
+
+def _check_registers(job: Job, arch: Architecture, threads: int) -> None:
+    if job.resources is None:
+        return
+    wanted = job.resources.registers * threads
+    if wanted > arch.registers_per_block:
+        raise LaunchError(f"{threads:,} threads of {job.resources.registers} registers each need "
+                          f"{wanted:,}: {arch} gives a block at most {arch.registers_per_block:,}")

@@ -1,0 +1,150 @@
+"""Files of measured launches and patterns, and how the predictions compare with them.
+
+Two formats are read, both JSON. *Launches*: `compute_capability`, `device`, and `launches`, each
+with `name, source, entry, grid, block, args, measured`. *Patterns*: `compute_capability` and
+`cases`, each one warp's shared-memory instruction with `op, width_bytes, pattern, index,
+wavefronts`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.arguments import parse
+from gpuviz.compile import compile_arch, entry_name, load_program
+from gpuviz.errors import FormatError, InputError
+from gpuviz.memory.banks import wavefronts
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated
+from gpuviz.runners.base import Level, Run
+from gpuviz.runners.job import Job, triple
+
+NOISY = "_raw"  # hardware counters that include arbitration between warps
+_ARBITRATION = "arbitration between warps is counted too"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity of one launch (or pattern): what was predicted, what was measured."""
+
+    launch: str
+    quantity: str
+    predicted: int
+    measured: float
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Measured minus predicted."""
+        return self.measured - self.predicted
+
+    @property
+    def equal(self) -> bool:
+        """Exactly equal; counters known to be noisy never count as a difference."""
+        return self.difference == 0 or bool(self.note)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A file of measurements: the device, its architecture, and the launches or cases."""
+
+    device: str
+    arch: Architecture
+    launches: tuple[Mapping[str, Any], ...]
+    cases: tuple[Mapping[str, Any], ...]
+    folder: Path
+
+
+def load(path: Path) -> Measured:
+    """Read a file of measurements.
+
+    Raises
+    ------
+    InputError, FormatError : it cannot be read, or is not of this format
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise FormatError(f"{path} is not JSON: {error}") from None
+    if not isinstance(content, dict) or not ({"launches", "cases"} & content.keys()):
+        raise FormatError(f"{path} holds neither \"launches\" nor \"cases\"")
+    return Measured(str(content.get("device", "unknown device")),
+                    architecture(str(content.get("compute_capability", "9.0"))),
+                    tuple(content.get("launches", ())), tuple(content.get("cases", ())),
+                    path.parent)
+
+
+def compare(measured: Measured, level: Level = "sass",
+            progress: Callable[[str], None] = lambda name: None) -> list[Comparison]:
+    """Predict every launch and case of a file, and put the numbers side by side."""
+    found: list[Comparison] = []
+    for launch in measured.launches:
+        progress(str(launch.get("name", "")))
+        found += _launch(measured, launch, level)
+    return found + [_case(measured.arch, case, n) for n, case in enumerate(measured.cases)]
+
+
+def job_of(measured: Measured, launch: Mapping[str, Any]) -> Job:
+    """The launch a record describes."""
+    try:
+        source, grid, block = launch["source"], tuple(launch["grid"]), tuple(launch["block"])
+        arguments = tuple(map(parse, launch["args"]))
+    except KeyError as error:
+        raise FormatError(f"launch {launch.get('name', '?')} has no {error}") from None
+    program = load_program(_find(measured.folder, source), arch=compile_arch(measured.arch.sm),
+                           defines=launch.get("defines", {}))
+    return Job(program, entry_name(program.kernels, launch.get("entry", "")),
+               triple(grid, "grid"), triple(block, "block"), arguments,
+               int(launch.get("dynamic_shared", 0)))
+
+
+def _find(folder: Path, source: str) -> Path:
+    """A source beside the file of measurements, or in `kernels` beside it."""
+    for place in (folder / source, folder / "kernels" / source):
+        if place.is_file():
+            return place
+    raise InputError(f"{source} is neither in {folder} nor in {folder / 'kernels'}")
+
+
+def _launch(measured: Measured, launch: Mapping[str, Any], level: Level) -> list[Comparison]:
+    run = emulated.run(job_of(measured, launch), measured.arch, level=level,
+                       options=Options(record=()))
+    return compare_run(str(launch.get("name", launch["source"])), run,
+                       launch.get("measured", {}))
+
+
+def compare_run(name: str, run: Run, measured: Mapping[str, float]) -> list[Comparison]:
+    """Every measured quantity that is also predicted."""
+    totals, found = run.counts.totals, []
+    for key, value in measured.items():
+        exact = key.removesuffix(NOISY)
+        if exact in totals and value is not None:
+            note = _ARBITRATION if key.endswith(NOISY) and _noise(totals[exact], value) else ""
+            found.append(Comparison(name, key, totals[exact], value, note))
+    return found
+
+
+def _noise(predicted: int, measured: float) -> bool:
+    """Whether a surplus is small enough for arbitration (5.3 % is the most that was published)."""
+    return predicted < measured <= 1.06 * predicted
+
+
+def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Comparison:
+    try:
+        index = np.array(case["index"], np.int64).reshape(1, 32)
+        width, op, value = int(case["width_bytes"]), case["op"], float(case["wavefronts"])
+    except (KeyError, ValueError) as error:
+        raise FormatError(f"case {number} is not a pattern of 32 lanes: {error}") from None
+    address = np.where(index < 0, 0, index * width).astype(np.uint64)
+    served = wavefronts(arch, address, index >= 0, width, op)
+    return Comparison(str(case.get("pattern", number)), f"{op} {8 * width}-bit wavefronts",
+                      int(served.count[0]), value)

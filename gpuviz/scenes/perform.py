@@ -1,0 +1,105 @@
+"""From a lesson and its parameters to the story: compile, run, tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.arch import architecture
+from gpuviz.arguments import parse
+from gpuviz.compile import entry_name, gallery
+from gpuviz.errors import Cancelled, InputError
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated
+from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.runners.job import Job
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """A lesson performed: its story, the runs it tells of (by role), and what was launched."""
+
+    story: Story
+    runs: Mapping[str, Run]
+    plans: tuple[Plan, ...]
+
+
+def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level = "sass",
+            progress: Progress = lambda fraction: None, cancel: Cancel = lambda: False
+            ) -> Performance:
+    """Run every launch of a lesson and tell its story.
+
+    Raises
+    ------
+    InputError : the values make no sense
+    UnavailableError, CompileError, KernelFault, Cancelled : from the runs
+    """
+    checked = check_values(lesson, values)
+    plans = lesson.plan(checked)
+    runs: dict[str, Run] = {}
+    for number, plan in enumerate(plans):
+        if cancel():
+            raise Cancelled("stopped")
+
+        def part(fraction: float, done: int = number) -> None:
+            progress((done + fraction) / len(plans))
+
+        runs[plan.role] = _run(plan, arch, level, part, cancel)
+    progress(1.0)
+    return Performance(lesson.tell(checked, runs), runs, plans)
+
+
+def _run(plan: Plan, arch: str, level: Level, progress: Progress, cancel: Cancel) -> Run:
+    options = Options(record=plan.record, progress=progress, cancel=cancel)
+    return emulated.run(job_of(plan, arch), architecture(arch), level=level, options=options)
+
+
+def job_of(plan: Plan, arch: str) -> Job:
+    """The launch of a plan, compiled (or taken prebuilt) for an architecture."""
+    program = gallery(plan.kernel, dict(plan.defines), arch)
+    return Job(program, entry_name(program.kernels, plan.entry), plan.grid, plan.block,
+               tuple(map(parse, plan.arguments)), plan.dynamic_shared)
+
+
+def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
+    """Defaults completed by the values given, each of which must be one the lesson offers.
+
+    Raises
+    ------
+    InputError : an unknown parameter, a value out of range, or a bad combination
+    """
+    known = {p.id: p for p in lesson.parameters}
+    for name in values:
+        if name not in known:
+            raise InputError(f"lesson {lesson.id} has no parameter {name!r}; it has: "
+                             f"{', '.join(known)}")
+    complete = {p.id: _value(p, values.get(p.id, p.default)) for p in lesson.parameters}
+    problem = lesson.problem(complete)
+    if problem:
+        raise InputError(problem)
+    return complete
+
+
+def _value(parameter: Parameter, value: Value) -> Value:
+    """A value as the parameter's own kind (texts come from the command line)."""
+    if parameter.choices:
+        for choice in parameter.choices:
+            if str(choice.value) == str(value):
+                return choice.value
+        offered = ", ".join(str(c.value) for c in parameter.choices)
+        raise InputError(f"{parameter.id} cannot be {value!r}; it is one of: {offered}")
+    if isinstance(parameter.default, bool):
+        if str(value).lower() in ("1", "true", "yes", "on"):
+            return True
+        if str(value).lower() in ("0", "false", "no", "off"):
+            return False
+        raise InputError(f"{parameter.id} cannot be {value!r}; it is true or false")
+    try:
+        number = int(value)
+    except ValueError:
+        raise InputError(f"{parameter.id} cannot be {value!r}; it is a whole number") from None
+    if not parameter.minimum <= number <= parameter.maximum:
+        raise InputError(f"{parameter.id} cannot be {number}; it goes from {parameter.minimum} to "
+                         f"{parameter.maximum}")
+    return number
