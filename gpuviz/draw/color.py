@@ -1,4 +1,4 @@
-"""Colour arithmetic on RGBA bytes: mixing, contrast, OKLab ramps and colour-blind vision.
+"""Colour arithmetic on RGBA bytes: mixing, contrast, and ramps that are even in OKLab.
 
 Sources: OKLab, B. Ottosson, "A perceptual color space for image processing" (2020).
 Relative luminance and contrast ratio, WCAG 2.2, section 1.4.3.

@@ -31,7 +31,8 @@ class Palette:
     waste, waste_ground : hatching of what was moved for nothing, and what lies beneath it
     outline : drawn around what is happening now
     load, store, barrier, compute, shared : kinds of step and of operand
-    lanes : (32, 4), hue = quarter warp, lightness = lane within it
+    lanes : (32, 4), hue = quarter warp, lightness = lane within it; any two of different quarters
+        stay apart for viewers who lack one kind of cone, and carry `ink_on` with 4.5 to 1
     heat : (256, 4), few to many, even steps; entry 0 is still told from `cell`
     todo_share : how far a colour still to come is moved towards the ground
     """
@@ -128,8 +129,8 @@ DARK = _palette(
         "load": "#3f93c7", "store": "#46a86b", "barrier": "#98a3af", "compute": "#e6a04a",
         "shared": "#b87fc9",
     },
-    ((247.0, 0.130, 0.58, 0.76), (68.0, 0.135, 0.64, 0.82),
-     (168.0, 0.115, 0.57, 0.76), (332.0, 0.120, 0.60, 0.78)),
+    ((262.0, 0.128, 0.58, 0.73), (78.0, 0.140, 0.66, 0.84),
+     (162.0, 0.155, 0.73, 0.86), (348.0, 0.160, 0.60, 0.73)),
     ("#24344d", "#2b6ca3", "#3fb0c4", "#a8d77f", "#ffe66b"),
     0.66,
 )  # fmt: skip
@@ -145,8 +146,8 @@ LIGHT = _palette(
         "load": "#1d7dc2", "store": "#2b8a55", "barrier": "#66727f", "compute": "#c77613",
         "shared": "#96539f",
     },
-    ((250.0, 0.140, 0.58, 0.74), (64.0, 0.150, 0.64, 0.80),
-     (165.0, 0.120, 0.57, 0.73), (335.0, 0.150, 0.59, 0.75)),
+    ((266.0, 0.185, 0.35, 0.53), (55.0, 0.130, 0.41, 0.54),
+     (167.0, 0.122, 0.41, 0.535), (333.0, 0.100, 0.39, 0.57)),
     ("#d5e6f3", "#74b3d8", "#2f86b8", "#4b5a9e", "#3d1f5c"),
     0.70,
 )  # fmt: skip
@@ -162,8 +163,8 @@ CONTRAST = _palette(
         "load": "#5cb8f0", "store": "#5cd68c", "barrier": "#c8c8c8", "compute": "#ffb454",
         "shared": "#e09cf0",
     },
-    ((247.0, 0.135, 0.62, 0.76), (75.0, 0.145, 0.72, 0.86),
-     (168.0, 0.130, 0.62, 0.78), (332.0, 0.140, 0.64, 0.78)),
+    ((262.0, 0.128, 0.60, 0.74), (80.0, 0.145, 0.70, 0.87),
+     (162.0, 0.155, 0.75, 0.88), (348.0, 0.162, 0.62, 0.74)),
     ("#2a3f66", "#2f78b8", "#3fc0d4", "#b4e884", "#fff080"),
     0.62,
 )  # fmt: skip

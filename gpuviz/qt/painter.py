@@ -244,7 +244,8 @@ def _level(painter: QPainter, mark: Lines) -> F64:
     """Segments moved so that the line covers whole device pixels."""
     sx, dx, sy, dy = _scale(painter)
     scale, shift = np.array([sx, sy]), np.array([dx, dy])
-    odd = round(mark.width * sx) % 2 / 2
+    across = np.abs(np.diff(mark.points, axis=1)) < 1e-3
+    odd = across * (round(mark.width * sx) % 2 / 2)  # a line of odd width lies on pixel centres
     return np.asarray((np.floor(mark.points * scale + shift + 0.5 - odd) + odd - shift) / scale)
 
 
