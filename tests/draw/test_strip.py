@@ -25,7 +25,7 @@ strips = st.builds(
 def test_every_byte_has_a_cell_and_every_asked_byte_a_lane(strip: Strip) -> None:
     assert len(strip.cell_at) * strip.unit == strip.size.sum()
     byte = strip.start[strip.cell_box] + strip.cell_at
-    asked = {b for b, lane in zip(byte.tolist(), strip.cell_lane.tolist(), strict=True) if lane >= 0}
+    asked = set(byte[strip.cell_lane >= 0].tolist())
     first = strip.start[strip.lane_box] + strip.lane_at
     wanted = {int(f) + k for f in first for k in range(0, strip.width, strip.unit)}
     assert asked == wanted

@@ -1,0 +1,222 @@
+from dataclasses import astuple
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+
+from gpuviz.arch import architecture
+from gpuviz.compile import nvrtc
+from gpuviz.draw.hit import tip_at
+from gpuviz.draw.marks import Boxes, Frame, Mark, Texts
+from gpuviz.draw.palette import DARK, LIGHT
+from gpuviz.draw.stage import Stage
+from gpuviz.errors import InputError
+from gpuviz.qt.fonts import font
+from gpuviz.scenes.coalescing import LESSON, expected_sectors
+from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.request import Request, ordinal, requests_of
+
+CASES = {
+    "stride 2": {},
+    "stride 1": {"stride": 1},
+    "stride 32": {"stride": 32},
+    "offset 1": {"stride": 1, "offset": 1},
+    "random": {"pattern": "random"},
+    "bytes": {"bytes": 1, "stride": 1},
+    "far bytes": {"bytes": 1, "stride": 32, "warp": 3},
+    "halves": {"bytes": 2, "stride": 5, "offset": 3},
+    "float2": {"bytes": 8, "stride": 3},
+    "float4": {"bytes": 16, "stride": 1},
+    "far float4": {"bytes": 16, "stride": 32},
+}
+STAGES = {
+    "small": Stage(760, 480, DARK),
+    "window": Stage(1270, 700, LIGHT),
+    "full": Stage(1920, 1080, DARK),
+    "half": Stage(500, 480, DARK),
+    "presenter": Stage(1920, 1080, LIGHT, 1.5),
+}
+MOMENTS = (0.0, 1 / 3, 2 / 3, 1.0)
+
+needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+cases = pytest.mark.parametrize("case", CASES)
+pytestmark = needs_compiler
+
+
+@cache
+def played(case: str, arch: str = "sm_90") -> Performance:
+    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+
+
+def requests(case: str, arch: str = "sm_90") -> tuple[Request, ...]:
+    warp = int({**LESSON.defaults(), **CASES[case]}["warp"])
+    return requests_of(played(case, arch).runs["copy"].trace, architecture(arch), 0, warp)
+
+
+def frame(case: str, share: float, stage: Stage = STAGES["small"]) -> Frame:
+    story = played(case).story
+    return story.frame(share * story.duration, stage)
+
+
+def same(one: Mark, other: Mark) -> bool:
+    """Equal in everything but the hover functions."""
+    plain = [[x for x in vars(m).values() if not callable(x)] for m in (one, other)]
+    return type(one) is type(other) and all(
+        np.array_equal(a, b) for a, b in zip(*plain, strict=True)
+    )
+
+
+@cases
+def test_a_frame_depends_on_nothing_but_time(case: str) -> None:
+    first = [frame(case, share) for share in MOMENTS]
+    for share, before in reversed(list(zip(MOMENTS, first, strict=True))):
+        again = frame(case, share)
+        assert len(again.marks) == len(before.marks)
+        assert all(map(same, again.marks, before.marks))
+
+
+@cases
+def test_what_is_shown_is_what_is_counted(case: str) -> None:
+    run, made = played(case).runs["copy"], requests(case)
+    warps = run.trace.launch.blocks * run.trace.launch.warps_per_block
+    totals = run.counts.totals
+    assert totals["global_load_requests"] == warps * sum(not r.is_store for r in made)
+    stores = [r for r in made if r.is_store]
+    assert totals["global_store_sectors"] == warps * sum(r.count for r in stores)
+    assert totals["global_store_sectors_ideal"] == warps * sum(r.ideal for r in stores)
+    for request in made:
+        lanes = int(request.active.sum())
+        assert request.used == lanes * request.instruction.width  # no two lanes share a byte
+        assert request.moved == 32 * request.count >= request.used
+
+
+@cases
+def test_the_closed_form_is_what_the_trace_shows(case: str) -> None:
+    values, load = {**LESSON.defaults(), **CASES[case]}, requests(case)[-2]
+    expected = played(case).story.expected
+    if values["pattern"] == "random":
+        assert expected == ""
+        return
+    numbers = (int(values[name]) for name in ("stride", "offset", "bytes", "warp"))
+    assert load.count == expected_sectors(*numbers)
+    assert f" {load.count} sectors" in expected
+
+
+@cases
+def test_solid_cells_are_the_bytes_used_and_boxes_the_sectors(case: str) -> None:
+    load = requests(case)[-2]
+    end = frame(case, 1.0)
+    lanes = {tuple(color) for color in DARK.lanes.tolist()}
+    solid = [m for m in end.marks if isinstance(m, Boxes) and m.tip and m.fill is not None]
+    cells = [m for m in solid if m.fill.ndim == 2 and not m.radius]
+    painted = sum(tuple(c) in lanes for m in cells for c in m.fill.tolist())
+    assert painted * load.strip.unit == load.used
+    waste = [m for m in end.marks if isinstance(m, Boxes) and m.hatch is not None and m.tip]
+    assert sum(len(m.rect) for m in waste) * load.strip.unit == load.moved - load.used
+    boxes = [m for m in solid if m.fill.ndim == 1 and m.radius]
+    assert [len(m.rect) for m in boxes] == [load.count]
+
+
+@cases
+def test_steps_follow_each_other_and_name_their_line(case: str) -> None:
+    performance = played(case)
+    steps, source = performance.story.steps, performance.runs["copy"].trace.source.splitlines()
+    assert steps[0].start == 0
+    assert all(a.end == pytest.approx(b.start) for a, b in zip(steps, steps[1:], strict=False))
+    assert all(s.end > s.start for s in steps)
+    for step in steps[:-1]:
+        assert "out[i] =" in source[step.line - 1]
+        assert step.detail.split()[0] in performance.runs["copy"].trace.ptx
+    assert steps[-1].kind == "result"
+
+
+@cases
+@pytest.mark.parametrize("stage", STAGES)
+def test_text_is_inside_the_frame_and_apart(case: str, stage: str, qapp: object) -> None:
+    for share in MOMENTS:
+        placed = text_rects(frame(case, share, STAGES[stage]))
+        size = STAGES[stage]
+        whole = QRectF(0, 0, size.width, size.height)
+        for text, rect in placed:
+            assert whole.contains(rect), f"{text!r} is outside the frame"
+        for (a, one), (b, other) in combinations(placed, 2):
+            assert not one.intersects(other), f"{a!r} and {b!r} overlap"
+
+
+def text_rects(shown: Frame) -> list[tuple[str, QRectF]]:
+    """Each string with the box its capitals take, as Qt measures it."""
+    rects = []
+    for mark in shown.marks:
+        if isinstance(mark, Texts):
+            metrics = QFontMetricsF(font(mark.size, mark.bold, mark.mono))
+            for (x, y), text in zip(mark.at.tolist(), mark.strings, strict=True):
+                width, height = metrics.horizontalAdvance(text), metrics.capHeight()
+                left = x - width * {"left": 0, "center": 0.5, "right": 1}[mark.align]
+                rects.append((text, QRectF(left, y - height / 2, width, height)))
+    return rects
+
+
+@cases
+def test_letters_are_large_enough(case: str) -> None:
+    texts = [m for m in frame(case, 1 / 3).marks if isinstance(m, Texts)]
+    assert min(m.size for m in texts) >= 12
+    assert max(m.size for m in texts) == 26
+
+
+def test_hover_tells_lane_thread_element_and_sector() -> None:
+    shown = frame("stride 2", 0.5)
+    lanes = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 32)
+    x, y, width, height = lanes.rect[5].tolist()
+    tip = tip_at(shown, x + width / 2, y + height / 2) or ""
+    assert tip.startswith("lane 5 · thread 5 of block 0")
+    assert "in[10] · bytes 40 to 43" in tip and "sector 1 · line 0" in tip
+
+
+def test_hover_tells_what_no_lane_asks_for() -> None:
+    shown = frame("stride 2", 1.0)
+    waste = [m for m in shown.marks if isinstance(m, Boxes) and m.hatch is not None and m.tip]
+    x, y, width, height = max(waste, key=lambda m: len(m.rect)).rect[0].tolist()
+    tip = tip_at(shown, x + width / 2, y + height / 2) or ""
+    assert tip.startswith("bytes 4 to 7 of in\nfetched with sector 0")
+
+
+@pytest.mark.parametrize(
+    ("case", "title"),
+    [
+        ("stride 2", "One warp reads every second float"),
+        ("stride 1", "One warp reads 32 floats in a row"),
+        ("offset 1", "One warp reads 32 floats in a row, from inside a sector"),
+        ("stride 32", "One warp reads every 32nd float"),
+        ("random", "One warp reads 32 floats scattered over 32 lines"),
+    ],
+)
+def test_titles_say_what_the_addresses_do(case: str, title: str) -> None:
+    lines = len(np.unique(requests(case)[-2].line))
+    assert played(case).story.title == title.replace("32 lines", f"{lines} lines")
+
+
+def test_older_architectures_show_their_own_transactions() -> None:
+    for arch in ("sm_10", "sm_13", "sm_20", "sm_30"):
+        trace = played("stride 2").runs["copy"].trace
+        load = requests_of(trace, architecture(arch), 0, 0)[0]
+        assert load.used == 128
+        assert load.noun == ("line" if arch == "sm_20" else "segment")
+
+
+def test_every_combination_is_either_explained_or_has_a_plan() -> None:
+    values = LESSON.defaults()
+    assert LESSON.problem(values) == ""
+    assert "no warp 8" in LESSON.problem({**values, "warp": 8})
+    with pytest.raises(InputError, match="no warp 8"):
+        perform(LESSON, {"warp": 8})
+    for preset in LESSON.presets:
+        (plan,) = LESSON.plan({**values, **preset.values})
+        assert all(map(str, astuple(plan)))
+
+
+def test_ordinals() -> None:
+    said = [ordinal(n) for n in (2, 3, 4, 11, 21, 22, 23, 32)]
+    assert said == ["second", "third", "4th", "11th", "21st", "22nd", "23rd", "32nd"]
