@@ -29,7 +29,7 @@ from gpuviz.qt.quantities import rows_of
 from gpuviz.qt.theme import Look, Theme
 from gpuviz.qt.worker import Performed
 
-ROW, HEADING, HEADER = 25, 30, 42
+ROW, HEADING, HEADER = 24, 28, 42
 NAME = 136  # least width of the names of the quantities
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink"}
 

@@ -77,7 +77,7 @@ class NumberKnob(Knob):
     def __init__(self, parameter: Parameter, theme: Theme) -> None:
         super().__init__(parameter)
         self.slider = _Slider(Qt.Orientation.Horizontal)
-        self.spin = _Spin(theme, max(len(str(parameter.maximum)), 2))
+        self.spin = _Spin(theme, max(len(str(parameter.maximum)), 4))
         span = f"{parameter.minimum} to {parameter.maximum}"
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)

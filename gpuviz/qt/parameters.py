@@ -96,7 +96,7 @@ class Parameters(QWidget):
     def _grid(self, lesson: Lesson) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(5)
+        grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         self.knobs = {}
         for row, parameter in enumerate(lesson.parameters):

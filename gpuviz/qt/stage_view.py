@@ -69,11 +69,11 @@ class StageView(QWidget):
         if not self._fresh:
             self._make()
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.look.color("ground"))
-        if self._frame is not None:
-            paint(painter, self._frame)
-        else:
+        if self._frame is None:
+            painter.fillRect(self.rect(), self._theme.look.color("ground"))
             self._announce(painter)
+        else:
+            paint(painter, self._frame)
         self._ring.paint(painter, self, self._theme)
 
     def _announce(self, painter: QPainter) -> None:
