@@ -13,6 +13,7 @@ from gpuviz.trace import LANES, Bool
 
 _NUMBERS = tuple(str(lane) for lane in range(LANES))
 _GAP = 3.0
+_AROUND = np.array([-2, -2, 4, 4], np.float32)
 
 
 def lane_boxes(area: Rect) -> F32:
@@ -37,6 +38,6 @@ def lane_row(
     size = float(int(min(stage.text(14), max(width * 0.62, 9.0), height * 0.62)))
     return (
         Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
-        Boxes(rects[now], stroke=palette.outline, stroke_width=2, radius=4),
+        Boxes(rects[now] + _AROUND, stroke=palette.outline, stroke_width=2, radius=5),
         Texts(centers(rects)[::every], _NUMBERS[::every], ink[::every], size, "center", bold=True),
     )
