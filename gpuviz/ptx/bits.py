@@ -52,14 +52,19 @@ def _ones_below(length: Bits, like: Bits) -> Bits:
     return mask
 
 
+def _place(a: Bits, number: Bits) -> Bits:
+    """A position or length as the hardware reads it: 8 bits of it, but all for 64-bit fields."""
+    return np.minimum(number, 255) if a.dtype.itemsize == 8 else number & 0xFF
+
+
 def extract(a: Bits, position: Bits, length: Bits) -> Bits:
     """Bit field extract, zero-extended."""
-    return shift_right(a, position & 0xFF) & _ones_below(length & 0xFF, a)
+    return shift_right(a, _place(a, position)) & _ones_below(_place(a, length), a)
 
 
 def extract_signed(a: Bits, position: Bits, length: Bits) -> Bits:
     """Bit field extract, sign-extended from the field's (or the word's) highest bit."""
-    first, count = position & 0xFF, length & 0xFF
+    first, count = _place(a, position), _place(a, length)
     last = np.minimum(first + count - 1, a.dtype.itemsize * 8 - 1)
     negative = (shift_right(a, last) & 1).astype(np.bool_) & (count != 0)
     mask = _ones_below(count, a)
@@ -68,8 +73,8 @@ def extract_signed(a: Bits, position: Bits, length: Bits) -> Bits:
 
 def insert(a: Bits, b: Bits, position: Bits, length: Bits) -> Bits:
     """b with `length` bits from `position` on replaced by the low bits of a."""
-    first = position & 0xFF
-    mask = shift_left(_ones_below(length & 0xFF, a), first)
+    first = _place(a, position)
+    mask = shift_left(_ones_below(_place(a, length), a), first)
     return (shift_left(a, first) & mask) | (b & ~mask)
 
 
@@ -169,7 +174,7 @@ def nth_set(mask: Bits, base: Bits, offset: Bits) -> Bits:
     for direction, places in ((1, range(32)), (-1, range(31, -1, -1))):
         seen = np.zeros((1,) * mask.ndim, np.int32)
         for place in places:
-            reached = (base <= place) if direction > 0 else (base >= place)
+            reached = (base <= place) if direction > 0 else ((base >= place) & (base < 32))
             one = ((mask >> place) & 1).astype(np.bool_) & reached
             seen = seen + one
             result = np.where(one & (seen * direction == count), np.uint32(place), result)

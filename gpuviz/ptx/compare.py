@@ -126,13 +126,13 @@ def value_class(variant: Variant) -> Function:
     return lambda a: property_of(a & magnitude, exponent, one)
 
 
-# Of the bits without sign, the bits of infinity, and those of the smallest normal number.
+# Of the bits without sign, those of infinity, and those of the least normal number; 0 is normal.
 _PROPERTIES: dict[str, Callable[[Bits, int, int], Bits]] = {
     "finite": lambda bits, infinity, _: bits < infinity,
     "infinite": lambda bits, infinity, _: bits == infinity,
     "number": lambda bits, infinity, _: bits <= infinity,
     "notanumber": lambda bits, infinity, _: bits > infinity,
-    "normal": lambda bits, infinity, normal: (bits >= normal) & (bits < infinity),
-    "subnormal": lambda bits, _, normal: (bits > 0) & (bits < normal),
+    "normal": lambda bits, infinity, one: ((bits >= one) | (bits == 0)) & (bits < infinity),
+    "subnormal": lambda bits, _, one: (bits > 0) & (bits < one),
 }
 PROPERTIES = tuple(_PROPERTIES)

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from gpuviz.ptx.bits import select
 from gpuviz.ptx.exact import add as add_exactly
 from gpuviz.ptx.exact import to_odd, two_sum
 from gpuviz.ptx.integer import extend
@@ -103,18 +104,34 @@ def float_to_float(variant: Variant) -> Function:
     integral = next((_INTEGRAL[mod] for mod in variant.mods if mod in _INTEGRAL), None)
     mode = "rn" if integral else variant.mode
     steps = [step for step in (integral, bound_of(variant)) if step]
-    store, flush = narrow(to, mode), variant.has("ftz")
+    store = narrow(to, mode)
+    # f16 can hold what .ftz would flush from an f32; the hardware keeps it.
+    flush_in = variant.has("ftz") and source == "f32" and to != "f16"
+    flush_out = variant.has("ftz") and to == "f32"
 
     def function(a: Bits) -> Bits:
-        a = flushed(a, source) if flush and source == "f32" else a
+        a = flushed(a, source) if flush_in else a
         with np.errstate(all="ignore"):
             x = double_of(a, source)
             for step in steps:
                 x = step(x)
-            result = store(x)
-        return flushed(result, to) if flush and to == "f32" else result
+            result = store(x) if source != "f64" else _with_payload(store(x), x, to)
+        return flushed(result, to) if flush_out else result
 
     return function
+
+
+def _with_payload(bits: Bits, values: Bits, to: str) -> Bits:
+    """Conversions from f64 keep the sign and the upper part of a NaN, made quiet."""
+    nan = np.isnan(values)
+    if to == "f64" or not nan.any():
+        return bits
+    single: Bits = values.astype(np.float32).view(np.uint32)
+    if to == "f16":
+        single = ((single >> 16) & 0x8000) | 0x7C00 | ((single >> 13) & 0x03FF)
+    elif to == "bf16":
+        single = single >> 16
+    return select(single.astype(bits.dtype), bits, nan)
 
 
 def two_to_pair(variant: Variant) -> Function:

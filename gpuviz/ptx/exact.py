@@ -83,7 +83,8 @@ def _error_back(value: Doubles, error: Doubles, *inputs: Doubles) -> Doubles:
 
 def signed_sum(a: Doubles, b: Doubles, mode: str) -> Doubles:
     """a + b to nearest; an exact zero of opposite operands is -0 when rounding down."""
-    return -(-a - b) if mode == "rm" else a + b
+    total: Doubles = a + b
+    return np.where(total == 0, -(-a - b), total) if mode == "rm" else total
 
 
 def add(a: Doubles, b: Doubles, mode: str) -> Doubles:

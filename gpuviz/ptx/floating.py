@@ -26,6 +26,7 @@ from gpuviz.ptx.rounding import (
     double_of,
     flushed,
     narrow,
+    quieted,
     value_of,
 )
 from gpuviz.ptx.variant import Builder, Function, Variant
@@ -70,7 +71,7 @@ def _wide_fused(kind: str, mode: str) -> Values:
 
 def _subtract(function: Values) -> Values:
     def subtract(a: Bits, b: Bits, mode: str) -> Bits:
-        return function(a, -b, mode)
+        return function(a, np.where(np.isnan(b), b, -b), mode)
 
     return subtract
 
@@ -91,6 +92,7 @@ SUBTRACT = Core(
     _odd(_subtract(exact.add_odd)),
 )
 MULTIPLY = Core(np.multiply, _to_nearest(np.multiply, exact.multiply), _exactly(np.multiply))
+CORES = {"add": ADD, "sub": SUBTRACT, "mul": MULTIPLY}
 FUSED = Core(fused_single, _in(exact.fused), _wide_fused)
 DIVIDE = Core(np.divide, _in(exact.divide), _exactly(np.divide))
 RECIPROCAL = Core(
@@ -150,20 +152,26 @@ def _pipeline(
 
 
 def negate(variant: Variant) -> Function:
-    """-a: the sign bit toggled."""
+    """-a: the sign bit toggled; NaN as any arithmetic leaves it."""
     sign = CONTAINERS[variant.kind].type(SIGN[variant.kind])
-    return _sign_only(variant, lambda a: a ^ sign)
+    return _of_sign(variant, lambda a: a ^ sign)
 
 
 def absolute(variant: Variant) -> Function:
-    """|a|: the sign bit cleared."""
+    """|a|: the sign bit cleared; NaN as any arithmetic leaves it."""
     rest = CONTAINERS[variant.kind].type(SIGN[variant.kind] - 1)
-    return _sign_only(variant, lambda a: a & rest)
+    return _of_sign(variant, lambda a: a & rest)
 
 
-def _sign_only(variant: Variant, function: Callable[[Bits], Bits]) -> Function:
-    kind = variant.kind
-    return (lambda a: function(flushed(a, kind))) if variant.has("ftz") else function
+def _of_sign(variant: Variant, function: Callable[[Bits], Bits]) -> Function:
+    kind, flush = variant.kind, variant.has("ftz")
+
+    def apply(a: Bits) -> Bits:
+        a = flushed(a, kind) if flush else a
+        nan = np.isnan(value_of(a, kind))
+        return select(quieted(a, kind), function(a), nan) if nan.any() else function(a)
+
+    return apply
 
 
 def copy_sign(a: Bits, b: Bits) -> Bits:
@@ -184,11 +192,11 @@ def extremum(larger: bool) -> Builder:
         def two(a: Bits, b: Bits) -> Bits:
             if flush:
                 a, b = flushed(a, kind), flushed(b, kind)
+            if not xorsign:
+                return _pick(a, b, kind, choose, variant.has("NaN"))
             sign = (a ^ b) & ~rest
-            if xorsign:
-                a, b = a & rest, b & rest
-            result = _pick(a, b, kind, choose, variant.has("NaN"))
-            return result | sign if xorsign else result
+            result = _pick(a & rest, b & rest, kind, choose, variant.has("NaN"))
+            return select(result, result | sign, np.isnan(value_of(result, kind)))
 
         return lambda a, *others: _fold(two, a, *others)
 
@@ -251,6 +259,7 @@ APPROXIMATE: dict[str, Values] = {
 }
 
 _HIGH_WORD = np.uint64(0xFFFFFFFF00000000)
+_COARSE_NAN = np.uint64(0x7FFFFFFF00000000)
 
 
 def coarse(function: Values) -> Function:
@@ -259,6 +268,7 @@ def coarse(function: Values) -> Function:
     def high(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
             value = function((flushed(a, "f64") & _HIGH_WORD).view(np.float64))
-        return flushed(value.view(np.uint64) & _HIGH_WORD, "f64")
+        result = flushed(value.view(np.uint64) & _HIGH_WORD, "f64")
+        return np.where(np.isnan(value), _COARSE_NAN, result)
 
     return high

@@ -65,7 +65,7 @@ _BYTEWISE: dict[str, Callable[[Bits, Bits], Bits]] = {
     "vadd4": np.add,
     "vsub4": np.subtract,
     "vabsdiff4": lambda a, b: np.abs(a - b),
-    "vavrg4": lambda a, b: (a + b + 1) >> 1,
+    "vavrg4": lambda a, b: (a + b + (a + b >= 0)) >> 1,
     "vmin4": np.minimum,
     "vmax4": np.maximum,
 }

@@ -49,6 +49,7 @@ _SETS: dict[str, str] = {
     "INT": "u16/s16/u32/s32/u64/s64",
     "SHORT": "u16/s16/u32/s32",
     "WORD": "u32/s32",
+    "CARRY": "u32/s32/u64/s64",
     "BITS": "b16/b32/b64",
     "LONG": "b32/b64",
     "FLOAT": "f16/bf16/f32/f64",
