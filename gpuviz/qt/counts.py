@@ -27,7 +27,7 @@ from gpuviz.qt.counts_model import (
 )
 from gpuviz.qt.quantities import rows_of
 from gpuviz.qt.theme import Look, Theme
-from gpuviz.qt.worker import Performed
+from gpuviz.scenes.perform import Performance
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = 136  # least width of the names of the quantities
@@ -60,7 +60,7 @@ class Counts(QWidget):
         column.addWidget(self.note)
         self.hide()
 
-    def show_performance(self, performance: Performed) -> None:
+    def show_performance(self, performance: Performance) -> None:
         """Show the counts of a performance."""
         runs = performance.runs
         first = next(iter(runs.values()))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.qt.player import Player
-from gpuviz.qt.worker import Job, Perform, Performed, Performer
+from gpuviz.qt.worker import Failure, Job, Perform, Performer
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.perform import Performance
+
+# A lesson that takes longer to perform than this no longer shows the picture of the one before.
+PATIENCE_MS = 250
 
 
 class Director(QObject):
@@ -19,6 +23,7 @@ class Director(QObject):
     failed : job, `Failure`
     arch_changed, level_changed : what is run for
     problem_changed : why the values make no sense, or ""
+    forgotten : another lesson is shown, and nothing of it yet
     """
 
     performed = Signal(object)
@@ -26,6 +31,7 @@ class Director(QObject):
     arch_changed = Signal(str)
     level_changed = Signal(str)
     problem_changed = Signal(str)
+    forgotten = Signal()
 
     def __init__(self, player: Player, perform: Perform, arch: str, level: Level,
                  parent: QObject | None = None) -> None:
@@ -33,10 +39,15 @@ class Director(QObject):
         self._player = player
         self._arch, self._level = arch, level
         self._told: Lesson | None = None
-        self._performance: Performed | None = None
+        self._performance: Performance | None = None
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
-        self.performer.failed.connect(self.failed)
+        self.performer.failed.connect(self._fail)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(self._forget)
+        player.lesson_changed.connect(lambda lesson: self._patience.start())
         player.values_changed.connect(self.run)
 
     @property
@@ -50,7 +61,7 @@ class Director(QObject):
         return self._level
 
     @property
-    def performance(self) -> Performed | None:
+    def performance(self) -> Performance | None:
         """The newest performance."""
         return self._performance
 
@@ -78,12 +89,24 @@ class Director(QObject):
         else:
             self.performer.ask(Job(lesson, values, self._arch, self._level))
 
-    def _take(self, job: Job, performance: Performed) -> None:
+    def _take(self, job: Job, performance: Performance) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
         state = self._player.state
         span = state.end - state.start
+        self._patience.stop()
         same = self._told is job.lesson and span > 0
         self._told = job.lesson
         self._performance = performance
         self._player.tell(performance.story, (state.t - state.start) / span if same else 0.0)
         self.performed.emit(performance)
+
+    def _fail(self, job: Job, failure: Failure) -> None:
+        """What was shown may stay, but not that of another lesson."""
+        self._forget()
+        self.failed.emit(job, failure)
+
+    def _forget(self) -> None:
+        if self._told is not None and self._told is not self._player.lesson:
+            self._told = self._performance = None
+            self._player.forget()
+            self.forgotten.emit()

@@ -86,6 +86,12 @@ class Player(QObject):
         self.story_changed.emit(story)
         self._become(state, announce_t=True)
 
+    def forget(self) -> None:
+        """There is no story to play any more."""
+        self._story = None
+        self.story_changed.emit(None)
+        self._become(replace(self._state, t=0.0, playing=False, bounds=(0.0,)), announce_t=True)
+
     def seek(self, t: float) -> None:
         """Go to a time."""
         self._become(playback.sought(self._state, t))

@@ -16,9 +16,9 @@ from gpuviz.qt.controls import Combo, keep_arrows, keep_space, label
 from gpuviz.qt.player import Player
 from gpuviz.qt.quantities import per_request
 from gpuviz.qt.theme import Theme
-from gpuviz.qt.worker import Performed
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
+from gpuviz.scenes.perform import Performance
 
 # Name and language of each tab; one more line here is one more tab (SASS).
 TABS = (("source", "cuda"), ("PTX", "ptx"))
@@ -81,7 +81,7 @@ class Source(QWidget):
         column.addWidget(self.stack)
         player.t_changed.connect(self._follow)
 
-    def show_performance(self, performance: Performed) -> None:
+    def show_performance(self, performance: Performance) -> None:
         """Show the code of a performance's runs."""
         self._runs = performance.runs
         roles = list(self._runs)
@@ -95,6 +95,16 @@ class Source(QWidget):
         self._step = None
         self._show_role(role)
         self._follow()
+
+    def clear(self) -> None:
+        """Show no code."""
+        self._runs = {}
+        self._step = None
+        self.kernel.clear()
+        self.roles.hide()
+        for view in self.views:
+            view.light(())
+            view.show_code("", {})
 
     def next_tab(self) -> None:
         """The next tab, and the first after the last."""

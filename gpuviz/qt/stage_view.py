@@ -92,6 +92,7 @@ class StageView(QWidget):
         self._fresh = True
         story = self._player.story
         if story is None:
+            self._frame = None
             return
         try:
             self._frame = story.frame(self._player.t, self.stage())

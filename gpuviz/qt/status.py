@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.director import Director
-from gpuviz.qt.worker import Failure, Job, Performed
+from gpuviz.qt.worker import Failure, Job
 from gpuviz.runners.base import Run
+from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
@@ -54,8 +55,9 @@ class Status(QFrame):
         performer.rested.connect(self._rest)
         director.performed.connect(self.show_performance)
         director.failed.connect(self._fail)
+        director.forgotten.connect(self._forget)
 
-    def show_performance(self, performance: Performed) -> None:
+    def show_performance(self, performance: Performance) -> None:
         """Findings of all runs, and which block is watched."""
         runs = performance.runs
         self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
@@ -92,6 +94,11 @@ class Status(QFrame):
         self._job = None
         self._timer.stop()
         self._show_running(False)
+
+    def _forget(self) -> None:
+        self._findings = []
+        self.findings.hide()
+        self.watched.clear()
 
     def _fail(self, job: Job, failure: Failure) -> None:
         self.running.setText(f"{job.lesson.title}: not run")

@@ -11,8 +11,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.director import Director
 from gpuviz.qt.painter import paint
 from gpuviz.qt.theme import Theme
-from gpuviz.qt.worker import Job, Perform, Performed, Performer
+from gpuviz.qt.worker import Job, Perform, Performer
 from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes.perform import Performance
 
 PICTURE = QSize(720, 405)  # the stage a thumbnail is taken from
 MOMENT = 0.6  # share of the story at which it is taken
@@ -92,7 +93,7 @@ class Thumbnails(QObject):
             arch, level = self._director.arch, self._director.level
             self._performer.ask(Job(lesson, lesson.defaults(), arch, level))
 
-    def _take(self, job: Job, performance: Performed) -> None:
+    def _take(self, job: Job, performance: Performance) -> None:
         self._stories[job.lesson.id] = performance.story
         self._pictures.pop(job.lesson.id, None)
         self._skip(job)

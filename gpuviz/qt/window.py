@@ -30,9 +30,10 @@ from gpuviz.qt.thumbnails import Thumbnails
 from gpuviz.qt.timeline import Timeline
 from gpuviz.qt.toolbar import LEVELS, Toolbar
 from gpuviz.qt.transport import Transport
-from gpuviz.qt.worker import Failure, Job, Perform, Performed, failure_of
+from gpuviz.qt.worker import Failure, Job, Perform, failure_of
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.perform import Performance
 
 SIZE = (1440, 860)
 ARCH, LEVEL = "sm_90", "sass"
@@ -120,6 +121,8 @@ class Window(QMainWindow):
         director.level_changed.connect(self.toolbar.show_level)
         director.problem_changed.connect(self.parameters.show_problem)
         director.performed.connect(self._show_performance)
+        director.forgotten.connect(self.counts.hide)
+        director.forgotten.connect(self.source.clear)
         director.failed.connect(self._show_failure)
         director.performer.started.connect(lambda job: self.message.hide())
         self.lessons.chosen.connect(self._open)
@@ -210,7 +213,7 @@ class Window(QMainWindow):
             self.actions_.add(command, partial(self.player.set_values, values))
         self._mark_choices()
 
-    def _show_performance(self, performance: Performed) -> None:
+    def _show_performance(self, performance: Performance) -> None:
         self.message.hide()
         self.counts.show_performance(performance)
         self.source.show_performance(performance)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,29 +11,18 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, Error
-from gpuviz.runners.base import Cancel, Level, Progress, Run
-from gpuviz.scenes.base import Lesson, Story, Value, Values
+from gpuviz.runners.base import Cancel, Level, Progress
+from gpuviz.scenes.base import Lesson, Value, Values
+from gpuviz.scenes.perform import Performance
 
 PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
-
-
-class Performed(Protocol):
-    """What performing a lesson gives: the story, and the runs it tells of, by role."""
-
-    @property
-    def story(self) -> Story:
-        """The story told of the runs."""
-
-    @property
-    def runs(self) -> Mapping[str, Run]:
-        """The launches, run, by role."""
 
 
 class Perform(Protocol):
     """Runs the launches of a lesson and tells its story; asked to stop, raises `Cancelled`."""
 
     def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
-                 progress: Progress, cancel: Cancel) -> Performed:
+                 progress: Progress, cancel: Cancel) -> Performance:
         """The performance, or an `errors.Error`."""
 
 

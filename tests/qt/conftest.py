@@ -32,7 +32,6 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
         shown = Window(perform, LESSONS, settings)
         made.append(shown)
-        shown.resize(1280, 720)
         shown.show()
         qtbot.waitExposed(shown)
         shown.activateWindow()

@@ -24,6 +24,7 @@ from gpuviz.scenes.base import (
     Value,
     Values,
 )
+from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
 
 SOURCE = """extern "C" __global__ void pairs(const float* in, float* out, int stride) {
@@ -132,14 +133,6 @@ def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] =
     return Run(trace, counter.result(), {}, arch, level, "SASS equals the PTX here.")
 
 
-@dataclass(frozen=True, eq=False)
-class Performance:
-    """Story and runs."""
-
-    story: Story
-    runs: Mapping[str, Run]
-
-
 @dataclass
 class FakePerform:
     """Performs at once, or slowly and cancellably, or fails; remembers what it was asked."""
@@ -160,7 +153,7 @@ class FakePerform:
         if error := self.error(values):
             raise error
         runs = {role: run(values, arch, level, self.findings) for role in self.roles}
-        return Performance(lesson.tell(values, runs), runs)
+        return Performance(lesson.tell(values, runs), runs, ())
 
     def _wait(self, values: Values, progress: Progress, cancel: Cancel) -> None:
         for tick in range(2000):

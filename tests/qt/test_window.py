@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz.draw.marks import Boxes
+from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK, LIGHT
+from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
 from gpuviz.qt.actions import COMMANDS
 from gpuviz.qt.keys_dialog import KeysDialog
@@ -238,6 +240,41 @@ def test_an_unexpected_exception_can_be_copied(
     assert "Traceback" in copied and "ZeroDivisionError: division by zero" in copied
 
 
+def test_a_lesson_that_fails_does_not_keep_the_picture_of_another(
+    window: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.error = lambda values: LaunchError("no compiler here")
+    window.actions_["lesson.next"].trigger()
+    qtbot.waitUntil(lambda: window.message.isVisible())
+    assert window.player.story is None and window.director.performance is None
+    assert window.counts.isHidden()
+    assert window.source.views[0].toPlainText() == ""
+    window.stage.grab()
+    assert window.stage.frame is None
+    press(window.stage, Key.Key_Space, Key.Key_Right, Key.Key_End)
+    assert not window.player.state.playing
+    perform.error = lambda values: None
+    window.actions_["run.again"].trigger()
+    qtbot.waitUntil(lambda: window.player.story is not None)
+    assert not window.counts.isHidden()
+
+
+def test_a_picture_that_cannot_be_made_leaves_the_last_good_one(window: Window) -> None:
+    story = window.player.story
+    assert story is not None
+    window.stage.grab()
+    frame = window.stage.frame
+
+    def broken(t: float, stage: Stage) -> Frame:
+        raise IndexError("index 32 is out of bounds")
+
+    window.player.tell(replace(story, frame=broken))
+    window.stage.grab()
+    assert window.message.isVisible()
+    assert "index 32" in window.message.text.toPlainText()
+    assert window.stage.frame is frame
+
+
 def test_findings_are_a_click_away(
     make: Callable[[], Window], perform: FakePerform
 ) -> None:
@@ -368,18 +405,22 @@ def test_the_theme_switches_everywhere(window: Window) -> None:
 def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None:
     first = make()
     first.resize(1100, 700)
+    first.panes.middle.setSizes([300, 350])
+    sizes = first.panes.middle.sizes()
     first.actions_["open.strides"].trigger()
     first.player.set_values({"stride": 11})
     first.actions_["theme.light"].trigger()
-    first.actions_["text.larger"].trigger()
     first.actions_["show.lessons"].trigger()
     first.actions_["arch.sm_80"].trigger()
     press(first.stage, Key.Key_BracketRight, Key.Key_L)
     first.close()
     second = make()
+    # The offscreen display is only 800 pixels wide: just the height can be restored there.
+    assert second.height() == 700
+    assert second.panes.middle.sizes() == sizes
     assert second.player.lesson.id == "strides"
     assert second.player.values["stride"] == 11
-    assert second.theme.mode == "light" and second.theme.look.scale > 1.0
+    assert second.theme.mode == "light"
     assert second.panes.list.isHidden()
     assert second.director.arch == "sm_80"
     assert (second.player.state.speed, second.player.state.loop) == (2.0, True)
