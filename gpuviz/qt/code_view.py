@@ -65,13 +65,14 @@ class CodeView(QPlainTextEdit):
         self._lay_out()
 
     def light(self, lines: Collection[int]) -> None:
-        """Light these lines, and bring the first into view when that has changed."""
+        """Light these lines, and bring the first that costs something into view."""
         if frozenset(lines) == self._lit:
             return
         self._lit = frozenset(lines)
         self._select()
         if lines:
-            self._reveal(min(lines))
+            noted = self._lit & self._notes.keys()
+            self._reveal(min(noted or self._lit))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The margins follow."""

@@ -74,10 +74,10 @@ class _Spin(QSpinBox):
 class NumberKnob(Knob):
     """A slider for the range, and the number itself to type."""
 
-    def __init__(self, parameter: Parameter, theme: Theme) -> None:
+    def __init__(self, parameter: Parameter, theme: Theme, digits: int) -> None:
         super().__init__(parameter)
         self.slider = _Slider(Qt.Orientation.Horizontal)
-        self.spin = _Spin(theme, max(len(str(parameter.maximum)), 4))
+        self.spin = _Spin(theme, digits)
         span = f"{parameter.minimum} to {parameter.maximum}"
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)
@@ -141,10 +141,10 @@ class SwitchKnob(Knob):
             self.switch.setChecked(bool(value))
 
 
-def knob(parameter: Parameter, theme: Theme) -> Knob:
-    """The control that suits a parameter's declaration."""
+def knob(parameter: Parameter, theme: Theme, digits: int) -> Knob:
+    """The control that suits a parameter's declaration; a number has room for `digits` figures."""
     if parameter.choices:
         return ChoiceKnob(parameter, theme)
     if isinstance(parameter.default, bool):
         return SwitchKnob(parameter, theme)
-    return NumberKnob(parameter, theme)
+    return NumberKnob(parameter, theme, digits)

@@ -99,8 +99,10 @@ class Parameters(QWidget):
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         self.knobs = {}
+        # All numbers are as wide as the longest: the sliders beside them line up.
+        digits = max([3, *(len(str(p.maximum)) for p in lesson.parameters)])
         for row, parameter in enumerate(lesson.parameters):
-            made = knob(parameter, self._theme)
+            made = knob(parameter, self._theme, digits)
             made.changed.connect(self._set)
             grid.addWidget(_name(parameter), row, 0)
             grid.addWidget(made, row, 1)

@@ -23,7 +23,8 @@ HINTS = {
     "requests": "One request is one memory instruction executed by one warp.",
     "sectors": "32-byte pieces of memory that the requests touched, counted for each request. "
     "The lecture's word is transaction.",
-    "segments": "Transactions of the sizes this architecture knows, counted for each request.",
+    "segments": "Pieces of memory moved, of the sizes this architecture knows (32 to 128 bytes), "
+    "counted for each request. The lecture's word is transaction.",
     "lines": "128-byte cache lines that the requests touched, counted for each request.",
     "wavefronts": "Passes through the memory pipeline that served the requests, one after another.",
     "conflicts": "Wavefronts beyond the ideal: what bank conflicts cost.",
@@ -64,7 +65,7 @@ def shown(value: float | None, percent: bool = False) -> str:
 def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
     """Rows for the runs' totals: only accesses that at least one of them makes.
 
-    `sectors` is false on architectures older than 5.0, whose transactions differ in size.
+    `sectors` is false on architectures older than 5.0, whose segments differ in size.
     """
     rows: list[Row] = []
     for space, heading in SPACES.items():
@@ -79,7 +80,7 @@ def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[
     stem = f"{space}_{op}"
     if not any(t.get(f"{stem}_requests") for t in totals):
         return []
-    names = [("requests", "requests"), ("sectors", "sectors" if sectors else "transactions"),
+    names = [("requests", "requests"), ("sectors", "sectors" if sectors else "segments"),
              ("lines", "lines"), ("wavefronts", "wavefronts")]  # fmt: skip
     rows = [_row(stem, OPS[op], q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
     if space == "shared":
@@ -91,7 +92,7 @@ def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[
 
 def _row(stem: str, op: str, quantity: str, name: str, totals: Sequence[Totals]) -> Row:
     key = f"{stem}_{quantity}"
-    hint = HINTS["segments" if name == "transactions" else quantity]
+    hint = HINTS[name if name in HINTS else quantity]
     ideals = [shown(t[f"{key}_ideal"]) for t in totals if f"{key}_ideal" in t]
     if ideals:
         hint += f"\nIdeal for these accesses: {', '.join(ideals)}."
@@ -135,7 +136,7 @@ def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = T
         have[0] += row.counts.get(f"{stem}_{unit}", 0)
         have[1] += row.counts.get(f"{stem}_requests", 0)
     return " · ".join(
-        _rate(op, cost, requests, unit if sectors or unit != "sectors" else "transactions", brief)
+        _rate(op, cost, requests, unit if sectors or unit != "sectors" else "segments", brief)
         for (op, unit), (cost, requests) in sums.items()
         if requests
     )

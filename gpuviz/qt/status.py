@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.qt.controls import button, keep_space, label, restyle
@@ -81,6 +81,17 @@ class Status(QFrame):
         for made in (self.cancel, self.findings):
             keep_space(made)
         self.findings.hide()
+        self._fit()
+
+    def _fit(self) -> None:
+        """A button that comes and goes must not move everything above the bar."""
+        self.setFixedHeight(self.cancel.sizeHint().height() + 4)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs a higher bar."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._fit()
 
     def _start(self, job: Job) -> None:
         self._job = job

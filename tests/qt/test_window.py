@@ -360,11 +360,11 @@ def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerfor
     assert [window.source.roles.itemText(i) for i in range(2)] == ["naive", "tiled"]
 
 
-def test_an_older_architecture_counts_transactions(window: Window, qtbot: QtBot) -> None:
+def test_an_older_architecture_counts_segments(window: Window, qtbot: QtBot) -> None:
     window.actions_["arch.sm_13"].trigger()
     qtbot.waitUntil(lambda: "sm_13" in window.counts.level.text())
     assert window.toolbar.arch.text() == "CC 1.3 Tesla"
-    assert "load transactions" in window.counts.text()
+    assert "load segments" in window.counts.text()
     assert window.actions_["arch.sm_13"].isChecked()
     assert not window.actions_["arch.sm_90"].isChecked()
 
