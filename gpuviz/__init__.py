@@ -3,6 +3,7 @@
 The layers, lowest first; a file imports only from its own layer or a lower one:
 
 errors      what can go wrong, each with the thing, the value and the remedy
+            beside it: resources (files that ship), words (translation), doctor (system libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
 compile     CUDA C to PTX, cubin and log, through NVRTC
@@ -11,11 +12,12 @@ memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor
 runners     launch a kernel: emulated, recorded, or on a GPU
+            (arguments and trace share a layer: kernel arguments as text)
 draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file
 export      pictures to files
 qt          the window; the only folder that knows Qt
-app, cli    entry points
+app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot
 """
 
 __version__ = "0.1.0"

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "gpuviz"
 
 # Lowest first; a file imports from its own layer or a lower one.
 LAYERS = (
-    ("errors", "resources", "doctor"),
+    ("errors", "resources", "words", "doctor"),
     ("arch",),
     ("trace", "arguments"),
     ("compile",),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
-from gpuviz import doctor
 from gpuviz.cli.launch import add_scene, pairs
-from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError, UnavailableError
+from gpuviz.errors import InputError
+from gpuviz.qt import headless
 from gpuviz.scenes import lesson
 from gpuviz.scenes.perform import perform
 
@@ -57,22 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     t = story.duration / 2 if arguments.time is None else arguments.time
     t = min(max(t, 0.0), story.duration)
     stage = Stage(width, height, THEMES[arguments.theme], arguments.scale)
-    _save(story.frame(t, stage), arguments.output)
+    headless.save(story.frame(t, stage), arguments.output)
     return 0
 
-
-def _save(frame: Frame, path: Path) -> None:
-    """Paint with Qt's offscreen platform; the libraries it needs are looked for first."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    if missing := doctor.missing_libraries():
-        raise UnavailableError(doctor.advice(missing))
-    from PySide6.QtGui import QGuiApplication
-
-    from gpuviz.qt.fonts import load_fonts
-    from gpuviz.qt.raster import save_png
-
-    app = QGuiApplication.instance() or QGuiApplication(["gpuviz"])
-    load_fonts()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_png(frame, path)
-    del app

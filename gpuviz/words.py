@@ -1,0 +1,59 @@
+"""Words people read, in their language.
+
+`tr("{count} sectors", count=8)` looks the English text up in the catalogue of the chosen language
+(resources/locale/<language>.json, English text to translated text) and fills in the values. A text
+that is not in the catalogue stays English. English itself has no catalogue.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from gpuviz import resources
+from gpuviz.errors import FormatError, InputError
+
+ENGLISH = "en"
+_chosen = [ENGLISH]
+
+
+def languages() -> tuple[str, ...]:
+    """The languages there are, English first."""
+    found = sorted(file.stem for file in resources.path("locale").glob("*.json"))
+    return (ENGLISH, *found)
+
+
+def choose(language: str) -> None:
+    """Set the language of the texts made from now on.
+
+    Raises
+    ------
+    InputError : there is no catalogue for it
+    """
+    if language not in languages():
+        raise InputError(f"there is no language {language!r}; there are: {', '.join(languages())}")
+    _chosen[0] = language
+
+
+def chosen() -> str:
+    """The language in use."""
+    return _chosen[0]
+
+
+def tr(text: str, **values: object) -> str:
+    """A text in the chosen language, with `{name}` replaced by values."""
+    found = catalogue(_chosen[0]).get(text, text)
+    return found.format(**values) if values else found
+
+
+@lru_cache
+def catalogue(language: str) -> dict[str, str]:
+    """English text to translated text; empty for English."""
+    if language == ENGLISH:
+        return {}
+    file = resources.path(f"locale/{language}.json")
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FormatError(f"the catalogue {file.name} cannot be read: {error}") from None
+    return {str(english): str(translated) for english, translated in found.items()}
