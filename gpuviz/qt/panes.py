@@ -114,8 +114,8 @@ def _scrolled(*widgets: QWidget) -> QScrollArea:
     """Panels below each other that scroll up and down when there is not enough room."""
     inside = QWidget()
     column = QVBoxLayout(inside)
-    column.setContentsMargins(16, 14, 14, 14)
-    column.setSpacing(22)
+    column.setContentsMargins(16, 12, 14, 12)
+    column.setSpacing(18)
     for widget in widgets:
         column.addWidget(widget)
     column.addStretch(1)

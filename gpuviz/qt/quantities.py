@@ -81,7 +81,9 @@ def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[
     if not any(t.get(f"{stem}_requests") for t in totals):
         return []
     names = [("requests", "requests"), ("sectors", "sectors" if sectors else "segments"),
-             ("lines", "lines"), ("wavefronts", "wavefronts")]  # fmt: skip
+             ("wavefronts", "wavefronts")]  # fmt: skip
+    if op == "load":  # the lines of stores are neither published nor measured
+        names.insert(2, ("lines", "lines"))
     rows = [_row(stem, OPS[op], q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
     if space == "shared":
         rows.append(_conflicts(stem, OPS[op], totals))
