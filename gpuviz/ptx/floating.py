@@ -168,7 +168,8 @@ def _of_sign(variant: Variant, function: Callable[[Bits], Bits]) -> Function:
 
     def apply(a: Bits) -> Bits:
         a = flushed(a, kind) if flush else a
-        nan = np.isnan(value_of(a, kind))
+        with np.errstate(invalid="ignore"):
+            nan = np.isnan(value_of(a, kind))
         return select(quieted(a, kind), function(a), nan) if nan.any() else function(a)
 
     return apply
@@ -224,8 +225,8 @@ def _pick(
     choose: Callable[[Bits, Bits, Bits, Bits], tuple[Bits, Bits]],
     keep_nan: bool,
 ) -> Bits:
-    x, y = value_of(a, kind), value_of(b, kind)
     with np.errstate(invalid="ignore"):
+        x, y = value_of(a, kind), value_of(b, kind)
         first, tied = choose(x, y, a, b)
     x_nan, y_nan = np.isnan(x), np.isnan(y)
     # Equal values differ at most in the sign of a zero, which and/or settle.

@@ -9,6 +9,7 @@ import numpy as np
 from gpuviz.ptx.kinds import CONTAINERS
 from gpuviz.ptx.opcode import Opcode
 from gpuviz.ptx.ops import Operation, operation
+from gpuviz.ptx.rounding import double_of
 
 Value = int | float | bool
 _FORMATS = {"f16": "e", "f32": "f", "f64": "d"}
@@ -54,6 +55,12 @@ def check(text: str, *operands: Value | tuple[Value, ...], results: int = 1) -> 
     assert found == tuple(bits_of(w, k) for w, k in zip(wanted, kinds, strict=True)), (
         f"{text} {inputs}: {[hex(x) for x in found]}"
     )
+
+
+def numbers(bits: np.ndarray, kind: str) -> np.ndarray:
+    """The values as float64; signalling NaN converts without a warning."""
+    with np.errstate(invalid="ignore"):
+        return double_of(bits, kind)
 
 
 def interesting(kind: str, count: int, seed: int) -> np.ndarray:

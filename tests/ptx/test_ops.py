@@ -16,9 +16,33 @@ from gpuviz.ptx.row import Row, _slots, built
 from tests.ptx.checks import interesting, op
 
 # Opcodes seen in the PTX of 211 CUDA programs that are no arithmetic: memory, control, warps.
-ELSEWHERE = tuple(
-    "activemask atom bar barrier bra cp cvta exit fence griddepcontrol ld match mbarrier membar"
-    " nanosleep red redux ret shfl st suld sust tex trap vote wmma".split()
+ELSEWHERE = (
+    "activemask",
+    "atom",
+    "bar",
+    "barrier",
+    "bra",
+    "cp",
+    "cvta",
+    "exit",
+    "fence",
+    "griddepcontrol",
+    "ld",
+    "match",
+    "mbarrier",
+    "membar",
+    "nanosleep",
+    "red",
+    "redux",
+    "ret",
+    "shfl",
+    "st",
+    "suld",
+    "sust",
+    "tex",
+    "trap",
+    "vote",
+    "wmma",
 )
 SEEN = tuple(
     row["instruction"]

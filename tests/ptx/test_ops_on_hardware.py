@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.ptx.checks import op
 
 from gpuviz.ptx.kinds import CONTAINERS
-from gpuviz.ptx.rounding import double_of
+from tests.ptx.checks import numbers, op
 
 RECORDED = dict(np.load(Path(__file__).parents[1] / "data" / "hardware_opcodes.npz"))
 # The hardware approximates by tables of its own: how far apart results may be, relatively.
@@ -62,8 +61,8 @@ def test_same_bits_as_the_hardware(family: str) -> None:
         results = results if isinstance(results, tuple) else (results,)
         open_lanes = _unspecified(name, operands)
         for kind, ours, theirs in zip(
-                found.results, results, RECORDED["results"][place], strict=False
-            ):
+            found.results, results, RECORDED["results"][place], strict=False
+        ):
             same = (ours == theirs.astype(CONTAINERS[kind])) | open_lanes
             if not same.all():
                 wrong.append((name, [hex(x[~same][0]) for x in (*operands, ours, theirs)]))
@@ -75,11 +74,11 @@ def test_near_the_hardware(name: str) -> None:
     found, operands = _operation(name)
     kind = found.results[0]
     place = NAMES.index(name)
-    ours = double_of(found.function(*operands), kind)
-    theirs = double_of(RECORDED["results"][place, 0].astype(CONTAINERS[kind]), kind)
+    ours = numbers(found.function(*operands), kind)
+    theirs = numbers(RECORDED["results"][place, 0].astype(CONTAINERS[kind]), kind)
     limit = 2**-10 if name == "tanh.approx.f32" else APPROXIMATE[kind]
     smallest = limit if name.startswith(("sin", "cos", "lg2")) else 2.0**-126
-    usual = np.abs(double_of(operands[0], kind)) < 6 if name[:3] in ("sin", "cos") else True
+    usual = np.abs(numbers(operands[0], kind)) < 6 if name[:3] in ("sin", "cos") else True
     with np.errstate(invalid="ignore"):
         near = np.abs(ours - theirs) <= limit * np.abs(theirs) + smallest
     same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))

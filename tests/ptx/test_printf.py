@@ -1,0 +1,47 @@
+"""Device printf, against Python's own formatting where C agrees with it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from gpuviz.errors import KernelFault
+from gpuviz.ptx.printf import render
+
+
+def check(format: bytes, layout: str, *arguments: float, expected: str) -> None:
+    """`layout` as of the struct module, padding written out."""
+    buffer = struct.pack("<" + layout, *arguments)
+    assert render(format, buffer, {64: b"text"}.__getitem__) == expected
+
+
+def test_one_line_each() -> None:
+    check(b"100%%\n", "", expected="100%\n")
+    check(b"%d", "i", -5, expected="-5")
+    check(b"%i,%u", "iI", -5, 2**32 - 1, expected="-5,4294967295")
+    check(b"%5d|%-5d|%05d", "iii", 42, 42, -42, expected="   42|42   |-0042")
+    check(b"%+d % d", "ii", 1, 2, expected="+1  2")
+    check(b"%.3d|%.0d|", "ii", 7, 0, expected="007||")
+    check(b"%x %X %#x %o", "IIII", 255, 255, 255, 8, expected="ff FF 0xff 10")
+    check(b"%#010x", "I", 255, expected="0x000000ff")
+    check(b"%d %lld", "i4xq", 1, -(2**40), expected=f"1 {-(2**40)}")
+    check(b"%lu", "Q", 2**64 - 1, expected=str(2**64 - 1))
+    check(b"%hd %hhu", "iI", 65535, 511, expected="-1 255")
+    check(b"%f", "d", 1.5, expected="1.500000")
+    check(b"%.2f %8.3f|%-8.1f|", "ddd", 1.005, 3.14159, 2.5, expected="1.00    3.142|2.5     |")
+    check(b"%e %g %G", "ddd", 12345.678, 1e-10, 1e20, expected="1.234568e+04 1e-10 1E+20")
+    check(b"%08.2f", "d", -3.14159, expected="-0003.14")
+    check(b"%a", "d", 3.0, expected="0x1.8p+1")
+    check(b"%f %05f", "dd", float("inf"), float("nan"), expected="inf   nan")
+    check(b"%c%c", "ii", 72, 105, expected="Hi")
+    check(b"%s|%6s|%.2s", "QQQ", 64, 64, 64, expected="text|  text|te")
+    check(b"%s", "Q", 0, expected="(null)")
+    check(b"%p", "Q", 0xDEADBEEF, expected="0xdeadbeef")
+    check(b"%*d|%-*d|%.*f", "iiiii4xd", 4, 1, 4, 2, 1, 2.25, expected="   1|2   |2.2")
+    check(b"i=%d x=%f", "i4xd", 3, 0.5, expected="i=3 x=0.500000")
+
+
+def test_too_few_arguments() -> None:
+    with pytest.raises(KernelFault, match="byte 4"):
+        render(b"%d %d", struct.pack("<i", 1))
