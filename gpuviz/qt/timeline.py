@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -14,6 +15,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -23,6 +25,7 @@ from gpuviz.qt.theme import Look, Theme, qcolor
 from gpuviz.scenes.base import Step, Story
 
 GAP = 2.0
+ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn
 BAR = (8.0, 26.0)  # top and height of the segments
 EDGE = 6.0  # space left and right for the outline of the outermost segments
 _COLOR_OF = {"load": "load", "store": "store", "barrier": "barrier", "compute": "compute",
@@ -35,9 +38,14 @@ def segment_rects(steps: Sequence[Step], width: float, height: float) -> list[QR
     scale = (width - 2 * EDGE) / max(end - start, 1e-9)
     return [
         QRectF(EDGE + (s.start - start) * scale, BAR[0],
-               max((s.end - s.start) * scale - GAP, 1.0), height)
+               _width((s.end - s.start) * scale), height)
         for s in steps
     ]  # fmt: skip
+
+
+def _width(whole: float) -> float:
+    """Width of a segment without the gap after it; narrow ones have a narrow gap or none."""
+    return max(whole - min(GAP, whole / 5), 0.5)
 
 
 def runs_of(steps: Sequence[Step]) -> list[tuple[int, int, str]]:
@@ -66,6 +74,8 @@ class Timeline(QWidget):
         self._player = player
         self._theme = theme
         self._ring = Ring()
+        self._strips_key: tuple[object, ...] = ()
+        self._kept = (QPixmap(), QPixmap())
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -143,59 +153,73 @@ class Timeline(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Segments, captions, the current step's outline, the hand."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         story = self._player.story
         if story is None or not story.steps:
             return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rects = self.rects()
         now = story.step_at(self._player.t)
         hand = self.x_of(self._player.t)
-        for i, (step, rect) in enumerate(zip(story.steps, rects, strict=True)):
-            self._segment(painter, step, rect, hand, i == now)
+        for done, part in ((True, (0.0, hand)), (False, (hand, self.width() - hand))):
+            painter.save()
+            painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
+            painter.drawPixmap(0, 0, self._strips(story)[done])
+            painter.restore()
         self._captions(painter, story, rects, now)
         self._outline(painter, rects[now])
         self._hand(painter, hand)
         self._ring.paint(painter, self, self._theme)
 
-    def _segment(self, painter: QPainter, step: Step, rect: QRectF, hand: float,
-                 now: bool) -> None:
+    def _strips(self, story: Story) -> tuple[QPixmap, QPixmap]:
+        """All segments as they look while to come, and done; kept until something changes."""
+        key = (story, self._theme.look, self.size(), self.devicePixelRatioF())
+        if key != self._strips_key:
+            self._strips_key = key
+            self._kept = (self._strip(story, False), self._strip(story, True))
+        return self._kept
+
+    def _strip(self, story: Story, done: bool) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        made = QPixmap(self.size() * ratio)
+        made.setDevicePixelRatio(ratio)
+        made.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(made)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._theme.look.font(12))
+        for step, rect in zip(story.steps, self.rects(), strict=True):
+            self._segment(painter, step, rect, done)
+        painter.end()
+        return made
+
+    def _segment(self, painter: QPainter, step: Step, rect: QRectF, done: bool) -> None:
+        """One step, with its label where there is room."""
         look = self._theme.look
-        full, todo = _colors(look, step)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(todo)
+        painter.setBrush(_color(look, step, done))
         radius = min(4.0, rect.width() / 3)
         painter.drawRoundedRect(rect, radius, radius)
-        if hand > rect.left():
-            painter.save()
-            painter.setClipRect(QRectF(rect.left(), rect.top(), hand - rect.left(), rect.height()))
-            painter.setBrush(full)
-            painter.drawRoundedRect(rect, radius, radius)
-            painter.restore()
-        self._label(painter, step, rect, now)
-
-    def _label(self, painter: QPainter, step: Step, rect: QRectF, now: bool) -> None:
-        look = self._theme.look
-        painter.setFont(look.font(12, bold=now))
-        if QFontMetricsF(painter.font()).horizontalAdvance(step.label) + 10 > rect.width():
-            return
-        painter.setPen(look.color("ink" if now else "muted"))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, step.label)
+        if painter.fontMetrics().horizontalAdvance(step.label) + 8 <= rect.width():
+            painter.setPen(look.color("ink" if done else "muted"))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, step.label)
 
     def _captions(self, painter: QPainter, story: Story, rects: list[QRectF], now: int) -> None:
         """What groups of equal steps say; the current one first, others where there is room."""
         look = self._theme.look
         painter.setFont(look.font(12))
         measure = QFontMetricsF(painter.font())
-        runs = sorted(runs_of(story.steps), key=lambda r: not r[0] <= now <= r[1])
+        runs = sorted(_runs(story), key=lambda r: not r[0] <= now <= r[1])
         taken: list[QRectF] = []
         for first, last, said in runs:
             current = first <= now <= last
+            span = rects[last].right() - rects[first].left()
+            if not current and span < ROOM:
+                continue
             room = QRectF(rects[first].left(), rects[first].bottom() + look.px(7),
                           min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE),
                           look.px(17))  # fmt: skip
             room.moveLeft(max(EDGE, min(room.left(), self.width() - EDGE - room.width())))
-            fits = current or room.width() <= rects[last].right() - rects[first].left() + 12
+            fits = current or room.width() <= span + 12
             if fits and not any(room.intersects(t) for t in taken):
                 taken.append(room)
                 painter.setPen(look.color("ink" if current else "muted"))
@@ -206,6 +230,8 @@ class Timeline(QWidget):
     def _outline(self, painter: QPainter, rect: QRectF) -> None:
         painter.setPen(QPen(self._theme.look.color("outline"), 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        if rect.width() < 4:
+            rect = QRectF(rect.center().x() - 2, rect.top(), 4, rect.height())
         radius = min(4.0, rect.width() / 3)
         painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), radius, radius)
 
@@ -214,8 +240,13 @@ class Timeline(QWidget):
         painter.drawLine(QPointF(x, BAR[0] - 6), QPointF(x, BAR[0] + self._bar() + 6))
 
 
-def _colors(look: Look, step: Step) -> tuple[QColor, QColor]:
-    """A step's colour when done, and while it is to come."""
+@lru_cache(maxsize=4)
+def _runs(story: Story) -> tuple[tuple[int, int, str], ...]:
+    return tuple(runs_of(story.steps))
+
+
+def _color(look: Look, step: Step, done: bool) -> QColor:
+    """A step's colour when done, or while it is to come."""
     palette = look.palette
     color = getattr(palette, _COLOR_OF[step.kind])
-    return qcolor(palette.soft(color, 0.42)), qcolor(palette.soft(color, 0.78))
+    return qcolor(palette.soft(color, 0.42 if done else 0.78))
