@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.code import (
     Block,
     End,
@@ -23,7 +24,7 @@ from gpuviz.ptx.decode.warp import members_here, warp_step
 from gpuviz.ptx.flow import Span
 from gpuviz.ptx.group import Group
 from gpuviz.ptx.ir import Function, Instruction
-from gpuviz.ptx.operands import unsupported
+from gpuviz.ptx.operands import Unsupported, unsupported
 from gpuviz.ptx.program import Program
 
 # Instructions that only order or hint: one launch, executed in step, has nothing to wait for.
@@ -45,18 +46,15 @@ def decode(function: Function, index: int, program: Program) -> FunctionCode:
 
 def _block(code: FunctionCode, span: Span, number: int, program: Program) -> Block:
     body = code.function.body[span.start:span.end]
-    last = body[-1]
+    members = members_here(body[0], code, program) if is_synchronised(body[0]) else None
+    decoded = [decode_step(i, code, program, number + 1) for i in body]
     end: End | None = None
-    steps = body
-    if is_control(last):
-        end = _end(last, code, program, number + 1)
-        steps = body[:-1]
+    if is_control(body[-1]):
+        end = decoded.pop()
     elif number + 1 == len(code.rank):  # the text of a function may end without a `ret`
         end = _implied_return
-    members = members_here(body[0], code, program) if is_synchronised(body[0]) else None
-    decoded = tuple(step for step in (decode_step(i, code, program) for i in steps)
-                    if step is not None)
-    return Block(decoded, end, len(body), body[0], members)
+    steps = tuple(step for step in decoded if step is not None)
+    return Block(steps, end, len(body), body[0], members)
 
 
 def _implied_return(g: Group) -> None:
@@ -99,8 +97,27 @@ def _guarded_end(end: End, instruction: Instruction, following: int) -> End:
     return guarded
 
 
-def decode_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
-    """The step of an instruction that does not end a block; None when it does nothing."""
+def decode_step(instruction: Instruction, code: FunctionCode, program: Program, following: int
+                ) -> Step | None:
+    """What an instruction does, None when it does nothing; `following` is the next block.
+
+    Raises
+    ------
+    Unsupported : the emulator does not execute it; names the opcode, the PTX and the CUDA line
+    """
+    try:
+        if is_control(instruction):
+            return _end(instruction, code, program, following)
+        return _step(instruction, code, program)
+    except Unsupported:
+        raise
+    except UnsupportedError as error:
+        raise unsupported(instruction, f"this instruction ({error})") from error
+    except (LookupError, ValueError, TypeError, StopIteration, AssertionError) as error:
+        raise unsupported(instruction, "this form of the instruction") from error
+
+
+def _step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
     step = _plain_step(instruction, code, program)
     if step is None or instruction.guard is None:
         return step

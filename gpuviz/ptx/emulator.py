@@ -15,7 +15,7 @@ from gpuviz.ptx.builtins import HEAP_BYTES
 from gpuviz.ptx.execution import Execution
 from gpuviz.ptx.ir import Function, Instruction, Module
 from gpuviz.ptx.machine import Machine
-from gpuviz.ptx.program import Program, parameter_offsets, place, reachable
+from gpuviz.ptx.program import Program, parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.spaces import GlobalMemory
 from gpuviz.trace import Buffer, Launch, Sink, Trace
 
@@ -95,8 +95,7 @@ def _arguments(function: Function, arguments: Sequence[Array], labels: Sequence[
         raise LaunchError(f"kernel {function.name} takes {len(function.params)} arguments, "
                           f"{len(arguments)} were given")
     offsets = parameter_offsets(function)
-    size = max((offsets[p.name] + p.size for p in function.params), default=0)
-    content = bytearray(size)
+    content = bytearray(parameter_bytes(function))
     buffers: list[Buffer] = []
     for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
         array = np.asarray(argument)

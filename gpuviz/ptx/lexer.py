@@ -23,7 +23,7 @@ _PATTERN = re.compile(
   | (?P<string>"(?:[^"\\]|\\.)*")
   | (?P<number>0[fF][0-9a-fA-F]{8}\b|0[dD][0-9a-fA-F]{16}\b|0[xX][0-9a-fA-F]+U?
               |0[bB][01]+U?|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)
-  | (?P<word>[A-Za-z_$%.](?:[\w$%.]|::)*)
+  | (?P<word>[A-Za-z_$%](?:[\w$%.]|::)*|\.\w+(?:::\w+)*)
   | (?P<mark>[{}()\[\]<>,;:=+\-!|@*~&^?/])
     """,
     re.VERBOSE | re.DOTALL,

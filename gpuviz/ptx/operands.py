@@ -20,10 +20,19 @@ Reader = Callable[[Group], Array]
 Writer = Callable[[Group, Array], None]
 
 
-def unsupported(instruction: Instruction, what: str) -> UnsupportedError:
+class Unsupported(UnsupportedError):
+    """Something that this emulator does not execute: `what`, in which instruction."""
+
+    def __init__(self, instruction: Instruction, what: str) -> None:
+        super().__init__(f"{what} is not supported ({instruction.where}: "
+                         f"{instruction.opcode.text})")
+        self.instruction = instruction
+        self.what = what
+
+
+def unsupported(instruction: Instruction, what: str) -> Unsupported:
     """The error for something that this emulator does not execute."""
-    return UnsupportedError(f"{what} is not supported ({instruction.where}: "
-                            f"{instruction.opcode.text})")
+    return Unsupported(instruction, what)
 
 
 def reader(operand: Operand, kind: str, instruction: Instruction, code: FunctionCode,

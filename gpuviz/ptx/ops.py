@@ -30,7 +30,7 @@ from gpuviz.ptx.floating import approximate, extremum, rounding
 from gpuviz.ptx.opcode import Opcode
 from gpuviz.ptx.row import Operation, Row, built
 
-_P, _PP = packed.pairs, packed.predicates
+_P, _PP, _SETS = packed.pairs, packed.predicates, packed.chosen_pairs
 _LOW, _WIDE = same(np.multiply), with_kind(integer.multiply_wide)
 _HIGH = with_kind(integer.multiply_high)
 _LOW_24 = with_kind(integer.multiply_24, high=False)
@@ -115,6 +115,8 @@ ROWS: tuple[Row, ...] = (
     Row("set", "COMPARE COMBINE WORD/f32 INT/BITS", "t t pred", "d", compare.set_value),
     Row("set", "FCOMPARE ftz? u16/s16/WORD/FLOAT FLOAT", "t t", "d", compare.set_value),
     Row("set", "FCOMPARE COMBINE ftz? WORD/f32 FLOAT", "t t pred", "d", compare.set_value),
+    Row("set", "FCOMPARE ftz? WORD/TWO TWO", "t t", "d", _SETS(compare.set_predicate)),
+    Row("set", "FCOMPARE COMBINE ftz? WORD/TWO TWO", "t t pred", "d", _SETS(compare.set_predicate)),
     Row("selp", "BITS/INT/f32/f64", "t t pred", "t", same(bits.select)),
     Row("slct", "ftz? BITS/INT/f32/f64 s32/f32", "d d t", "d", compare.select_by_sign),
     Row("testp", "/".join(compare.PROPERTIES) + " f32/f64", "t", "pred", compare.value_class),

@@ -60,6 +60,19 @@ def predicates(builder: Builder) -> Builder:
     return build
 
 
+def chosen_pairs(builder: Builder) -> Builder:
+    """set on pairs, from the builder of predicates: halves of ones (or 1.0) where they hold."""
+
+    def build(variant: Variant) -> Function:
+        holds, kind = predicates(builder)(variant), variant.kinds[0][:-2]
+        true = np.uint16(_ONE.get(kind, 0xFFFF))
+        return lambda *operands: joined(*(half * true for half in holds(*operands)))
+
+    return build
+
+
+_ONE = {"f16": 0x3C00, "bf16": 0x3F80}
+
 # On int32 arrays that hold the extended bytes.
 _BYTEWISE: dict[str, Callable[[Bits, Bits], Bits]] = {
     "vadd4": np.add,

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import LaunchError
-from gpuviz.ptx.ir import Function, Instruction, Module, Sym, Variable
+from gpuviz.ptx.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 from gpuviz.ptx.spaces import GlobalMemory, ReadOnlyMemory
 from gpuviz.ptx.special import special_register
-from gpuviz.ptx.windows import BASES, CODE, CONSTANT
+from gpuviz.ptx.windows import BASES, CODE
 
 Array = npt.NDArray[Any]
 Geometry = tuple[int, int, int]
@@ -96,39 +96,49 @@ def _all(module: Module, kernel: Function) -> list[Variable]:
 
 
 def reachable(module: Module, kernel: Function) -> list[Function]:
-    """The kernel and every function it may call (by name; all of them if it calls by pointer)."""
-    found, left = {kernel.name: kernel}, [kernel]
+    """The kernel and every function it may call: named in code, or in the variables code names."""
+    variables = {v.name: v for v in _all(module, kernel)}
+    seen, left = {kernel.name}, [kernel.name]
+    found: list[Function] = []
     while left:
-        for instruction in left.pop().body:
-            for name in _mentioned(instruction):
-                callee = module.by_name.get(name)
-                if callee is not None and callee.defined and name not in found:
-                    found[name] = callee
-                    left.append(callee)
-    return list(found.values())
+        name = left.pop()
+        function = module.by_name.get(name)
+        if function is not None and function.defined:
+            found.append(function)
+        fresh = _named(function, variables.get(name)) - seen
+        seen |= fresh
+        left += sorted(fresh)
+    return found
 
 
-def _mentioned(instruction: Instruction) -> list[str]:
-    return [o.name for o in instruction.operands if isinstance(o, Sym)]
+def _named(function: Function | None, variable: Variable | None) -> set[str]:
+    """The names in a function's code and in a variable's initial value."""
+    names = {place_.symbol for place_ in variable.relocations} if variable else set()
+    for instruction in function.body if function else ():
+        names |= _symbols(instruction)
+    return names
 
 
 def _shared_variables(module: Module, kernel: Function) -> list[Variable]:
     """Shared variables that a launch of the kernel needs: those its code mentions."""
     functions = reachable(module, kernel)
     own = [v for f in functions for v in f.variables if v.space == "shared"]
-    named: set[str] = set()
-    for function in functions:
-        for instruction in function.body:
-            named |= _symbols(instruction)
+    named: set[str] = set().union(*(_named(f, None) for f in functions))
     return [v for v in module.variables if v.space == "shared" and v.name in named] + own
 
 
 def _symbols(instruction: Instruction) -> set[str]:
+    """Every name among an instruction's operands, in addresses and lists too."""
+    left: list[object] = list(instruction.operands)
     found: set[str] = set()
-    for operand in instruction.operands:
-        base = getattr(operand, "base", operand)
-        if isinstance(base, Sym):
-            found.add(base.name)
+    while left:
+        operand = left.pop()
+        if isinstance(operand, Vec):
+            left += operand.items
+        elif isinstance(operand, Addr):
+            left.append(operand.base)
+        elif isinstance(operand, Sym):
+            found.add(operand.name)
     return found
 
 
@@ -167,4 +177,8 @@ def parameter_offsets(function: Function) -> dict[str, int]:
     return offsets
 
 
-__all__ = ["CONSTANT", "Program", "parameter_offsets", "place", "reachable", "relocated"]
+def parameter_bytes(function: Function) -> int:
+    """Size of the parameter block."""
+    offsets = parameter_offsets(function)
+    return max((offsets[p.name] + p.size for p in function.params), default=0)
+

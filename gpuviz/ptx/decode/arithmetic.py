@@ -23,12 +23,12 @@ def arithmetic_step(instruction: Instruction, code: FunctionCode, program: Progr
     """The step of an instruction of the opcode table, None when the table lacks it."""
     if instruction.opcode.name == "mov":
         return _mov_step(instruction, code, program)
-    op = operation(instruction.opcode)
+    if not instruction.operands:
+        return None
+    targets, sources = _targets(instruction.operands[0]), list(instruction.operands[1:])
+    op = operation(instruction.opcode, len(targets))
     if op is None:
         return None
-    operands = list(instruction.operands)
-    targets = _targets(operands[0])
-    sources = operands[1:]
     if len(op.sources) == len(sources) + 1 and op.sources[-1] == "pred":
         sources.append(_carry(code))
     if len(op.results) == len(targets) + 1 and op.results[-1] == "pred" and _writes_carry(

@@ -294,9 +294,11 @@ _ATOMIC_OPS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "c
 def _atomic_name(instruction: Instruction) -> tuple[str, str]:
     mods = instruction.opcode.mods
     name = next((m for m in mods if m in _ATOMIC_OPS), None)
-    if name is None:
-        raise unsupported(instruction, "this atomic operation")
-    return name, mods[-1]
+    try:
+        atomic.step_of(name or "", mods[-1])
+    except KeyError:
+        raise unsupported(instruction, "this atomic operation") from None
+    return name or "", mods[-1]
 
 
 def _atomic(g: Group, place: Place, index: Index, name: str, kind: str, b: Array, c: Array | None

@@ -11,7 +11,7 @@ from gpuviz.ptx import warp_ops
 from gpuviz.ptx.code import FunctionCode, Step
 from gpuviz.ptx.group import Group
 from gpuviz.ptx.ir import Instruction, Operand
-from gpuviz.ptx.operands import Reader, reader, unsupported, writers
+from gpuviz.ptx.operands import Reader, reader, writers
 from gpuviz.ptx.program import Program
 from gpuviz.trace import lane_mask
 
@@ -109,17 +109,13 @@ def _match(instruction: Instruction, code: FunctionCode, program: Program) -> St
 
 
 def _redux(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    mods = [m for m in instruction.opcode.mods if m != "sync"]
-    kind = mods[-1]
+    operation, *flags, kind = (m for m in instruction.opcode.mods if m != "sync")
     target, source = instruction.operands[:2]
     read = reader(source, kind, instruction, code, program)
     puts = writers(target, (kind,), instruction)
-    operation = f"{mods[0]}.{kind}"
-    if kind[0] == "f" and len(mods) > 2 and "abs" in mods:
-        raise unsupported(instruction, operation)
 
     def step(g: Group) -> None:
-        rows = warp_ops.redux(mods[0], _rows(g, read(g)), active_rows(g), kind)
+        rows = warp_ops.redux(operation, kind, _rows(g, read(g)), active_rows(g), tuple(flags))
         wide = rows if rows.ndim == 2 else rows[:, None]
         puts[0](g, g.view.from_warp_rows(np.broadcast_to(wide, (len(wide), 32))))
 

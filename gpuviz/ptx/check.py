@@ -1,0 +1,56 @@
+"""What of a module the emulator cannot execute, found without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gpuviz.errors import Error
+from gpuviz.ptx.code import layout
+from gpuviz.ptx.decoder import decode_step
+from gpuviz.ptx.ir import Function, Module
+from gpuviz.ptx.operands import Unsupported
+from gpuviz.ptx.program import Program, parameter_bytes, place, reachable
+from gpuviz.ptx.spaces import GlobalMemory
+
+_ONE = (1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An instruction that the emulator does not execute. `line` is the CUDA line, 0 if unknown."""
+
+    opcode: str
+    ptx_line: int
+    line: int
+    why: str
+
+
+def unsupported(module: Module) -> Mapping[str, tuple[Problem, ...]]:
+    """The problems of each kernel, in the order of the text; of the functions it may call too.
+
+    Instructions are decoded just as for a run, so a kernel without problems can be run.
+    """
+    return {name: _of_kernel(module, module.by_name[name]) for name in module.kernels}
+
+
+def _of_kernel(module: Module, kernel: Function) -> tuple[Problem, ...]:
+    try:
+        program = place(module, kernel, _ONE, _ONE, 0, GlobalMemory(),
+                        bytes(parameter_bytes(kernel)))
+    except Error as error:
+        return (Problem("", 0, 0, str(error)),)
+    found = [problem for number, function in enumerate(reachable(module, kernel))
+             for problem in _of_function(function, number, program)]
+    return tuple(sorted(found, key=lambda problem: problem.ptx_line))
+
+
+def _of_function(function: Function, number: int, program: Program) -> Iterator[Problem]:
+    code, cut = layout(function, number)
+    for block, span in enumerate(cut):
+        for instruction in function.body[span.start:span.end]:
+            try:
+                decode_step(instruction, code, program, block + 1)
+            except Unsupported as error:
+                yield Problem(instruction.opcode.text, instruction.ptx_line, instruction.line,
+                              f"{error.what} is not supported")
