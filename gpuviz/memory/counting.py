@@ -6,7 +6,8 @@ read-only path counts in global_load_* and in texture_load_*, as it does on the 
 has keys of its own, `global_copy_*` and `shared_copy_*`. A reduction in shared memory counts as an
 atomic there. Requests without an active lane count nothing, as in Nsight Compute's l1tex counters
 (smsp__inst_executed counts them). The tag counter of Nsight Compute that ignores requests whose
-lane 0 is predicated off is not imitated.
+lane 0 is predicated off is not imitated. Cache hits are not modelled: l2_load_sectors_least and
+_most bound the sectors that loads ask of L2; they agree when nothing is loaded twice (`footprint`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gpuviz.arch import Architecture
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.constant import passes
+from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.lanes import bytes_asked
 from gpuviz.memory.local import local_transactions
 from gpuviz.memory.patterns import Patterns, representatives
@@ -38,7 +40,8 @@ _TABLE: dict[str, tuple[tuple[str, ...], Quantities]] = {
     "constant": (("load",), _CONSTANT),
 }
 _NOTHING: I64 = np.zeros(0, np.int64)
-KEYS = tuple(f"{s}_{op}_{q}" for s, (ops, qs) in _TABLE.items() for op in ops for q in qs)
+KEYS = (*(f"{s}_{op}_{q}" for s, (ops, qs) in _TABLE.items() for op in ops for q in qs),
+        "l2_load_sectors_least", "l2_load_sectors_most")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Counts:
     """What a launch counted, one row for each memory instruction executed, in program order."""
 
     rows: tuple[CountRow, ...] = ()
+    distinct_load_sectors: int = 0
 
     @property
     def totals(self) -> dict[str, int]:
@@ -62,7 +66,16 @@ class Counts:
         for row in self.rows:
             for key, value in row.counts.items():
                 totals[key] += value
+        totals["l2_load_sectors_least"] = self.distinct_load_sectors
+        totals["l2_load_sectors_most"] = sum(
+            totals[key] for key in ("global_load_sectors", "global_copy_sectors"))
         return totals
+
+    @property
+    def streams(self) -> bool:
+        """Whether no sector is loaded twice, so that L2 is asked for exactly these sectors."""
+        totals = self.totals
+        return totals["l2_load_sectors_least"] == totals["l2_load_sectors_most"]
 
 
 def _everything(instruction: MemoryInstruction) -> bool:
@@ -83,6 +96,7 @@ class Counter:
         self._keep = keep
         self._sums: dict[MemoryInstruction, I64] = {}
         self._known = Patterns()
+        self._footprint = Footprint()
         self._last: dict[MemoryInstruction, tuple[Access, I64]] = {}
 
     def access(self, access: Access) -> None:
@@ -93,13 +107,16 @@ class Counter:
             if last is not access:  # a loop that reads the same addresses hands in the same record
                 found = self._tally(instruction, access.address, access.active) * access.repeat
                 self._last[instruction] = access, found
+                if instruction.space == "global" and instruction.op in ("load", "copy"):
+                    self._footprint.mark(access)
             known = self._sums.get(instruction)
             self._sums[instruction] = found if known is None else known + found
 
     def result(self) -> Counts:
         """The counts so far; counting may go on afterwards."""
         ordered = sorted(self._sums, key=lambda i: (i.pc, i.function, i.space))
-        return Counts(tuple(CountRow(i, _named(i, self._sums[i])) for i in ordered))
+        rows = tuple(CountRow(i, _named(i, self._sums[i])) for i in ordered)
+        return Counts(rows, self._footprint.sectors)
 
     def _tally(self, instruction: MemoryInstruction, address: U64, active: Bool | None) -> I64:
         """(Q,) sums over all rows of each quantity."""

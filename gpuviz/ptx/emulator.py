@@ -13,6 +13,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.ptx.access import Recorder
 from gpuviz.ptx.builtins import HEAP_BYTES
 from gpuviz.ptx.execution import Execution
+from gpuviz.ptx.heap import keep_freed_memory
 from gpuviz.ptx.ir import Function, Instruction, Module
 from gpuviz.ptx.machine import Machine
 from gpuviz.ptx.program import Program, parameter_bytes, parameter_offsets, place, reachable
@@ -67,6 +68,7 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
     LaunchError : the arguments do not fit the parameters, or there is no such kernel
     UnsupportedError, KernelFault, Cancelled : see `machine` and `decoder`
     """
+    keep_freed_memory()
     options = options or Options()
     function = module.by_name.get(kernel)
     if function is None or not function.entry or not function.defined:

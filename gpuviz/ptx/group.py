@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx.values import zero
+from gpuviz.ptx.values import blend, zero
 from gpuviz.ptx.view import View
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Group:
         if self.mask is None:
             self.regs[index] = value
         else:
-            self.regs[index] = np.where(self.mask, value, self.regs[index])
+            self.regs[index] = blend(self.mask, value, self.regs[index])
 
     def position(self, flat: int) -> tuple[int, int]:
         """Block of the launch and thread of the element at a flat index of the view."""

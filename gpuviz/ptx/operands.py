@@ -13,7 +13,7 @@ from gpuviz.ptx.code import FunctionCode
 from gpuviz.ptx.group import Group
 from gpuviz.ptx.ir import Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
 from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import adapter, constant, immediate
+from gpuviz.ptx.values import adapter, blend, constant, immediate
 
 Array = npt.NDArray[Any]
 Reader = Callable[[Group], Array]
@@ -85,7 +85,7 @@ def writer(operand: Operand, kind: str, instruction: Instruction) -> Writer:
         if adapt is not None:
             value = adapt(value)
         mask = g.mask
-        g.regs[index] = value if mask is None else np.where(mask, value, g.regs[index])
+        g.regs[index] = value if mask is None else blend(mask, value, g.regs[index])
 
     return write
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import UnsupportedError
+from gpuviz.ptx.bits import select
 from gpuviz.ptx.ir import Imm
 from gpuviz.ptx.stream import type_bytes
 
@@ -64,6 +65,13 @@ def _cast(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
 def _sign_extend(source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
     signed, wide = np.dtype(f"i{source.itemsize}"), np.dtype(f"i{target.itemsize}")
     return lambda value: value.view(signed).astype(wide).view(target)
+
+
+def blend(mask: Array, value: Array, old: Array) -> Array:
+    """`value` where the mask holds, else `old`: what a masked write leaves in a register."""
+    if value.dtype == np.bool_:
+        return np.where(mask, value, old)
+    return select(value, old, mask)
 
 
 @lru_cache(maxsize=None)

@@ -13,7 +13,7 @@ from gpuviz.ptx.ir import Instruction, Operand, Pair, Reg, Vec
 from gpuviz.ptx.operands import Reader, reader, unsupported, writer, writers
 from gpuviz.ptx.ops import Operation, operation
 from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import adapter, container
+from gpuviz.ptx.values import adapter, blend, container
 
 Array = npt.NDArray[Any]
 CARRY = "#carry"  # the condition code register of add.cc and its like
@@ -83,7 +83,7 @@ def _one(function: Any, target: int, a: int) -> Step:
     def step(g: Group) -> None:
         r, mask = g.regs, g.mask
         value = function(r[a])
-        r[target] = value if mask is None else np.where(mask, value, r[target])
+        r[target] = value if mask is None else blend(mask, value, r[target])
 
     return step
 
@@ -92,7 +92,7 @@ def _two(function: Any, target: int, a: int, b: int) -> Step:
     def step(g: Group) -> None:
         r, mask = g.regs, g.mask
         value = function(r[a], r[b])
-        r[target] = value if mask is None else np.where(mask, value, r[target])
+        r[target] = value if mask is None else blend(mask, value, r[target])
 
     return step
 
@@ -101,7 +101,7 @@ def _three(function: Any, target: int, a: int, b: int, c: int) -> Step:
     def step(g: Group) -> None:
         r, mask = g.regs, g.mask
         value = function(r[a], r[b], r[c])
-        r[target] = value if mask is None else np.where(mask, value, r[target])
+        r[target] = value if mask is None else blend(mask, value, r[target])
 
     return step
 
