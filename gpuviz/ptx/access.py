@@ -12,6 +12,7 @@ from gpuviz.trace import Access, MemoryInstruction, Requests, lane_bits
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
+_Rows = tuple[Array, Bool | None, Array, Array]  # addresses, lanes, block, warp: one row a warp
 
 
 def make_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None
@@ -78,16 +79,13 @@ class Recorder:
         """Keep the rows that belong to recorded blocks."""
         if self.full:
             return
-        warps = view.warp_numbers()
-        per_block = view.threads // LANES
-        blocks = warps // per_block + first_block
-        wanted = np.isin(blocks, np.fromiter(self.blocks, np.int64))
-        rows = view.warp_rows(view.full(address))[wanted].astype(np.uint64)
-        active = (view.present if mask is None else view.warp_rows(view.full(mask)))
-        lanes = np.ones_like(rows, bool) if active is None else active[wanted]
+        chosen = self._dense(view, address, mask, first_block) if view.dense else self._sparse(
+            view, address, mask, first_block)
+        rows, active, blocks, warps = chosen
+        lanes = np.ones_like(rows, bool) if active is None else active
         some = lanes.any(axis=1)
         rows, lanes = np.where(lanes, rows, np.uint64(0))[some], lanes[some]
-        block, warp = blocks[wanted][some], (warps % per_block)[wanted][some]
+        block, warp = blocks[some], warps[some]
         count = len(rows)
         self._parts.append((
             np.full(count, self.number(instruction), np.int32), np.full(count, step, np.int64),
@@ -95,6 +93,31 @@ class Recorder:
             lane_bits(lanes), rows))
         self._rows += count
         self.full = self._rows >= self.limit
+
+    def _dense(self, view: View, address: Array, mask: Bool | None, first_block: int) -> _Rows:
+        """Rows of the recorded blocks of a batch, without spreading out the others."""
+        inside = [b for b in sorted(self.blocks) if first_block <= b < first_block + view.blocks]
+        per_block = view.threads // LANES
+
+        def rows(value: Array) -> Array:
+            table = value if value.ndim == 2 else value[None, :]
+            picked = table[[b - first_block for b in inside] if len(table) > 1 else [0] * len(
+                inside)]
+            return np.broadcast_to(picked, (len(inside), view.threads)).reshape(-1, LANES)
+
+        blocks = np.repeat(np.array(inside, np.int64), per_block)
+        warps = np.tile(np.arange(per_block), len(inside))
+        return rows(address).astype(np.uint64), None if mask is None else rows(mask), blocks, warps
+
+    def _sparse(self, view: View, address: Array, mask: Bool | None, first_block: int) -> _Rows:
+        warps = view.warp_numbers()
+        per_block = view.threads // LANES
+        blocks = warps // per_block + first_block
+        wanted = np.isin(blocks, np.fromiter(self.blocks, np.int64))
+        rows = view.warp_rows(view.full(address))[wanted].astype(np.uint64)
+        active = view.present if mask is None else view.warp_rows(view.full(mask))
+        return (rows, None if active is None else active[wanted], blocks[wanted],
+                (warps % per_block)[wanted])
 
     def requests(self) -> Requests:
         """Everything kept so far, read-only."""
