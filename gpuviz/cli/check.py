@@ -37,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    from gpuviz.cli.launch import pairs
 
     from gpuviz.ptx.check import unsupported
 

@@ -10,6 +10,7 @@ from typing import Any
 from gpuviz.arch import architecture
 from gpuviz.cli.launch import add_launch, jobs
 from gpuviz.cli.table import table
+from gpuviz.compile import demangled
 from gpuviz.errors import InputError
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.emulator import Options
@@ -95,7 +96,7 @@ def as_text(run: Run, role: str = "") -> str:
     """Tables for people: the launch, its totals, and each memory instruction."""
     launch = run.trace.launch
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
-    head = [f"{launch.kernel}  {shape}  {run.arch}, {run.level} level, predicted (model)"
+    head = [f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
             + (f"  [{role}]" if role else "")]
     if run.resources:
         head.append(f"{run.resources.registers} registers a thread, "
