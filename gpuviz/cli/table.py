@@ -11,8 +11,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: str = "") -
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
-        return "  ".join(cell.rjust(width) if i in flush else cell.ljust(width)
-                         for i, (cell, width) in enumerate(zip(cells, widths, strict=True))).rstrip()
+        padded = (cell.rjust(width) if i in flush else cell.ljust(width)
+                  for i, (cell, width) in enumerate(zip(cells, widths, strict=True)))
+        return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([line(head), rule, *map(line, rows)])

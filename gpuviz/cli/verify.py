@@ -18,7 +18,8 @@ EXAMPLE = "example:\n  gpuviz verify launches.json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("file", type=Path, metavar="FILE.json", help="measured launches or patterns")
+    parser.add_argument("file", type=Path, metavar="FILE.json",
+                        help="measured launches or patterns")
     parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
                         help="predict from the assembler's code or from the PTX")
     parser.add_argument("--all", action="store_true", help="list equal quantities too")

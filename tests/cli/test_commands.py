@@ -1,0 +1,149 @@
+"""The command line, as scripts use it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuviz.cli import main
+from gpuviz.scenes import SCENES
+
+SAXPY = """
+template <typename T> __global__ void saxpy(int n, T a, const T* x, T* y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+template __global__ void saxpy<float>(int, float, const float*, float*);
+"""
+LAUNCH = ["--grid", "4", "--block", "256", "--arg", "i32=1000", "--arg", "f32=2"]
+BUFFERS = ["--arg", "f32[1024]=rand", "--arg", "f32[1024]=ones"]
+
+
+@pytest.fixture
+def saxpy(tmp_path: Path) -> str:
+    file = tmp_path / "saxpy.cu"
+    file.write_text(SAXPY)
+    return str(file)
+
+
+def test_count_prints_json_with_the_promised_keys(saxpy: str, capsys: pytest.CaptureFixture[str]
+                                                  ) -> None:
+    assert main(["count", saxpy, "--entry", "saxpy", *LAUNCH, *BUFFERS, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"kernel", "arch", "level", "grid", "block", "blocks_emulated", "registers_per_thread",
+            "static_shared_bytes", "thread_instructions", "warp_instructions", "totals",
+            "instructions"} <= found.keys()
+    assert found["totals"]["global_load_requests"] == 64  # 32 warps read x and y
+    assert found["totals"]["global_store_sectors"] == 125  # 1000 of 1024 floats
+    assert {(row["op"], row["width"], row["line"]) for row in found["instructions"]} == {
+        ("load", 4, 5), ("store", 4, 5)}
+
+
+def test_count_tells_people_the_same(saxpy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["count", saxpy, *LAUNCH, *BUFFERS, "--level", "ptx"]) == 0
+    text = capsys.readouterr().out
+    assert "saxpy<float>" in text and "global_load_requests" in text and "predicted" in text
+
+
+def test_count_of_some_blocks_says_so(saxpy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["count", saxpy, *LAUNCH, *BUFFERS, "--blocks", "2", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["blocks_emulated"] == 2
+    assert any("2 of 4 blocks" in note for note in found["notes"])
+
+
+def test_arguments_from_a_file(saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+                               ) -> None:
+    np.save(tmp_path / "x.npy", np.arange(1024, dtype=np.float32))
+    arguments = ["--arg", f"f32[1024]=@{tmp_path / 'x.npy'}", "--arg", "f32[1024]=zeros"]
+    assert main(["count", saxpy, *LAUNCH, *arguments, "--json"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["count"], "nothing to launch"),
+    (["count", "nowhere.cu", "--grid", "1", "--block", "1"], "nowhere.cu"),
+    (["count", "FILE", "--grid", "1"], "--block"),
+    (["count", "FILE", "--entry", "absent", *LAUNCH, *BUFFERS], "absent"),
+    (["count", "FILE", *LAUNCH], "takes 4 arguments"),
+    (["count", "FILE", *LAUNCH, "--arg", "f32[8]=rand", "--arg", "f32[1024]=ones"],
+     "past the end of buffer x"),
+    (["count", "FILE", "--grid", "4", "--block", "2048", *LAUNCH[4:], *BUFFERS], "at most 1,024"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--arch", "sm_1234"], "sm_1234"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "10"], "may never end"),
+    (["count", "--scene", "coalescing", "--set", "stride=99"], "1 to 32"),
+    (["count", "--scene", "coalescing", "--set", "steps=1"], "no parameter"),
+    (["render", "--scene", "absent", "-o", "x.png"], "there is no lesson"),
+    (["render", "--scene", "coalescing", "-o", "x.bmp"], "PNG"),
+    (["verify", "absent.json"], "absent.json"),
+])
+def test_errors_are_one_message_and_status_2(arguments: list[str], words: str, saxpy: str,
+                                             capsys: pytest.CaptureFixture[str]) -> None:
+    status = main([saxpy if a == "FILE" else a for a in arguments])
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (2, "")
+    assert captured.err.startswith("gpuviz: ") and words in captured.err
+
+
+def test_a_kernel_that_does_not_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bad.cu"
+    file.write_text('extern "C" __global__ void f(int* a) { a[0] = b; }')
+    assert main(["count", str(file), "--grid", "1", "--block", "1", "--arg", "i32[1]=ones"]) == 2
+    assert "bad.cu:1:" in capsys.readouterr().err
+
+
+def test_list_and_every_lesson_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["id"] for one in listed] == [one.id for one in SCENES]
+    assert all(one["parameters"] and one["presets"] for one in listed)
+
+
+def test_check_names_what_is_unsupported(saxpy: str, tmp_path: Path,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", saxpy]) == 0
+    texture = tmp_path / "texture.cu"
+    texture.write_text('extern "C" __global__ void f(float* o, cudaTextureObject_t t)\n'
+                       "{ o[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f); }\n")
+    capsys.readouterr()
+    assert main(["check", str(texture), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)[0]["kernels"][0]
+    assert not found["supported"] and found["unsupported"][0]["line"] == 2
+
+
+def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text('extern "C" __global__ void f(float* a, float* b)'
+                                   "{ b[threadIdx.x] = a[2 * threadIdx.x]; }")
+    launch = {"name": "two", "source": "k.cu", "entry": "f", "grid": [1], "block": [64],
+              "args": ["f32[128]=rand", "f32[64]=zeros"],
+              "measured": {"global_load_sectors": 16.0, "global_load_requests": 2.0}}
+    file = tmp_path / "measured.json"
+    file.write_text(json.dumps({"device": "test", "compute_capability": "9.0",
+                                "launches": [launch]}))
+    assert main(["verify", str(file)]) == 0
+    launch["measured"]["global_load_sectors"] = 17.0  # type: ignore[index]
+    file.write_text(json.dumps({"compute_capability": "9.0", "launches": [launch]}))
+    capsys.readouterr()
+    assert main(["verify", str(file)]) == 1
+    assert "+1" in capsys.readouterr().out
+
+
+def test_render_as_a_process(tmp_path: Path) -> None:
+    out = tmp_path / "picture.png"
+    done = subprocess.run([sys.executable, "-m", "gpuviz", "render", "--scene", "coalescing",
+                           "--size", "640x400", "--theme", "light", "-o", str(out)],
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", ["list", "count", "check", "render", "verify"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    assert f"gpuviz {command}" in capsys.readouterr().out.split("example")[-1]
