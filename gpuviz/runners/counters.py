@@ -1,0 +1,79 @@
+"""Which hardware counters measure what `gpuviz.memory.counting` predicts, chip by chip.
+
+A key is measured by the sum of one or more metrics, written with `+`. Where chips differ, several
+forms are listed, best first, and the first one whose metrics the chip has is taken. Metrics with
+`sass` in their names count patched instructions and are exact; the others count events of the
+hardware, and those under keys that end in `_raw` include arbitration between warps. Names: Nsight
+Compute, Kernel Profiling Guide, "Metrics Decoder".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+_T = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}"
+_SASS_WAVES = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}"
+_RAW_WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}"
+_OPS = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red"}
+_STAGES = {"requests": "requests", "sectors": "sectors", "lines": "set_accesses"}
+
+Forms = tuple[str, ...]
+
+
+def _tag_stage() -> Iterator[tuple[str, Forms]]:
+    """Global and local accesses, counted at the tag stage of L1."""
+    for space, ops in (("global", tuple(_OPS)), ("local", ("load", "store"))):
+        for op in ops:
+            for quantity, stage in _STAGES.items():
+                yield f"{space}_{op}_{quantity}", (_T.format(stage, space, _OPS[op]),)
+
+
+def _shared() -> Iterator[tuple[str, Forms]]:
+    for op in ("load", "store", "atomic"):
+        yield f"shared_{op}_requests", (f"smsp__inst_executed_op_shared_{_OPS[op]}",)
+        yield f"shared_{op}_wavefronts", (_SASS_WAVES.format(_OPS[op]),)
+        yield f"shared_{op}_wavefronts_raw", (_RAW_WAVES.format(_OPS[op]),)
+
+
+_COPY = "smsp__sass_l1tex_t_{}_pipe_lsu_mem_global_op_ldgsts"
+_OTHERS: dict[str, Forms] = {
+    "global_copy_requests": (_COPY.format("requests"),),
+    "global_copy_sectors": (_COPY.format("sectors"),),
+    "shared_copy_requests": ("smsp__inst_executed_op_ldgsts",),
+    "shared_copy_wavefronts": (_SASS_WAVES.format("ldgsts"),),
+    "constant_load_requests": ("idc__requests",),
+    "instructions": ("smsp__inst_executed",),
+    "duration_ns": ("gpu__time_duration",),
+    "l2_read_sectors": ("lts__t_sectors_op_read",),
+    "l2_write_sectors": ("lts__t_sectors_op_write",),
+    "dram_read_sectors": ("dram__sectors_read", "dram__sectors_op_read"),
+    "dram_write_sectors": ("dram__sectors_write", "dram__sectors_op_write"),
+}
+FORMS: dict[str, Forms] = {**dict(_tag_stage()), **dict(_shared()), **_OTHERS}
+
+NOT_COMPARED = {
+    "instructions", "duration_ns", "l2_read_sectors", "l2_write_sectors", "dram_read_sectors",
+    "dram_write_sectors",
+}  # fmt: skip
+"""Keys that are shown as measured, and that nothing is predicted for."""
+
+
+def metrics_for(keys: Iterable[str], available: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The metrics of each key that a chip with these base metrics can measure."""
+    chosen = {key: _choose(FORMS.get(key, ()), available) for key in keys}
+    return {key: metrics for key, metrics in chosen.items() if metrics}
+
+
+def _choose(forms: Forms, available: frozenset[str]) -> tuple[str, ...]:
+    for form in forms:
+        parts = tuple(form.split("+"))
+        if available.issuperset(parts):
+            return tuple(f"{part}.sum" for part in parts)
+    return ()
+
+
+def combine(metrics: Mapping[str, tuple[str, ...]], values: Mapping[str, float]
+            ) -> dict[str, float]:
+    """Values by key from values by metric; a value that is not a number is left out."""
+    found = {key: sum(values[m] for m in parts) for key, parts in metrics.items()}
+    return {key: value for key, value in found.items() if value == value}

@@ -1,0 +1,1 @@
+"""Hardware counters through CUPTI, NVIDIA's profiling library, with ctypes alone."""
