@@ -6,13 +6,13 @@ errors      what can go wrong, each with the thing, the value and the remedy
             beside it: resources (files that ship), words (translation), doctor (system libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
+            (trace_file saves and loads it; arguments are kernel arguments as text)
 compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor
 runners     launch a kernel: emulated, recorded, or on a GPU
-            (arguments and trace share a layer: kernel arguments as text)
 draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file
 export      pictures to files

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "gpuviz"
 LAYERS = (
     ("errors", "resources", "words", "doctor"),
     ("arch",),
-    ("trace", "arguments"),
+    ("trace", "trace_file", "arguments"),
     ("compile",),
     ("ptx",),
     ("memory",),

@@ -1,0 +1,104 @@
+"""Traces on disk: a zip of `manifest.json` and `requests.npz`, so that they can be shown elsewhere.
+
+The manifest holds everything but the arrays, and a version. Nothing in the file is ever executed:
+arrays are read without pickle, records are rebuilt field by field.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gpuviz.errors import FormatError, InputError
+from gpuviz.trace import Branch, Buffer, Finding, Launch, MemoryInstruction, Requests, Trace
+
+FORMAT, VERSION = "gpuviz trace", 1
+_ARRAYS = tuple(field.name for field in fields(Requests))
+_PLAIN = ("recorded", "blocks_emulated", "thread_instructions", "warp_instructions", "printed",
+          "source", "ptx", "arch", "notes")
+Record = TypeVar("Record")
+
+
+def save(trace: Trace, path: Path) -> None:
+    """Write a trace; the file appears whole or not at all.
+
+    Raises
+    ------
+    InputError : the file cannot be written
+    """
+    manifest = {"format": FORMAT, "version": VERSION, "launch": asdict(trace.launch),
+                "instructions": [asdict(i) for i in trace.instructions],
+                "branches": [asdict(b) for b in trace.branches],
+                "findings": [asdict(f) for f in trace.findings],
+                **{name: getattr(trace, name) for name in _PLAIN}}
+    arrays = io.BytesIO()
+    np.savez_compressed(arrays, **{name: getattr(trace.requests, name) for name in _ARRAYS})
+    try:
+        with (tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
+              zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive):
+            archive.writestr("manifest.json", json.dumps(manifest))
+            archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
+        os.replace(part.name, path)
+    except OSError as error:
+        raise InputError(f"cannot write the trace {path}: {error.strerror}") from None
+
+
+def load(path: Path) -> Trace:
+    """Read a trace.
+
+    Raises
+    ------
+    InputError : the file cannot be read
+    FormatError : it is damaged, not a trace, or written by a newer gpuviz
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+            _check(manifest, path)
+            with np.load(io.BytesIO(archive.read("requests.npz")), allow_pickle=False) as arrays:
+                return _trace(manifest, {name: arrays[name] for name in _ARRAYS})
+    except FormatError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read the trace {path}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+        raise FormatError(f"{path} is not a gpuviz trace, or is damaged ({error})") from None
+
+
+def _check(manifest: Any, path: Path) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise FormatError(f"{path} is not a gpuviz trace")
+    if manifest.get("version") != VERSION:
+        raise FormatError(f"{path} is a trace of version {manifest.get('version')}; this gpuviz "
+                          f"reads version {VERSION}: update gpuviz")
+
+
+def _trace(manifest: Mapping[str, Any], arrays: Mapping[str, Any]) -> Trace:
+    launch = dict(manifest["launch"])
+    launch["buffers"] = tuple(_record(Buffer, b) for b in launch["buffers"])
+    launch["scalars"] = tuple((name, value) for name, value in launch["scalars"])
+    for array in arrays.values():
+        array.setflags(write=False)
+    plain = {name: manifest[name] for name in _PLAIN}
+    plain |= {"recorded": tuple(plain["recorded"]), "notes": tuple(plain["notes"])}
+    return Trace(
+        _record(Launch, launch),
+        tuple(_record(MemoryInstruction, i) for i in manifest["instructions"]),
+        Requests(**{name: arrays[name] for name in _ARRAYS}),
+        branches=tuple(_record(Branch, b) for b in manifest["branches"]),
+        findings=tuple(_record(Finding, f) for f in manifest["findings"]), **plain)
+
+
+def _record(kind: Callable[..., Record], values: Mapping[str, Any]) -> Record:
+    """A record from its fields; lists become tuples again."""
+    return kind(**{name: tuple(value) if isinstance(value, list) else value
+                   for name, value in values.items()})
