@@ -76,6 +76,7 @@ class Barriers:
             arrival.write(group, _fold([arrival], group.mask, group))
         if arrival.waits:
             self.machine.barrier_passed(slice(None), [arrival])
+        group.penalty = group.spins = 0
         group.move(arrival.following)
 
     @staticmethod

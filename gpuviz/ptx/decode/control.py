@@ -86,6 +86,7 @@ def split(g: Group, predicate: Bool, target: int, following: int, instruction: I
     rest = ~predicate if mask is None else mask & ~predicate
     machine.count_branch(instruction, g.warps, 0, taken, g.threads - taken)
     other = g.fork(chosen)
+    other.penalty, other.spins = g.penalty, g.spins
     before = g.warps
     g.set_mask(rest)
     machine.count_branch(instruction, 0, other.warps + g.warps - before, 0, 0)

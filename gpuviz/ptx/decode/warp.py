@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import numpy.typing as npt
 from gpuviz.ptx import warp_ops
 from gpuviz.ptx.code import FunctionCode, Step
 from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Instruction, Operand
+from gpuviz.ptx.ir import Instruction
 from gpuviz.ptx.operands import Reader, reader, writers
 from gpuviz.ptx.program import Program
-from gpuviz.trace import lane_mask
+from gpuviz.trace import LANES, lane_mask
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -34,32 +35,66 @@ def active_rows(g: Group) -> Bool:
     return np.ones((view.size // 32, 32), bool) if present is None else present
 
 
-def member_reader(instruction: Instruction, code: FunctionCode, program: Program) -> Reader:
-    """The member mask operand of a synchronised instruction, as u32."""
+def member_reader(instruction: Instruction, code: FunctionCode, program: Program
+                  ) -> Reader | None:
+    """The member mask of a synchronised instruction, as u32; None for the old forms without."""
     operands = instruction.operands
-    last = operands[0] if instruction.opcode.name in ("bar", "barrier") else operands[-1]
-    return reader(last, "u32", instruction, code, program)
+    if instruction.opcode.name in ("bar", "barrier"):
+        return reader(operands[0], "u32", instruction, code, program)
+    if "sync" not in instruction.opcode.mods:
+        return None
+    return reader(operands[-1], "u32", instruction, code, program)
 
 
 def members_here(instruction: Instruction, code: FunctionCode, program: Program) -> Any:
-    """A check that no running lane named by the member mask is elsewhere."""
+    """A check that no running lane named by a member mask of the group is elsewhere."""
     member = member_reader(instruction, code, program)
+    assert member is not None
 
     def check(g: Group) -> bool:
         active = active_rows(g)
-        bits = g.view.warp_rows(g.view.full(member(g)))
-        first = active.argmax(axis=1)
-        wanted = lane_mask(bits[np.arange(len(bits)), first].astype(np.uint32))
-        some = active.any(axis=1)
-        running = g.machine.running_rows(g.view)
-        missing = wanted & running & ~active & some[:, None]
-        return not missing.any()
+        bits = np.where(active, _rows(g, member(g)), np.uint32(0))
+        wanted = lane_mask(np.bitwise_or.reduce(bits, axis=1))
+        return not (wanted & g.machine.running_rows(g.view) & ~active).any()
 
     return check
 
 
 def _rows(g: Group, value: Array) -> Array:
     return g.view.warp_rows(g.view.full(value))
+
+
+def parties(g: Group, member: Reader | None) -> Iterator[Bool]:
+    """(N, 32) masks of the lanes that exchange values: lanes of a warp with one member mask."""
+    left = active_rows(g)
+    masks = None if member is None else member(g)
+    if masks is None or masks.size == 1:
+        yield left
+        return
+    rows = _rows(g, masks)
+    while left.any():
+        leader = np.take_along_axis(rows, left.argmax(axis=1, keepdims=True), axis=1)
+        party = left & (rows == leader)
+        yield party
+        left = left & ~party
+
+
+def _collective(instruction: Instruction, code: FunctionCode, program: Program,
+                kinds: tuple[str, ...], compute: Callable[[Group, Bool], tuple[Array, ...]]) -> Step:
+    """A step that computes results, each (N, 32) or (N, 1), for each party of each warp."""
+    member = member_reader(instruction, code, program)
+    puts = writers(instruction.operands[0], kinds, instruction)
+
+    def step(g: Group) -> None:
+        results: tuple[Array, ...] = ()
+        for party in parties(g, member):
+            found = compute(g, party)
+            results = tuple(np.where(party, new, old) for new, old in zip(found, results, strict=True)
+                            ) if results else found
+        for put, rows in zip(puts, results, strict=False):
+            put(g, g.view.from_warp_rows(np.broadcast_to(rows, (len(rows), LANES))))
+
+    return step
 
 
 def _shfl(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
@@ -79,71 +114,39 @@ def _shfl(instruction: Instruction, code: FunctionCode, program: Program) -> Ste
 
 def _vote(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
     mode = next(m for m in instruction.opcode.mods if m in ("all", "any", "uni", "ballot"))
-    target, source = instruction.operands[:2]
-    read = reader(source, "pred", instruction, code, program)
-    puts = writers(target, ("b32" if mode == "ballot" else "pred",), instruction)
-
-    def step(g: Group) -> None:
-        rows = warp_ops.vote(mode, _rows(g, read(g)), active_rows(g))
-        puts[0](g, g.view.from_warp_rows(np.broadcast_to(
-            rows if rows.ndim == 2 else rows[:, None], (len(rows), 32))))
-
-    return step
+    read = reader(instruction.operands[1], "pred", instruction, code, program)
+    return _collective(instruction, code, program, ("b32" if mode == "ballot" else "pred",),
+                       lambda g, party: (warp_ops.vote(mode, _rows(g, read(g)), party),))
 
 
 def _match(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
     mods = instruction.opcode.mods
-    target, source = instruction.operands[:2]
-    read = reader(source, mods[-1], instruction, code, program)
-    puts = writers(target, ("b32", "pred"), instruction)
+    read = reader(instruction.operands[1], mods[-1], instruction, code, program)
 
-    def step(g: Group) -> None:
-        rows, active = _rows(g, read(g)), active_rows(g)
-        results = (warp_ops.match_any(rows, active),) if "any" in mods else warp_ops.match_all(
-            rows, active)
-        for put, value in zip(puts, results, strict=False):
-            wide = value if value.ndim == 2 else value[:, None]
-            put(g, g.view.from_warp_rows(np.broadcast_to(wide, (len(wide), 32))))
+    def compute(g: Group, party: Bool) -> tuple[Array, ...]:
+        rows = _rows(g, read(g))
+        return (warp_ops.match_any(rows, party),) if "any" in mods else warp_ops.match_all(
+            rows, party)
 
-    return step
+    return _collective(instruction, code, program, ("b32", "pred"), compute)
 
 
 def _redux(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
     operation, *flags, kind = (m for m in instruction.opcode.mods if m != "sync")
-    target, source = instruction.operands[:2]
-    read = reader(source, kind, instruction, code, program)
-    puts = writers(target, (kind,), instruction)
-
-    def step(g: Group) -> None:
-        rows = warp_ops.redux(operation, kind, _rows(g, read(g)), active_rows(g), tuple(flags))
-        wide = rows if rows.ndim == 2 else rows[:, None]
-        puts[0](g, g.view.from_warp_rows(np.broadcast_to(wide, (len(wide), 32))))
-
-    return step
+    read = reader(instruction.operands[1], kind, instruction, code, program)
+    return _collective(
+        instruction, code, program, (kind,),
+        lambda g, party: (warp_ops.redux(operation, kind, _rows(g, read(g)), party, tuple(flags)),))
 
 
 def _activemask(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    puts = writers(instruction.operands[0], ("b32",), instruction)
-
-    def step(g: Group) -> None:
-        rows = warp_ops.activemask(active_rows(g))
-        wide = rows if rows.ndim == 2 else rows[:, None]
-        puts[0](g, g.view.from_warp_rows(np.broadcast_to(wide, (len(wide), 32))))
-
-    return step
+    return _collective(instruction, code, program, ("b32",),
+                       lambda g, party: (warp_ops.activemask(party),))
 
 
 def _elect(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    target: Operand = instruction.operands[0]
-    puts = writers(target, ("b32", "pred"), instruction)
-
-    def step(g: Group) -> None:
-        results = warp_ops.elect(active_rows(g))
-        for put, rows in zip(puts, results, strict=False):
-            wide = rows if rows.ndim == 2 else rows[:, None]
-            put(g, g.view.from_warp_rows(np.broadcast_to(wide, (len(wide), 32))))
-
-    return step
+    return _collective(instruction, code, program, ("b32", "pred"),
+                       lambda g, party: warp_ops.elect(party))
 
 
 _BUILDERS = {"shfl": _shfl, "vote": _vote, "match": _match, "redux": _redux,

@@ -1,6 +1,4 @@
-// Warps and blocks: shuffles, votes, cooperative groups, barriers, locks.
-#include <cooperative_groups.h>
-namespace cg = cooperative_groups;
+// Warps and blocks: shuffles, votes, barriers, locks.
 
 extern "C" __global__ void shuffles(const int *in, int *out) {
     int t = threadIdx.x, lane = t & 31, x = in[t], n = blockDim.x, k = 0;
@@ -41,31 +39,6 @@ extern "C" __global__ void warp_scan(const int *in, int *out) {
         if (lane >= d) x += y;
     }
     out[threadIdx.x] = x;
-}
-extern "C" __global__ void aggregated(const int *in, int *out, int *count, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && in[i] > 50) {
-        cg::coalesced_group active = cg::coalesced_threads();
-        int base;
-        if (active.thread_rank() == 0) base = atomicAdd(count, active.size());
-        out[active.shfl(base, 0) + active.thread_rank()] = in[i];
-    }
-}
-template <unsigned N> __device__ int tile_sum(cg::thread_block_tile<N> tile, int x) {
-    for (int d = tile.size() / 2; d > 0; d /= 2) x += tile.shfl_down(x, d);
-    return x;
-}
-extern "C" __global__ void tiles(const int *in, int *out) {
-    cg::thread_block block = cg::this_thread_block();
-    cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
-    cg::thread_block_tile<8> part = cg::tiled_partition<8>(warp);
-    int x = in[block.thread_rank()];
-    int sum = tile_sum(part, x);
-    sum = part.shfl(sum, 0);
-    block.sync();
-    if (part.meta_group_rank() % 2 == 0) sum += part.ballot(x & 1);
-    warp.sync();
-    out[block.thread_rank()] = sum + warp.any(x > 60) + part.thread_rank();
 }
 __device__ unsigned arrived = 0;
 __device__ volatile unsigned generation = 0;
