@@ -45,6 +45,18 @@ def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], 
     return tuple(marks), Rect(margin, y, width, stage.height - y - margin * 0.7)
 
 
+def steady_heading(
+    stage: Stage, title: str, sentence: str, others: tuple[str, ...]
+) -> tuple[tuple[Mark, ...], Rect]:
+    """As `heading`, with room for the longest of the sentences that take turns in a story."""
+    marks, area = heading(stage, title, sentence)
+    size = stage.text(16)
+    width = stage.width - 2 * stage.margin
+    rows = [len(wrap(text, width, size)) for text in (sentence, *others)]
+    more = (max(rows) - rows[0]) * size * 1.35
+    return marks, Rect(area.x, area.y + more, area.width, area.height - more)
+
+
 def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[Mark, ...]:
     """A small pill with a word, its left edge at x and its middle at y."""
     size = stage.text(13)

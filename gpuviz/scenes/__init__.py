@@ -3,8 +3,10 @@
 from gpuviz.errors import InputError
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
+from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 
 SCENES: tuple[Lesson, ...] = (
+    HIERARCHY,
     COALESCING,
 )  # fmt: skip
 

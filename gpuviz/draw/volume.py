@@ -1,0 +1,65 @@
+"""An index space of one to three dimensions: x to the right, y downwards, z as planes in a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import F32
+from gpuviz.trace import I64
+
+_PLANE_GAP = 0.5  # space between planes, in cells
+_SLIM = 2.5  # a cell is at most so many times as high as wide, or the other way round
+_LEAST_HIGH = 22.0  # pixels that a row of very narrow cells may be high nevertheless
+
+
+@dataclass(frozen=True, eq=False)
+class Volume:
+    """Cells of `x` by `y` by `z` places: `pitch` (x, y) pixels apart, planes `columns` to a row.
+
+    `plane` is the step from one plane to the next, `area` what all of them take.
+    """
+
+    area: Rect
+    size: tuple[int, int, int]
+    pitch: tuple[float, float]
+    plane: tuple[float, float]
+    columns: int
+    gap: float
+
+    def cells(self, x: I64, y: I64, z: I64) -> F32:
+        """(N, 4) boxes of places."""
+        down, right = np.divmod(z, self.columns)
+        left = self.area.x + right * self.plane[0] + x * self.pitch[0]
+        top = self.area.y + down * self.plane[1] + y * self.pitch[1]
+        wide = np.full_like(left, self.pitch[0] - self.gap)
+        high = np.full_like(left, self.pitch[1] - self.gap)
+        return np.stack([left, top, wide, high], axis=1).astype(np.float32)
+
+
+def volume(area: Rect, size: tuple[int, int, int], label: float, most: float) -> Volume:
+    """As large as fits the area, from its top left; `label` pixels stay free above each plane.
+
+    Planes are put side by side, or in several rows where cells become larger that way.
+    """
+    counts = range(1, size[2] + 1)
+    return max((_arranged(area, size, columns, label, most) for columns in counts),
+               key=lambda v: min(v.pitch))  # fmt: skip
+
+
+def _arranged(
+    area: Rect, size: tuple[int, int, int], columns: int, label: float, most: float
+) -> Volume:
+    """With so many planes to a row."""
+    x, y, z = size
+    rows = -(-z // columns)
+    wide = area.width / (columns * x + (columns - 1) * _PLANE_GAP * min(x, 2))
+    high = (area.height - rows * label) / (rows * y)
+    wide, high = min(wide, most, high * _SLIM), min(high, most, max(wide * _SLIM, _LEAST_HIGH))
+    gap = 2.0 if min(wide, high) >= 12 else 1.0 if min(wide, high) >= 4 else 0.0
+    plane = (x * wide + _PLANE_GAP * min(x, 2) * wide, y * high + label)
+    total = (columns - 1) * plane[0] + x * wide
+    shape = Rect(area.x, area.y + label, total, rows * plane[1] - label)
+    return Volume(shape, size, (wide, high), plane, columns, gap)
