@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.ptx.view import LANES, View
-from gpuviz.trace import Access, MemoryInstruction, Requests, lane_bits
+from gpuviz.trace import Access, MemoryInstruction, Path, Requests, Stretch, lane_bits
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -58,9 +58,12 @@ def _width(value: Array) -> int:
 class Recorder:
     """Keeps every request of the blocks asked for, until `limit` rows are reached."""
 
-    def __init__(self, blocks: tuple[int, ...], limit: int) -> None:
+    def __init__(self, blocks: tuple[int, ...], limit: int, walking: bool = False) -> None:
         self.blocks = frozenset(blocks)
         self.limit = limit
+        self.walking = walking
+        self.stretches: dict[Stretch, int] = {}
+        self._walked: list[tuple[Array, ...]] = []
         self.instructions: list[MemoryInstruction] = []
         self.full = False
         self._number: dict[MemoryInstruction, int] = {}
@@ -93,6 +96,32 @@ class Recorder:
             lane_bits(lanes), rows))
         self._rows += count
         self.full = self._rows >= self.limit
+
+    def walk(self, stretch: Stretch, view: View, mask: Bool | None, first_block: int) -> None:
+        """Keep that the recorded blocks' warps executed a stretch of the program."""
+        if self.full:
+            return
+        nowhere = np.zeros(1, np.uint64) if view.dense else np.zeros(view.size, np.uint64)
+        pick = self._dense if view.dense else self._sparse
+        rows, active, blocks, warps = pick(view, nowhere, mask, first_block)
+        lanes = lane_bits(np.ones_like(rows, bool) if active is None else active)
+        some = lanes != 0
+        number = self.stretches.setdefault(stretch, len(self.stretches))
+        self._walked.append((np.full(int(some.sum()), number, np.int32), blocks[some],
+                             warps[some].astype(np.int32), lanes[some]))
+        self._rows += len(rows)
+        self.full = self._rows >= self.limit
+
+    def path(self) -> Path | None:
+        """The way of the recorded blocks' warps, read-only; None when it was not asked for."""
+        if not self.walking:
+            return None
+        empty = (np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32),
+                 np.zeros(0, np.uint32))
+        columns = [np.concatenate(c) for c in zip(empty, *self._walked, strict=True)]
+        for column in columns:
+            column.setflags(write=False)
+        return Path(*columns)
 
     def _dense(self, view: View, address: Array, mask: Bool | None, first_block: int) -> _Rows:
         """Rows of the recorded blocks of a batch, without spreading out the others."""

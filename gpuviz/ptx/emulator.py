@@ -32,7 +32,8 @@ class Options:
 
     `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
     that many blocks (spread over the grid) and says so; `budget` is in thread instructions; `memory`
-    in bytes, for everything but the buffers.
+    in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks through the
+    program, too.
     """
 
     record: tuple[int, ...] = (0,)
@@ -40,6 +41,7 @@ class Options:
     budget: int = 4_000_000_000
     memory: int = 2 << 30
     record_limit: int = RECORD_LIMIT
+    path: bool = False
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)
 
@@ -84,7 +86,7 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
                     if a.ndim == 0)
     launch = Launch(kernel, grid, block, dynamic_shared, tuple(buffers), scalars)
     execution = Execution(program, launch, tuple(sinks), Recorder(
-        options.record, options.record_limit), options.budget, options.cancel, heap)
+        options.record, options.record_limit, options.path), options.budget, options.cancel, heap)
     emulated = _run(execution, options)
     return Result(_trace(execution, emulated, arch, source, options),
                   _outputs(memory, arguments, labels))
@@ -181,7 +183,8 @@ def _trace(execution: Execution, emulated: int, arch: str, source: str, options:
         emulated, execution.thread_instructions, execution.warp_instructions,
         tuple(b.record() for b in execution.branches.values()),
         tuple(execution.findings.values()), execution.printed, source,
-        execution.program.module.text, arch, tuple(notes))
+        execution.program.module.text, arch, tuple(notes),
+        tuple(recorder.stretches), recorder.path())
 
 
 def _outputs(memory: GlobalMemory, arguments: Sequence[Array], labels: Sequence[str]

@@ -130,6 +130,25 @@ class Group:
         other.set_mask(mask)
         return other
 
+    def split_by(self, value: Array) -> list[tuple[int, Group]]:
+        """One group for each value among the lanes; this group keeps the lanes of the last one.
+
+        The others start to take part in the machine.
+        """
+        wanted = value if self.mask is None or value.size == 1 else self.view.full(value)[
+            self.view.full(self.mask)]
+        *others, last = (int(v) for v in np.unique(wanted))
+        if not others:
+            return [(last, self)]
+        parts = [(v, self.fork(self._where(value == value.dtype.type(v)))) for v in others]
+        for _, part in parts:
+            self.machine.add(part)
+        self.set_mask(self._where(value == value.dtype.type(last)))
+        return [*parts, (last, self)]
+
+    def _where(self, chosen: Bool) -> Bool:
+        return chosen if self.mask is None else chosen & self.mask
+
     def spread(self) -> None:
         """Leave a sparse view for the dense one of the batch."""
         dense = self.bank.dense

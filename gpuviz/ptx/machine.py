@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.barriers import Arrival, Barriers
-from gpuviz.ptx.code import FunctionCode
+from gpuviz.ptx.code import Block, FunctionCode
 from gpuviz.ptx.execution import Execution
 from gpuviz.ptx.group import Bank, Group, lowest
 from gpuviz.ptx.ir import Function, Instruction
 from gpuviz.ptx.spaces import Cells, LocalMemory, SharedMemory, Violation
 from gpuviz.ptx.view import View
 from gpuviz.ptx.windows import LOCAL
-from gpuviz.trace import LANES, Access, Finding, Launch, MemoryInstruction
+from gpuviz.trace import LANES, Access, Finding, Launch, MemoryInstruction, Stretch
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -56,6 +56,7 @@ class Machine:
         self.polled = False
         self.recording = any(first_block <= b < first_block + count
                              for b in execution.recorder.blocks)
+        self.walking = self.recording and execution.recorder.walking
         self.groups = [Group(self, self.bank, self.live, kernel)]
 
     # -------------------------------------------------------------- running
@@ -91,6 +92,8 @@ class Machine:
             forced = False
             for step in block.steps:
                 step(group)
+            if self.walking:
+                self._walk(group, block)
             self.execution.spend(block.count * group.threads, block.count * group.warps,
                                  block.first)
             self.execution.poll()
@@ -101,6 +104,14 @@ class Machine:
             if len(self.groups) != 1 or self.groups[0] is not group:
                 self._merge()
                 return
+
+    def _walk(self, group: Group, block: Block) -> None:
+        """Keep which lanes executed a basic block."""
+        function = group.code.function
+        start = block.first.pc - function.body[0].pc
+        lines = (i.line for i in function.body[start : start + block.count] if i.line)
+        stretch = Stretch(block.first.pc, block.count, tuple(dict.fromkeys(lines)), function.name)
+        self.execution.recorder.walk(stretch, group.view, group.mask, self.first_block)
 
     def _merge(self) -> None:
         """Join groups that are at the same place."""

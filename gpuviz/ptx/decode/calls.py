@@ -169,18 +169,7 @@ def _indirect(instruction: Instruction, code: FunctionCode, program: Program, fo
         return calls[address]
 
     def call(g: Group) -> None:
-        value = read(g)
-        wanted = value if g.mask is None or value.size == 1 else g.view.full(value)[
-            g.view.full(g.mask)]
-        addresses = [int(a) for a in np.unique(wanted)]
-        for address in addresses[1:]:
-            part = value == np.uint64(address)
-            other = g.fork(part if g.mask is None else part & g.mask)
-            g.machine.add(other)
-            end_for(g, address)(other)
-        if len(addresses) > 1:
-            part = value == np.uint64(addresses[0])
-            g.set_mask(part if g.mask is None else part & g.mask)
-        end_for(g, addresses[0])(g)
+        for address, part in g.split_by(read(g)):
+            end_for(part, address)(part)
 
     return call

@@ -105,19 +105,11 @@ def _indexed_branch(instruction: Instruction, code: FunctionCode, program: Progr
     read = reader(selector, "u32", instruction, code, program)
 
     def branch(g: Group) -> None:
-        value = read(g)
-        wanted = value if g.mask is None or value.size == 1 else g.view.full(value)[
-            g.view.full(g.mask)]
-        numbers = [int(n) for n in np.unique(wanted)]
-        for number in numbers[1:]:
-            part = value == number
-            other = g.fork(part if g.mask is None else part & g.mask)
-            g.machine.add(other)
-            _jump(other, targets[number])
-        if len(numbers) > 1:
-            part = value == numbers[0]
-            g.set_mask(part if g.mask is None else part & g.mask)
-        _jump(g, targets[numbers[0]])
+        for number, part in g.split_by(read(g)):
+            if number >= len(targets):
+                raise KernelFault(f"a branch to entry {number} of a table of {len(targets)} "
+                                  f"({instruction.where})")
+            _jump(part, targets[number])
 
     return branch
 
@@ -180,8 +172,10 @@ def _barrier(instruction: Instruction, code: FunctionCode, program: Program, fol
     def barrier(g: Group) -> None:
         value = None if read is None else read(g)
         fold = mods[1] if read is not None else ""
-        g.machine.barriers.arrive(Arrival(
-            g, int(number(g).reshape(-1)[0]), int(count(g).reshape(-1)[0]), instruction,
-            following, waits, value, fold, write))
+        threads = count(g)
+        for which, part in g.split_by(number(g)):
+            expected = int(part.view.full(threads).reshape(-1)[part.first_active()])
+            part.machine.barriers.arrive(Arrival(
+                part, which, expected, instruction, following, waits, value, fold, write))
 
     return barrier
