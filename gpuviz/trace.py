@@ -182,6 +182,44 @@ class Requests:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """Instructions executed one after another without a branch between them (a basic block).
+
+    `pc` is that of the first of `count` instructions; `lines` the CUDA lines they come from, in the
+    order of the instructions, each once.
+    """
+
+    pc: int
+    count: int
+    lines: tuple[int, ...]
+    function: str
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The way of the recorded blocks' warps through the program, one row a stretch executed.
+
+    Rows of one warp are in the order in which it issues them: lanes that went apart take turns.
+
+    Attributes
+    ----------
+    stretch : (P,) index into `Trace.stretches`
+    block, warp : (P,) linear block id, warp within the block
+    active : (P,) bit i set when lane i took part
+    """
+
+    stretch: I32
+    block: I64
+    warp: I32
+    active: U32
+
+    def of(self, block: int, warp: int) -> Path:
+        """The rows of one warp."""
+        rows = (self.block == block) & (self.warp == warp)
+        return Path(self.stretch[rows], self.block[rows], self.warp[rows], self.active[rows])
+
+
+@dataclass(frozen=True)
 class Branch:
     """How often one branch instruction ran, and how often it split a warp.
 
@@ -230,6 +268,8 @@ class Trace:
         sampling)
     thread_instructions, warp_instructions : PTX instructions executed by lanes and by warps
     printed : what the kernel wrote with printf
+    stretches, path : which instructions the recorded blocks' warps executed, with which lanes; None
+        unless asked for
     """
 
     launch: Launch
@@ -246,6 +286,8 @@ class Trace:
     ptx: str = ""
     arch: str = ""
     notes: tuple[str, ...] = field(default=())
+    stretches: tuple[Stretch, ...] = ()
+    path: Path | None = None
 
     def of(self, *, line: int | None = None, block: int | None = None, warp: int | None = None,
            space: str | None = None, op: str | None = None) -> Requests:

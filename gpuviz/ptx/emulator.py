@@ -32,8 +32,8 @@ class Options:
 
     `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
     that many blocks (spread over the grid) and says so; `budget` is in thread instructions; `memory`
-    in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks through the
-    program, too.
+    in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks through
+    the program, too.
     """
 
     record: tuple[int, ...] = (0,)

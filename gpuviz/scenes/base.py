@@ -59,7 +59,8 @@ class Plan:
     """One launch a lesson asks for. `arguments` are SPECs of the command line (`f32[64]=rand`).
 
     `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
-    resources/kernels; `record` the linear ids of the blocks whose requests the story needs.
+    resources/kernels; `record` the linear ids of the blocks whose requests the story needs,
+    `path` whether it needs their way through the program, too (`Trace.path`).
     """
 
     role: str
@@ -71,6 +72,7 @@ class Plan:
     defines: tuple[tuple[str, str], ...] = ()
     dynamic_shared: int = 0
     record: tuple[int, ...] = (0,)
+    path: bool = False
 
 
 StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]

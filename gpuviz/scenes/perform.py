@@ -51,7 +51,7 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
 
 
 def _run(plan: Plan, arch: str, level: Level, progress: Progress, cancel: Cancel) -> Run:
-    options = Options(record=plan.record, progress=progress, cancel=cancel)
+    options = Options(record=plan.record, path=plan.path, progress=progress, cancel=cancel)
     return emulated.run(job_of(plan, arch), architecture(arch), level=level, options=options)
 
 
