@@ -41,7 +41,8 @@ _OTHERS: dict[str, Forms] = {
     "global_copy_sectors": (_COPY.format("sectors"),),
     "shared_copy_requests": ("smsp__inst_executed_op_ldgsts",),
     "shared_copy_wavefronts": (_SASS_WAVES.format("ldgsts"),),
-    "constant_load_requests": ("idc__requests",),
+    "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
+    "constant_cache_requests": ("idc__requests",),
     "instructions": ("smsp__inst_executed",),
     "duration_ns": ("gpu__time_duration",),
     "l2_read_sectors": ("lts__t_sectors_op_read",),
@@ -52,6 +53,7 @@ _OTHERS: dict[str, Forms] = {
 FORMS: dict[str, Forms] = {**dict(_tag_stage()), **dict(_shared()), **_OTHERS}
 
 NOT_COMPARED = {
+    "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them
     "instructions", "duration_ns", "l2_read_sectors", "l2_write_sectors", "dram_read_sectors",
     "dram_write_sectors",
 }  # fmt: skip
