@@ -192,5 +192,6 @@ def _targets(strip: Strip, boxes: F32, cells: F32) -> F32:
     mine = (strip.cell_box == box) & (strip.cell_at >= byte) & (strip.cell_at < byte + strip.width)
     left = np.where(mine, cells[:, 0], np.inf).min(axis=1)
     right = np.where(mine, cells[:, 0] + cells[:, 2], -np.inf).max(axis=1)
-    found[:, 0] = np.where(mine.any(axis=1), (left + right) / 2, found[:, 0])
+    served = mine.any(axis=1)
+    found[served, 0] = (left[served] + right[served]) / 2
     return found

@@ -9,10 +9,10 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.draw.strip import Strip, cut
-from gpuviz.memory.coalescing import Segment, segments, transactions
+from gpuviz.memory.coalescing import Segment, groups_of, segments, transactions
+from gpuviz.scenes.request_words import ELEMENTS, counted, nouns, numbered
 from gpuviz.trace import I64, LANES, Bool, Buffer, MemoryInstruction, Trace
 
-_ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}
 _LINE = 128
 
 
@@ -20,6 +20,9 @@ _LINE = 128
 class Request:
     """A request to global memory, its addresses relative to the buffer it goes to.
 
+    `noun` (a key of `request_words`) is what the architecture's transactions are called, `groups`
+    into how many parts it splits the warp, each served by itself, and `ordered` whether lanes have
+    to ask for words in order (1.0 and 1.1).
     `turn` (S,) is the place of each transaction of the strip in the order of delivery; `ideal`
     how many transactions the same lanes would need if they asked for consecutive elements.
     """
@@ -34,6 +37,8 @@ class Request:
     turn: I64
     ideal: int
     noun: str
+    groups: int = 1
+    ordered: bool = False
 
     @property
     def name(self) -> str:
@@ -72,12 +77,21 @@ class Request:
 
     @property
     def element(self) -> str:
-        """What one lane asks for, in a word."""
-        return "index" if self.name == "index" else _ELEMENTS[self.instruction.width]
+        """What one lane asks for: a key of `request_words`."""
+        return "index" if self.name == "index" else ELEMENTS[self.instruction.width]
 
     def counted(self, number: int) -> str:
         """`8 sectors`, `1 sector`."""
-        return f"{number} {self.noun}{'' if number == 1 else 's'}"
+        return counted(self.noun, number)
+
+    def numbered(self, number: int) -> str:
+        """`sector 3`."""
+        return numbered(self.noun, number)
+
+    @property
+    def nouns(self) -> str:
+        """`sectors`."""
+        return nouns(self.noun)
 
     def place(self, lane: int) -> str:
         """What a lane asks for, as an expression: `in[10]`."""
@@ -100,13 +114,14 @@ def _request(trace: Trace, arch: Architecture, address: np.ndarray[tuple[int], n
     if buffer is None:
         return None
     parts = segments(arch, address, active, did.width, did.op, did.path)
-    counted = transactions(arch, address[None], active[None], did.width, did.op, did.path)
+    cost = transactions(arch, address[None], active[None], did.width, did.op, did.path)
     order = sorted(range(len(parts)), key=lambda i: (parts[i].base, i))
     relative = address.astype(np.int64) - buffer.address
     return Request(
         did, buffer, block, warp, np.where(active, relative, 0), active,
         _strip([parts[i] for i in order], relative, buffer, did.width),
-        np.array(order, np.int64), int(counted.ideal[0]), _noun(arch, parts[0].size),
+        np.array(order, np.int64), int(cost.ideal[0]), _noun(arch, parts[0].size),
+        groups_of(arch, did.width), arch.coalescing == "ordered",
     )  # fmt: skip
 
 
@@ -123,33 +138,3 @@ def _noun(arch: Architecture, size: int) -> str:
     if arch.has_sectors:
         return "sector"
     return "line" if arch.coalescing == "lines" and size == _LINE else "segment"
-
-
-
-def shape(request: Request) -> str:
-    """How a warp's addresses lie, as the end of a sentence: `every second float`."""
-    steps, lanes = np.unique(request.steps), int(request.active.sum())
-    things = f"{lanes} {plural(request.element, lanes)}"
-    if len(steps) > 1:
-        return f"{things} scattered over {len(np.unique(request.line))} lines"
-    step = int(steps[0]) if len(steps) else 1
-    if step == 0:
-        return f"the same {request.element} in every lane"
-    if abs(step) > 1:
-        return f"every {ordinal(abs(step))} {request.element}"
-    backwards = ", last one first" if step < 0 else ""
-    inside = request.count > request.ideal
-    return f"{things} in a row{backwards}" + (f", from inside a {request.noun}" * inside)
-
-
-def plural(noun: str, count: int) -> str:
-    """`float`, `floats`, `indices`."""
-    return noun if count == 1 else {"index": "indices"}.get(noun, noun + "s")
-
-
-def ordinal(number: int) -> str:
-    """`second`, `third`, `4th`, `21st`."""
-    if number in (2, 3):
-        return ("second", "third")[number - 2]
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
-    return f"{number}{ending or 'th'}"

@@ -18,7 +18,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.strip import Placed, height_of, place
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.scenes.request import Request
+from gpuviz.scenes.request_words import in_bytes
 from gpuviz.trace import I64, Bool
+from gpuviz.words import tr
 
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 Tip = Callable[[int], str]
@@ -77,15 +79,29 @@ def draw(stage: Stage, view: View, sent: float, served: float) -> tuple[Mark, ..
 def _caption(stage: Stage, view: View) -> tuple[Mark, ...]:
     """What the row of lanes is."""
     request, size = view.request, stage.text(14)
-    verb = "writes" if request.is_store else "reads"
-    start = f"warp {request.warp} of block {request.block}"
-    width = request.instruction.width
-    each = f"each lane {verb} {width} byte{'s' if width > 1 else ''} of {request.name}"
-    hint = "hue = quarter warp, brighter = higher lane"
-    forms = (f"{start} · {each}  ({hint})", f"{start} · {each}", start)
-    text = first_fitting(forms, view.caption.width, size)
+    start = tr("warp {warp} of block {block}", warp=request.warp, block=request.block)
+    each = f"{start} · {_each(request)}"
+    forms = tuple(f"{each}  ({hint})" for hint in _hints(request))
+    text = first_fitting((*forms, each, start), view.caption.width, size)
     y = view.caption.y + size * 0.55
     return (label(view.caption.x, y, text, stage.palette.muted, size),)
+
+
+def _each(request: Request) -> str:
+    """What one lane asks for."""
+    width = request.instruction.width
+    if request.is_store:
+        return tr("each lane writes {bytes} of {name}", bytes=in_bytes(width), name=request.name)
+    return tr("each lane reads {bytes} of {name}", bytes=in_bytes(width), name=request.name)
+
+
+def _hints(request: Request) -> tuple[str, ...]:
+    """What else there is to know, longest first: parts served by themselves, what colours say."""
+    if request.groups == 2:
+        return tr("each half warp is served by itself"), tr("half by half")
+    if request.groups == 4:
+        return tr("each quarter warp is served by itself"), tr("quarter by quarter")
+    return (tr("hue = quarter warp, brighter = higher lane"),)
 
 
 def _bands(stage: Stage, view: View, sent: float, arrived: Float) -> tuple[Mark, ...]:
@@ -173,7 +189,7 @@ def _labels(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[M
     palette, boxes, request = stage.palette, view.strip.boxes, view.request
     size, room = stage.text(14), float(boxes[:, 2].min())
     numbers = [str(turn) for turn in request.turn]
-    named = [f"{request.noun} {number}" for number in numbers]
+    named = [request.numbered(int(turn)) for turn in request.turn]
     words = named if max(text_width(n, size, True) for n in named) <= room else numbers
     colors = np.where((progress >= 1)[:, None], palette.accent, palette.muted)
     colors = np.where(at_work[:, None], palette.ink, colors).astype(np.uint8)
@@ -206,8 +222,11 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
         at = np.stack([(left + right) / 2, np.full(count, y)], axis=1).astype(np.float32)
         return *marks, Texts(at, tuple(names), palette.muted, size, "center")
     first, last = float(boxes[0, 0]), float(boxes[-1, 0] + boxes[-1, 2])
-    each = (f"{request.counted(request.count)} in {count} different lines of 128 bytes",
-            f"{count} lines of 128 bytes")  # fmt: skip
+    each = (
+        tr("{count} in {n} different lines of 128 bytes",
+           count=request.counted(request.count), n=count),
+        tr("{n} lines of 128 bytes", n=count),
+    )  # fmt: skip
     text = first_fitting(each, last - first, size)
     return *marks, label((first + last) / 2, y, text, palette.muted, size, align="center")
 
@@ -215,8 +234,13 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
 def _line_name(request: Request, line: int, room: float, size: float) -> str:
     """What a bracket says, as long as there is room for."""
     start = int(request.strip.start[request.line == line][0]) // 128 * 128
-    where = f"{request.name} + {start:#06x}"
-    forms = (f"line {line} · 128 bytes · {where}", f"line {line} · {where}", f"line {line}")
+    where, name = f"{request.name} + {start:#06x}", tr("line {n}", n=line)
+    forms: tuple[str, ...] = (f"{name} · {in_bytes(128)} · {where}", f"{name} · {where}", name)
+    parts = np.flatnonzero(request.line == line)
+    if request.strip.size[parts].sum() > 128:
+        count = request.counted(len(parts))
+        again = tr("{count} of the same 128 bytes", count=count)
+        forms = (f"{name} · {again} · {where}", f"{name} · {again}", again, count, name)
     return first_fitting(forms, room - size * 0.3, size)
 
 
@@ -224,15 +248,15 @@ def lane_tip(request: Request, lane: int) -> str:
     """What hovering a lane or its band says."""
     thread = request.warp * 32 + lane
     if not request.active[lane]:
-        return f"lane {lane} · thread {thread} · takes no part"
+        return tr("lane {lane} · thread {thread} · takes no part", lane=lane, thread=thread)
     box, first = int(request.strip.lane_box[lane]), int(request.address[lane])
-    last = first + request.instruction.width - 1
-    return (
-        f"lane {lane} · thread {thread} of block {request.block}\n"
-        f"{request.place(lane)} · bytes {first} to {last} · address "
-        f"{request.buffer.address + first:#x}\n"
-        f"{request.noun} {request.turn[box]} · line {request.line[box]}"
-    )
+    return "\n".join((
+        tr("lane {lane} · thread {thread} of block {block}",
+           lane=lane, thread=thread, block=request.block),
+        tr("{place} · bytes {a} to {b} · address {address}", place=request.place(lane), a=first,
+           b=first + request.instruction.width - 1, address=f"{request.buffer.address + first:#x}"),
+        f"{request.numbered(int(request.turn[box]))} · {tr('line {n}', n=request.line[box])}",
+    ))  # fmt: skip
 
 
 def cell_tip(request: Request, cell: int) -> str:
@@ -242,18 +266,18 @@ def cell_tip(request: Request, cell: int) -> str:
     if lane >= 0:
         return lane_tip(request, lane)
     first = int(strip.start[box] + strip.cell_at[cell])
-    last = first + strip.unit - 1
-    verb = "touched" if request.is_store else "fetched"
-    return (
-        f"bytes {first} to {last} of {request.name}\n"
-        f"{verb} with {request.noun} {request.turn[box]}, but no lane of this request asks for them"
-    )
+    which = tr("bytes {a} to {b} of {name}", a=first, b=first + strip.unit - 1, name=request.name)
+    part = request.numbered(int(request.turn[box]))
+    if request.is_store:
+        why = tr("touched with {part}, but no lane of this request asks for them", part=part)
+    else:
+        why = tr("fetched with {part}, but no lane of this request asks for them", part=part)
+    return f"{which}\n{why}"
 
 
 def box_tip(request: Request, box: int) -> str:
     """What hovering a transaction says."""
     start, size = int(request.strip.start[box]), int(request.strip.size[box])
-    return (
-        f"{request.noun} {request.turn[box]} · {size} bytes from {request.name} + {start:#x} · "
-        f"{int(request.strip.used[box])} of them used"
-    )
+    return tr("{part} · {size} bytes from {place} · {used} of them used",
+              part=request.numbered(int(request.turn[box])), size=size,
+              place=f"{request.name} + {start:#x}", used=request.strip.used[box])  # fmt: skip

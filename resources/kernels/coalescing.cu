@@ -29,3 +29,37 @@ extern "C" __global__ void permuted(const Element* in, Element* out, const int* 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = in[index[i]];
 }
+
+// The patterns that coalescing has been explained with since the first CUDA cards.
+extern "C" __global__ void in_order(const Element* in, Element* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i];
+}
+
+extern "C" __global__ void with_gap(const Element* in, Element* out, int gap)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[threadIdx.x % 32 < 6 ? i : i + gap];  // from lane 6 on, every lane reads further on
+}
+
+extern "C" __global__ void swapped_pair(const Element* in, Element* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int lane = threadIdx.x % 32;
+    int other = lane == 5 ? i + 1 : lane == 6 ? i - 1 : i;  // lanes 5 and 6 change places
+    out[i] = in[other];
+}
+
+extern "C" __global__ void misaligned(const Element* in, Element* out, int start)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i + start];
+}
+
+extern "C" __global__ void some_lanes(const Element* in, Element* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i % 8 != 3 && i % 8 != 4)  // two lanes in eight take no part
+        out[i] = in[i];
+}
