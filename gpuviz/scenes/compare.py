@@ -1,0 +1,73 @@
+"""Two stories side by side, A | B: same clock, same letters, each in its half of the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gpuviz.draw.beside import shifted
+from gpuviz.draw.marks import Frame, Lines, Mark, Texts
+from gpuviz.draw.stage import Stage
+from gpuviz.scenes.base import Lesson, Step, Story, Values
+
+SIDES = ("A", "B")
+_LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
+
+
+def beside(a: Story, b: Story, name_a: str, name_b: str) -> Story:
+    """Both stories on one clock; the one that is over first waits at its end.
+
+    The steps are those of A and then, where A is over, those of B that are still to come.
+    """
+    return Story(f"{name_a} | {name_b}", "", _steps(a, b), _picture((a, b), (name_a, name_b)),
+                 _both(a.expected, b.expected))
+
+
+def _both(a: str, b: str) -> str:
+    """What to expect of either side, named only where they differ."""
+    if a == b:
+        return a
+    return "\n".join(f"{side}: {text}" for side, text in zip(SIDES, (a, b), strict=True) if text)
+
+
+def _steps(a: Story, b: Story) -> tuple[Step, ...]:
+    own = tuple(replace(step, role=f"A {step.role}".strip()) for step in a.steps)
+    late = [step for step in b.steps if step.end > a.duration]
+    return own + tuple(replace(step, start=max(step.start, a.duration),
+                               role=f"B {step.role}".strip()) for step in late)
+
+
+def _picture(stories: tuple[Story, Story], names: tuple[str, str]
+             ) -> Callable[[float, Stage], Frame]:
+    def frame(t: float, stage: Stage) -> Frame:
+        half = stage.width / 2
+        band = _BAND * stage.scale
+        part = replace(stage, width=half, height=stage.height - band)
+        marks: list[Mark] = []
+        for number, (story, name) in enumerate(zip(stories, names, strict=True)):
+            inner = story.frame(min(t, story.duration), part)
+            marks += shifted(inner.marks, number * half, band)
+            marks.append(_label(number, name, half, band, stage))
+        marks.append(Lines(np.array([[[half, band / 2], [half, stage.height - band / 2]]],
+                                    np.float32), stage.palette.border))
+        return stage.frame(*marks)
+
+    return frame
+
+
+def _label(number: int, name: str, half: float, band: float, stage: Stage) -> Texts:
+    at = np.array([[number * half + stage.margin, band * 0.62]], np.float32)
+    return Texts(at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL),
+                 bold=True)
+
+
+def name_of(lesson: Lesson, values: Values, other: Values) -> str:
+    """What a side is called: the preset it is, or where it differs from the other side."""
+    for preset in lesson.presets:
+        if all(values.get(key) == value for key, value in preset.values.items()):
+            return preset.label
+    labels = {p.id: p.label for p in lesson.parameters}
+    differs = [f"{labels[key]} {value}" for key, value in values.items() if other.get(key) != value]
+    return ", ".join(differs) or lesson.title
