@@ -8,11 +8,12 @@ import numpy as np
 
 from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.trace import LANES, Bool
 
 _NUMBERS = tuple(str(lane) for lane in range(LANES))
-_GAP = 3.0
+_GAP, _LEAST = 3.0, 12.0  # between lanes; least size of their numbers
 _AROUND = np.array([-2, -2, 4, 4], np.float32)
 
 
@@ -34,8 +35,9 @@ def lane_row(
     ink = np.where(active[:, None], palette.ink_on(fill), palette.faint).astype(np.uint8)
     edge = np.where(active[:, None], fill, palette.border).astype(np.uint8)
     width, height = float(rects[0, 2]), float(rects[0, 3])
-    every = 1 if width * 0.62 >= 9 else 4
-    size = float(int(min(stage.text(14), max(width * 0.62, 9.0), height * 0.62)))
+    fits = min(width / text_width("30", 1.0, bold=True), height * 0.75)
+    every = 1 if fits >= _LEAST else 4
+    size = float(int(min(stage.text(14), max(fits, _LEAST))))
     return (
         Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
         Boxes(rects[now] + _AROUND, stroke=palette.outline, stroke_width=2, radius=5),

@@ -156,14 +156,15 @@ def schedule(arch: Architecture, address: U64, active: Bool, width: int, op: Op 
     if arch.banking == "tesla":
         return _tesla_schedule(address, active, width, op)
     found = cells(arch, address, width, bank_width)
-    groups = _groups(arch, address, active, width, op)
+    groups = served_groups(arch, address, active, width, op)
     served = [_ranked(found, group) for group in groups]
     idle = [np.empty(0, dtype=np.int64)] * extra_pass(arch, width)
     return tuple(lanes for group in served for lanes in group + idle)
 
 
-def _groups(arch: Architecture, address: U64, active: Bool, width: int, op: Op) -> list[I64]:
-    """Active lanes of each group that has any, after merging."""
+def served_groups(arch: Architecture, address: U64, active: Bool, width: int, op: Op
+                  ) -> list[I64]:  # fmt: skip
+    """Active lanes of each group that has any, after merging; (32,) addresses and active lanes."""
     parts = groups_of(arch, width)
     if may_merge(arch, width, op) and merges(address[None], active[None])[0]:
         parts //= 2
@@ -215,7 +216,7 @@ def conflict(arch: Architecture, address: U64, active: Bool, width: int, op: Op 
     """
     check(width, WIDTHS)
     found = cells(arch, address, width, bank_width)
-    groups = _groups(arch, address, active, width, op)
+    groups = served_groups(arch, address, active, width, op)
     worst = max((_worst(found, g) for g in groups), key=lambda c: c.degree, default=None)
     if worst is None or worst.degree < 2:
         return None

@@ -1,6 +1,7 @@
 """The lessons, in course order. One lesson is one file and one line here."""
 
 from gpuviz.errors import InputError
+from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
@@ -8,6 +9,7 @@ from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 SCENES: tuple[Lesson, ...] = (
     HIERARCHY,
     COALESCING,
+    BANKS,
 )  # fmt: skip
 
 

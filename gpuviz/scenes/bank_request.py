@@ -1,0 +1,110 @@
+"""One executed request to shared memory: its wavefronts, and what they bring to which lane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.draw.banks import Deliveries
+from gpuviz.memory.banks import Conflict, conflict, schedule, served_groups, wavefronts
+from gpuviz.trace import I64, LANES, U64, Bool, MemoryInstruction, Requests, Trace
+
+_WORD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class BankRequest:
+    """A request to shared memory.
+
+    Attributes
+    ----------
+    instruction, block, warp : what was executed, and by whom
+    address, active : (32,) offset in shared memory, and the lanes that take part
+    waves : lanes served by each wavefront
+    ideal : wavefronts if no two lanes collided
+    worst : the worst collision, or None
+    groups : lanes that are served together, in order
+    brought : every word that a lane wants, and the wavefront that brings it
+    """
+
+    instruction: MemoryInstruction
+    block: int
+    warp: int
+    address: I64
+    active: Bool
+    waves: tuple[I64, ...]
+    ideal: int
+    worst: Conflict | None
+    groups: tuple[I64, ...]
+    brought: Deliveries
+
+    @property
+    def is_store(self) -> bool:
+        """Whether data goes to memory."""
+        return self.instruction.op != "load"
+
+    @property
+    def count(self) -> int:
+        """Wavefronts."""
+        return len(self.waves)
+
+    @cached_property
+    def words(self) -> I64:
+        """(W,) distinct words asked for."""
+        return np.unique(self.brought.word)
+
+    @cached_property
+    def busy(self) -> I64:
+        """(B,) banks that are asked for something."""
+        return np.unique(self.brought.bank)
+
+    def group_of(self, wave: int) -> int:
+        """The group that a wavefront serves, -1 when it serves nobody."""
+        lanes = self.waves[wave]
+        found = (i for i, g in enumerate(self.groups) if len(lanes) and lanes[0] in g)
+        return next(found, -1)
+
+
+def bank_requests(trace: Trace, arch: Architecture, block: int, warp: int
+                  ) -> tuple[BankRequest, ...]:  # fmt: skip
+    """The shared-memory requests of one warp, in the order it made them."""
+    rows = trace.of(block=block, warp=warp, space="shared")
+    return tuple(one_request(trace, arch, rows, i) for i in range(len(rows)))
+
+
+def one_request(trace: Trace, arch: Architecture, rows: Requests, row: int) -> BankRequest:
+    """One row of requests to shared memory."""
+    did, active, address = (
+        trace.instructions[rows.instruction[row]], rows.lanes(row), rows.address[row])  # fmt: skip
+    how = (active, did.width, did.op)
+    waves = schedule(arch, address, *how)
+    counted = wavefronts(arch, address[None], active[None], did.width, did.op)
+    groups = served_groups(arch, address, *how)
+    return BankRequest(
+        did, int(rows.block[row]), int(rows.warp[row]), address.astype(np.int64), active, waves,
+        int(counted.ideal[0]), conflict(arch, address, *how), tuple(groups),
+        _deliveries(arch, address, did.width, waves),
+    )  # fmt: skip
+
+
+def _deliveries(arch: Architecture, address: U64, width: int, waves: tuple[I64, ...]
+                ) -> Deliveries:  # fmt: skip
+    """Lane, word and wavefront of every word that is moved.
+
+    A lane that is served several times (wide accesses of 1.x) gets one word each time, else all.
+    """
+    words = max(1, width // _WORD)
+    times = np.zeros(LANES, np.int64)
+    rows: list[tuple[int, int, int]] = []
+    piecewise = arch.banking == "tesla"
+    for turn, lanes in enumerate(waves):
+        for lane in lanes.tolist():
+            first = int(address[lane]) // _WORD
+            part = range(times[lane], times[lane] + 1) if piecewise else range(words)
+            rows += [(lane, first + k, turn) for k in part]
+        times[lanes] += 1
+    lane, word, turn = np.array(rows, np.int64).reshape(-1, 3).T
+    return Deliveries(lane, word, turn, arch.banks, len(waves))
