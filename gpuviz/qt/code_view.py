@@ -20,7 +20,7 @@ from gpuviz.qt.controls import keep_arrows
 from gpuviz.qt.highlight import Highlighter
 from gpuviz.qt.theme import Theme
 
-TEXT = 12.5
+TEXT, NOTE = 12.5, 12.0
 WIDE = 860  # from this width on a gutter note is written in full
 
 
@@ -127,9 +127,9 @@ class CodeView(QPlainTextEdit):
     def _gutter_width(self) -> int:
         if not self._notes:
             return 0
-        measure = QFontMetrics(self.font())
+        measure = QFontMetrics(self._theme.look.font(NOTE))
         widest = max(measure.horizontalAdvance(self._note(n)) for n in self._notes)
-        return min(widest + self._theme.look.px(26), self.width() // 2)
+        return min(widest + self._theme.look.px(22), self.width() // 2)
 
     def _note(self, line: int) -> str:
         """A note in as many words as there is room for."""
@@ -158,6 +158,7 @@ class CodeView(QPlainTextEdit):
         if lit:
             painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
         painter.setPen(look.color("warn" if lit else "muted"))
+        painter.setFont(look.font(NOTE))
         inner = rect.adjusted(look.px(8), 0, -look.px(12), 0)
         said = painter.fontMetrics().elidedText(
             self._note(line), Qt.TextElideMode.ElideRight, int(inner.width())

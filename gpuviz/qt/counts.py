@@ -132,9 +132,14 @@ class _Table(QTableView):
             if heading and model.columnCount() > 1:
                 self.setSpan(row, 0, 1, model.columnCount())
         self._size_columns()
-        numbers = sum(self.sizeHintForColumn(c) for c in range(1, model.columnCount()))
+        numbers = sum(self._column(c) for c in range(1, model.columnCount()))
         self.setMinimumWidth(look.px(NAME) + numbers)
         self.setFixedHeight(total + 4)
+
+    def _column(self, column: int) -> int:
+        """What a column of numbers needs: for its cells, and for its title and badge."""
+        title = self.horizontalHeader().sectionSizeHint(column)
+        return max(self.sizeHintForColumn(column), title)
 
     def _size_columns(self) -> None:
         """The first column takes what the numbers leave."""

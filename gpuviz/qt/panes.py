@@ -16,7 +16,7 @@ from gpuviz.qt.toolbar import Toolbar
 from gpuviz.qt.transport import Transport
 
 HANDLE = 1  # pixels between two panes; Qt makes five of them grabbable
-LIST, SIDE = 220, 330  # widths to begin with
+LIST, SIDE = 236, 330  # widths to begin with
 CODE_SHARE = 0.30  # of the height in the middle
 
 

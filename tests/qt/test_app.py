@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gpuviz.scenes import SCENES
+
 _RUN = """
 import sys, time
 from PySide6.QtWidgets import QApplication
@@ -36,7 +38,7 @@ def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_the_window_opens_on_the_first_lesson_and_closes(tmp_path: Path) -> None:
     done = _run(_RUN, QT_QPA_PLATFORM="offscreen", XDG_CONFIG_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "Coalescing – gpuviz True"
+    assert done.stdout.strip() == f"{SCENES[0].title} – gpuviz True"
 
 
 def test_without_a_display_it_says_so() -> None:

@@ -358,6 +358,8 @@ def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerfor
     head = window.counts.text().splitlines()[0].split("\t")
     assert head == ["quantity", "naive (model)", "tiled (model)", "measured (unavailable)"]
     assert [window.source.roles.itemText(i) for i in range(2)] == ["naive", "tiled"]
+    names = window.counts.table.columnWidth(0)
+    assert names >= window.counts.fontMetrics().horizontalAdvance("store bytes used")
 
 
 def test_an_older_architecture_counts_segments(window: Window, qtbot: QtBot) -> None:
