@@ -30,7 +30,7 @@ from gpuviz.qt.theme import Look, Theme
 from gpuviz.scenes.perform import Performance
 
 ROW, HEADING, HEADER = 24, 28, 42
-NAME = 136  # least width of the names of the quantities
+NAME = 120  # least width of the names of the quantities
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink"}
 
 
