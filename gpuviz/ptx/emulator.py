@@ -48,10 +48,14 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The trace of a launch, and its buffers afterwards (by name, as the arrays passed in)."""
+    """The trace of a launch, and its buffers afterwards (by name, as the arrays passed in).
+
+    `executed` tells how often warps executed each basic block, by the pc of its first instruction.
+    """
 
     trace: Trace
     outputs: Mapping[str, Array]
+    executed: Mapping[int, int] = field(default_factory=dict)
 
 
 def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments: Sequence[Array],
@@ -89,7 +93,7 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
         options.record, options.record_limit, options.path), options.budget, options.cancel, heap)
     emulated = _run(execution, options)
     return Result(_trace(execution, emulated, arch, source, options),
-                  _outputs(memory, arguments, labels))
+                  _outputs(memory, arguments, labels), execution.executed)
 
 
 def _arguments(function: Function, arguments: Sequence[Array], labels: Sequence[str],

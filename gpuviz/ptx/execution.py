@@ -55,6 +55,7 @@ class Execution:
     codes: dict[str, FunctionCode] = field(default_factory=dict)
     branches: dict[int, BranchCount] = field(default_factory=dict)
     findings: dict[tuple[str, int], Finding] = field(default_factory=dict)
+    executed: dict[int, int] = field(default_factory=dict)
     thread_instructions: int = 0
     warp_instructions: int = 0
     steps: int = 0
@@ -78,10 +79,11 @@ class Execution:
             if self.cancel():
                 raise Cancelled("stopped")
 
-    def spend(self, threads: int, warps: int, at: Instruction) -> None:
-        """Count instructions; stop a kernel that never ends."""
-        self.thread_instructions += threads
-        self.warp_instructions += warps
+    def spend(self, threads: int, warps: int, count: int, at: Instruction) -> None:
+        """Count a block of `count` instructions, `at` first; stop a kernel that never ends."""
+        self.thread_instructions += count * threads
+        self.warp_instructions += count * warps
+        self.executed[at.pc] = self.executed.get(at.pc, 0) + warps
         if self.thread_instructions > self.budget:
             text = self.program.module.line_text(at.ptx_line)
             raise KernelFault(

@@ -94,8 +94,7 @@ class Machine:
                 step(group)
             if self.walking:
                 self._walk(group, block)
-            self.execution.spend(block.count * group.threads, block.count * group.warps,
-                                 block.first)
+            self.execution.spend(group.threads, group.warps, block.count, block.first)
             self.execution.poll()
             if block.end is None:
                 group.move(group.block + 1)

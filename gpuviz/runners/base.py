@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from gpuviz.compile import Resources
 from gpuviz.memory.counting import Counts
+from gpuviz.sass.listing import Listing
+from gpuviz.sass.plan import Difference
 from gpuviz.trace import Trace
 
 Level = Literal["sass", "ptx"]
@@ -23,6 +25,8 @@ class Run:
 
     `counts` are at `level`; `level_note` says in words why the sass and ptx levels differ, or why
     sass was not to be had. `resources` is what the compiler's log says, None for bare PTX.
+    `differences` are, at the sass level, the places where machine code and PTX differ, in words;
+    `listing` is the machine code, None when there is none.
     """
 
     trace: Trace
@@ -32,3 +36,5 @@ class Run:
     level: Level
     level_note: str = ""
     resources: Resources | None = None
+    differences: tuple[Difference, ...] = ()
+    listing: Listing | None = None

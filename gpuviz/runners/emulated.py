@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import materialise
-from gpuviz.memory.counting import Counter
+from gpuviz.memory.counting import Counter, Counts
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.parser import parse
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.names import source_parameters
+from gpuviz.sass.apply import Replay, finish
+from gpuviz.sass.level import SassLevel, note, sass_level
+from gpuviz.trace import Sink, Trace
 
 
-def run(job: Job, arch: Architecture, *, level: Level = "ptx", options: Options | None = None
+def run(job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
         ) -> Run:
     """Emulate a launch and predict its counts on an architecture.
+
+    At the sass level accesses are those of the machine code; where there is none for this
+    architecture the level of the result is "ptx", and `level_note` says why.
 
     Raises
     ------
@@ -24,14 +31,36 @@ def run(job: Job, arch: Architecture, *, level: Level = "ptx", options: Options 
     """
     check_limits(job, arch)
     module = parse(job.program.ptx)
+    sass = (sass_level(job.program, module, job.entry, arch.sm) if level == "sass"
+            else SassLevel())
     counter = Counter(arch)
+    sink = Replay(sass.plan, counter) if sass.plan else counter
     arguments = [materialise(spec, number) for number, spec in enumerate(job.arguments)]
     names = source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
-        module, job.entry, job.grid, job.block, arguments, dynamic_shared=job.dynamic_shared,
-        sinks=(counter,), options=options, names=names, arch=arch.sm,
-        source=job.program.source)
-    trace = replace(result.trace, notes=result.trace.notes + (
-        (job.program.note,) if job.program.note else ()))
-    return Run(trace, counter.result(), result.outputs, arch.sm, level, "", job.resources)
+        sass.plan.module if sass.plan else module, job.entry, job.grid, job.block, arguments,
+        dynamic_shared=job.dynamic_shared, sinks=(sink,), options=options, names=names,
+        arch=arch.sm, source=job.program.source)
+    counts, reason = _level_counts(sass, sink, counter, result.executed)
+    return Run(_trace(job, sass, result.trace), counts, result.outputs, arch.sm,
+               "sass" if sass.plan else "ptx", reason, job.resources,
+               sass.plan.differences if sass.plan else (), sass.listing)
 
+
+def _level_counts(sass: SassLevel, sink: Sink, counter: Counter, executed: Mapping[int, int]
+                  ) -> tuple[Counts, str]:
+    """The counts at the level there is, and what to know of them."""
+    if sass.plan is None or not isinstance(sink, Replay):
+        return counter.result(), f"counted as in the PTX: {sass.reason}" if sass.reason else ""
+    return (finish(sass.plan, counter.result(), executed),
+            note(sass.plan, sink.unmatched, sink.misaligned))
+
+
+def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:
+    """The trace with the program's note; copies made by unrolling are known by their original."""
+    notes = trace.notes + ((job.program.note,) if job.program.note else ())
+    if sass.plan is None or not sass.plan.origin:
+        return replace(trace, notes=notes)
+    origin = sass.plan.origin
+    return replace(trace, notes=notes, instructions=tuple(
+        replace(i, pc=origin.get(i.pc, i.pc)) for i in trace.instructions))

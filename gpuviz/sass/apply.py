@@ -1,0 +1,120 @@
+"""Execute a plan: the emulator's PTX accesses become those of the machine code, then counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from gpuviz.memory.counting import CountRow, Counts
+from gpuviz.ptx.decode.memory import describe
+from gpuviz.ptx.ir import Instruction
+from gpuviz.sass.plan import Emit, Plan
+from gpuviz.trace import Access, MemoryInstruction, Sink
+
+
+class Replay:
+    """A sink that passes on each access as the machine code makes it.
+
+    `misaligned` collects PTX lines whose merged access did not lie on a multiple of its width, as
+    the hardware requires: there the match is wrong. `unmatched` are those executed without a match.
+    """
+
+    def __init__(self, plan: Plan, sink: Sink) -> None:
+        self._plan = plan
+        self._sink = sink
+        self._last: dict[int, tuple[Access, tuple[Access, ...]]] = {}
+        self.misaligned: set[int] = set()
+        self.unmatched: set[int] = set()
+
+    def access(self, access: Access) -> None:
+        """Pass on one access: as it is, changed, as several, or not at all."""
+        pc = access.instruction.pc
+        last = self._last.get(pc)
+        # The counter knows a repeated record by its identity, so a changed one is kept as well.
+        if last is None or last[0] is not access:
+            last = self._last[pc] = access, tuple(self._changed(access))
+        for changed in last[1]:
+            self._sink.access(changed)
+
+    def _changed(self, access: Access) -> Iterable[Access]:
+        at = access.instruction
+        match = self._plan.matches.get(at.pc)
+        if match is None or match.kind == "unmatched":
+            self.unmatched.add(at.ptx_line)
+            yield access
+        elif match.kind == "same":
+            yield access
+        else:
+            for emit in match.emits:
+                yield self._as(access, emit)
+
+    def _as(self, access: Access, emit: Emit) -> Access:
+        address = access.address + np.uint64(emit.shift % (1 << 64))
+        wrong = address & np.uint64(emit.width - 1) != 0
+        if wrong.any() if access.active is None else (wrong & access.active).any():
+            self.misaligned.add(access.instruction.ptx_line)
+            address = address & ~np.uint64(emit.width - 1)
+        return Access(_named(access.instruction, emit), address, access.active, access.repeat)
+
+
+def _named(instruction: MemoryInstruction, emit: Emit) -> MemoryInstruction:
+    return replace(instruction, text=emit.sass.opcode, width=emit.width)
+
+
+def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
+    """Counts of the machine code: guarded instructions as often as they are issued, copies summed.
+
+    `executed` tells how often warps executed each basic block, by the pc of its first instruction.
+    """
+    rows = [_issued(row, plan, executed) for row in counts.rows]
+    rows += _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
+    sums: dict[MemoryInstruction, dict[str, int]] = {}
+    for row in rows:
+        at = row.instruction
+        at = replace(at, pc=plan.origin.get(at.pc, at.pc))
+        total = sums.setdefault(at, dict.fromkeys(row.counts, 0))
+        for key, value in row.counts.items():
+            total[key] += value
+    ordered = sorted(sums, key=lambda i: (i.pc, i.function, i.space, i.text))
+    return Counts(tuple(CountRow(i, sums[i]) for i in ordered))
+
+
+def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
+    """A row with the machine code's opcode and its requests as issued."""
+    at, match = row.instruction, plan.matches.get(row.instruction.pc)
+    if match is None or not match.emits:
+        return row
+    own = [e for e in match.emits if e.width == at.width and at.text in (
+        e.sass.opcode, row.instruction.text)]
+    guarded = [e for e in own if e.owner >= 0]
+    counts = dict(row.counts)
+    key = f"{at.space}_{at.op}_requests"
+    if guarded and at.space == "shared" and key in counts:
+        active = counts[key] * (len(own) - len(guarded)) // len(own)
+        counts[key] = active + sum(executed.get(e.owner, 0) for e in guarded)
+    text = own[0].sass.opcode if own else at.text
+    return CountRow(replace(at, text=text), counts)
+
+
+def _silent(plan: Plan, seen: set[int], executed: Mapping[int, int]) -> list[CountRow]:
+    """Rows of shared accesses that were issued, but never with an active lane."""
+    by_pc = {i.pc: (i, f.name) for f in plan.module.functions for i in f.body}
+    out: list[CountRow] = []
+    for match in plan.matches.values():
+        emits = [e for e in match.emits if executed.get(e.owner, 0)]
+        if match.pc not in seen:
+            out += [_quiet(*by_pc[match.pc], e, executed) for e in emits]
+    for pc, emit in plan.idle:
+        if executed.get(emit.owner, 0):
+            out.append(_quiet(*by_pc[pc], emit, executed))
+    return out
+
+
+def _quiet(at: Instruction, function: str, emit: Emit, executed: Mapping[int, int]) -> CountRow:
+    op = emit.sass.memory.op if emit.sass.memory else "load"
+    row = replace(describe(at, function, "shared", op, emit.width), text=emit.sass.opcode)
+    prefix = f"shared_{op}_"
+    return CountRow(row, {prefix + "requests": executed.get(emit.owner, 0),
+                          prefix + "wavefronts": 0, prefix + "wavefronts_ideal": 0})

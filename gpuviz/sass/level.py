@@ -1,0 +1,63 @@
+"""The sass level of a program: its plan, or the reason in words why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpuviz.compile import Program
+from gpuviz.errors import UnavailableError
+from gpuviz.ptx.ir import Module
+from gpuviz.sass.listing import Listing, read_listings
+from gpuviz.sass.match import make_plan
+from gpuviz.sass.plan import Plan
+from gpuviz.sass.tool import disassemble
+
+_FAMILY = re.compile(r"sm_(\d+?)\d[af]?$")
+
+
+@dataclass(frozen=True, eq=False)
+class SassLevel:
+    """The machine code of a kernel and the plan made from it; `reason` says why one is missing."""
+
+    listing: Listing | None = None
+    plan: Plan | None = None
+    reason: str = ""
+
+
+def sass_level(program: Program, module: Module, entry: str, arch: str) -> SassLevel:
+    """The sass level of a kernel for an architecture (`sm_90`), or why it is not to be had."""
+    if not program.cubin:
+        return SassLevel(reason="there is no machine code for this PTX")
+    if _family(program.arch) != _family(arch):
+        return SassLevel(reason=f"the machine code here is for {program.arch}, not for {arch}")
+    try:
+        listing = read_listings(disassemble(program.cubin)).get(entry)
+    except UnavailableError as error:
+        return SassLevel(reason=str(error))
+    if listing is None:
+        return SassLevel(reason=f"the machine code has no kernel {entry}")
+    if not listing.has_ptx_lines:
+        return SassLevel(listing, reason="the machine code does not tell which PTX lines it is "
+                                         "made from: compile with -lineinfo")
+    return SassLevel(listing, make_plan(module, listing))
+
+
+def _family(arch: str) -> str:
+    """`9` of sm_90 and sm_90a, `12` of sm_120: machine code differs between families."""
+    found = _FAMILY.match(arch)
+    return found[1] if found else arch
+
+
+def note(plan: Plan, unmatched: Iterable[int], misaligned: Iterable[int]) -> str:
+    """What to know of counts at the sass level: where they are those of the PTX after all."""
+    parts = []
+    for lines, why in ((unmatched, "could not be matched to machine code and count as in the PTX"),
+                       (misaligned, "were matched to a merged access that does not fit them")):
+        if found := ", ".join(map(str, sorted(lines))):
+            parts.append(f"PTX lines {found} {why}")
+    changed = sum(d.kind not in ("unmatched",) for d in plan.differences)
+    if changed:
+        parts.insert(0, f"machine code and PTX differ in {changed} memory instructions")
+    return "; ".join(parts)

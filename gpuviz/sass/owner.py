@@ -1,0 +1,53 @@
+"""How often a guarded machine instruction is issued.
+
+`@P0 STS` is issued to every warp that comes by, whether a lane's P0 holds or not, and the counter
+of executed instructions counts it. In PTX the same store stood in a block of its own, which other
+warps branched around; the assembler replaced the branch by the guard. So it is issued as often as
+the block with the branch is executed: that block is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuviz.ptx.flow import Span
+from gpuviz.ptx.ir import Function
+from gpuviz.sass.flow import SassBlock, dominators, loops, name_of
+
+_ANCHORS = frozenset({"LDS", "STS", "LDG", "STG", "LDL", "STL", "LD", "ST", "ATOMS", "ATOMG", "RED",
+                      "REDG", "ATOM", "BAR", "LDGSTS", "SHFL", "VOTE", "WARPSYNC"})
+_TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P", "UISETP"})
+
+
+class Owners:
+    """Finds, for a block of machine code and a block of PTX, the PTX block executed as often."""
+
+    def __init__(self, function: Function, blocks: Sequence[Span], code: Sequence[SassBlock]
+                 ) -> None:
+        following = [b.next for b in blocks]
+        self._lines = [{i.ptx_line for i in function.body[b.start:b.end]} for b in blocks]
+        self._code = code
+        self._above = dominators(following)
+        self._headers = frozenset(loops(following))
+
+    def owner(self, sass_block: int, block: int) -> int:
+        """The PTX block that is executed whenever the machine code's block is."""
+        chain = self._chain(block)
+        for names in (_ANCHORS, _TESTS):
+            lines = self._present(sass_block, names)
+            best = next((b for b in reversed(chain) if self._lines[b] & lines), None)
+            if best is not None:
+                return best
+        return block
+
+    def _chain(self, block: int) -> list[int]:
+        """The block and those that dominate it, up to the header of its loop."""
+        found = [block]
+        while found[-1] not in self._headers and self._above.get(found[-1], found[-1]) != found[-1]:
+            found.append(self._above[found[-1]])
+        return found
+
+    def _present(self, sass_block: int, names: frozenset[str]) -> set[int]:
+        """PTX lines of the unguarded instructions of these names in a block of code."""
+        return {i.ptx_line for i in self._code[sass_block].instructions
+                if not i.guard and name_of(i) in names}

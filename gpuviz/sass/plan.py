@@ -1,0 +1,77 @@
+"""What becomes of each PTX memory instruction in machine code, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpuviz.ptx.ir import Module
+from gpuviz.sass.listing import SassInstruction
+
+Kind = Literal["same", "merged", "dropped", "split", "widened", "unmatched"]
+
+
+@dataclass(frozen=True)
+class Emit:
+    """One machine instruction that stands for a PTX one.
+
+    Attributes
+    ----------
+    sass : the instruction (of several copies, the first)
+    shift : bytes to add to the PTX instruction's address
+    width : bytes per lane
+    owner : pc of the first PTX instruction of the basic block that is executed as often as this
+        instruction is issued, or -1 when it is issued only by warps with an active lane
+    """
+
+    sass: SassInstruction
+    shift: int
+    width: int
+    owner: int = -1
+
+
+@dataclass(frozen=True)
+class Match:
+    """The machine instructions of one PTX memory instruction; none when it was dropped.
+
+    `into` is the pc of the PTX instruction that a merged one became part of.
+    """
+
+    pc: int
+    kind: Kind
+    emits: tuple[Emit, ...] = ()
+    into: int = -1
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place where machine code and PTX differ, in words, for the CUDA and the PTX line."""
+
+    line: int
+    ptx_line: int
+    kind: Kind | Literal["issued", "unrolled", "spill"]
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How to execute a kernel's PTX so that its memory accesses are those of the machine code.
+
+    Attributes
+    ----------
+    module : the PTX, its loops unrolled as the assembler did
+    matches : by pc of `module`
+    origin : pc of an unrolled copy to the pc of the instruction it was copied from
+    idle : machine instructions that never access memory but are issued (`@!PT LDS`, which goes
+        before an asynchronous copy on sm_90), with the pc of the PTX instruction they come with
+    differences : in the order of the PTX text
+    unaccounted : machine instructions that stand for no PTX memory instruction (spills, ...)
+    """
+
+    module: Module
+    matches: Mapping[int, Match]
+    origin: Mapping[int, int] = field(default_factory=dict)
+    idle: tuple[tuple[int, Emit], ...] = ()
+    differences: tuple[Difference, ...] = ()
+    unaccounted: tuple[SassInstruction, ...] = ()
