@@ -2,13 +2,17 @@
 
 from gpuviz.errors import InputError
 from gpuviz.scenes.banks import LESSON as BANKS
+from gpuviz.scenes.alignment import LESSON as ALIGNMENT
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
+from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 
 SCENES: tuple[Lesson, ...] = (
     HIERARCHY,
+    LAUNCH_LIMITS,
     COALESCING,
+    ALIGNMENT,
     BANKS,
 )  # fmt: skip
 

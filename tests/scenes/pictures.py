@@ -37,6 +37,11 @@ def same(one: Mark, other: Mark) -> bool:
     )
 
 
+def words(shown: Frame) -> list[str]:
+    """Every string of a picture."""
+    return [text for mark in shown.marks if isinstance(mark, Texts) for text in mark.strings]
+
+
 def text_rects(shown: Frame) -> list[tuple[str, QRectF]]:
     """Each string with the box its capitals take, as Qt measures it."""
     rects = []

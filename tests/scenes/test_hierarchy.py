@@ -99,10 +99,10 @@ def test_blocks_are_placed_only_where_that_was_measured() -> None:
         placement=SimpleNamespace(sm=np.array([0, 2, 4, 6, 8, 0]))))
     assert placement(measured) == {0: 0, 1: 2, 2: 4, 3: 6, 4: 8, 5: 0}
     story = LESSON.tell(LESSON.defaults(), {"identify": measured})
-    words = [text for text, _ in pictures.text_rects(pictures.frame(story, 1.0, "large"))]
+    words = pictures.words(pictures.frame(story, 1.0, "large"))
     assert "SM 0: 0 5" in words and "measured" in words and "unavailable" not in words
-    plain = pictures.text_rects(pictures.frame(played("2-D, 8 x 6").story, 1.0, "large"))
-    assert "unavailable" in [text for text, _ in plain]
+    plain = pictures.frame(played("2-D, 8 x 6").story, 1.0, "large")
+    assert "unavailable" in pictures.words(plain)
 
 
 def test_bad_combinations_are_explained() -> None:
