@@ -9,11 +9,13 @@ Compute, Kernel Profiling Guide, "Metrics Decoder".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 _T = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}"
 _SASS_WAVES = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}"
 _RAW_WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}"
+_SASS = "smsp__sass_inst_executed_op_{}_{}"
+_SASS_SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_{}_op_{}"
 _OPS = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red"}
 _STAGES = {"requests": "requests", "sectors": "sectors", "lines": "set_accesses"}
 
@@ -30,7 +32,7 @@ def _tag_stage() -> Iterator[tuple[str, Forms]]:
 
 def _shared() -> Iterator[tuple[str, Forms]]:
     for op in ("load", "store", "atomic"):
-        yield f"shared_{op}_requests", (f"smsp__inst_executed_op_shared_{_OPS[op]}",)
+        yield f"shared_{op}_requests", (_SASS.format("shared", _OPS[op]),)
         yield f"shared_{op}_wavefronts", (_SASS_WAVES.format(_OPS[op]),)
         yield f"shared_{op}_wavefronts_raw", (_RAW_WAVES.format(_OPS[op]),)
 
@@ -39,7 +41,7 @@ _COPY = "smsp__sass_l1tex_t_{}_pipe_lsu_mem_global_op_ldgsts"
 _OTHERS: dict[str, Forms] = {
     "global_copy_requests": (_COPY.format("requests"),),
     "global_copy_sectors": (_COPY.format("sectors"),),
-    "shared_copy_requests": ("smsp__inst_executed_op_ldgsts",),
+    "shared_copy_requests": ("smsp__sass_inst_executed_op_ldgsts",),
     "shared_copy_wavefronts": (_SASS_WAVES.format("ldgsts"),),
     "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
     "constant_cache_requests": ("idc__requests",),
@@ -51,6 +53,22 @@ _OTHERS: dict[str, Forms] = {
     "dram_write_sectors": ("dram__sectors_write", "dram__sectors_op_write"),
 }
 FORMS: dict[str, Forms] = {**dict(_tag_stage()), **dict(_shared()), **_OTHERS}
+"""Everything that is measured, by key."""
+
+
+def _live() -> Iterator[tuple[str, Forms]]:
+    for space, ops in (("global", tuple(_OPS)), ("local", ("load", "store"))):
+        for op in ops:
+            yield f"{space}_{op}_requests", (_SASS.format(space, _OPS[op]),)
+            if op in ("load", "store"):
+                yield f"{space}_{op}_sectors", (_SASS_SECTORS.format(space, _OPS[op]),)
+    for key, forms in FORMS.items():
+        if key.startswith("shared_") and "sass" in forms[0]:
+            yield key, forms
+
+
+LIVE_FORMS: dict[str, Forms] = dict(_live())
+"""The keys that patched instructions count: all in one pass, hundreds of readings a second."""
 
 NOT_COMPARED = {
     "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them
@@ -60,9 +78,10 @@ NOT_COMPARED = {
 """Keys that are shown as measured, and that nothing is predicted for."""
 
 
-def metrics_for(keys: Iterable[str], available: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def metrics_for(forms: Mapping[str, Forms], available: frozenset[str]
+                ) -> dict[str, tuple[str, ...]]:
     """The metrics of each key that a chip with these base metrics can measure."""
-    chosen = {key: _choose(FORMS.get(key, ()), available) for key in keys}
+    chosen = {key: _choose(listed, available) for key, listed in forms.items()}
     return {key: metrics for key, metrics in chosen.items() if metrics}
 
 

@@ -57,7 +57,7 @@ def to_wire(error: Exception) -> dict[str, Any]:
 def from_wire(plain: Mapping[str, Any]) -> Error:
     """The error `to_wire` made plain."""
     kind, message = _KINDS.get(str(plain.get("kind")), Error), str(plain.get("message"))
-    reason = plain.get("reason")
-    if kind is CountersUnavailable and reason in get_args(Reason):
-        return CountersUnavailable(message, reason)
+    if kind is CountersUnavailable:
+        return CountersUnavailable(message, next(
+            (reason for reason in get_args(Reason) if reason == plain.get("reason")), "failed"))
     return kind(message)

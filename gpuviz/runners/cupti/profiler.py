@@ -73,7 +73,7 @@ class Profiler:
         call, host = self._library.call, self._host
         call("cuptiProfilerHostConfigAddMetrics", host=host, **self._named)
         size = call("cuptiProfilerHostGetConfigImageSize", host=host).size
-        image = (ctypes.c_uint8 * size)()
+        image = _bytes(size)
         call("cuptiProfilerHostGetConfigImage", host=host, **_image(image))
         return image
 
@@ -85,7 +85,7 @@ class Profiler:
         size = self._library.call(
             "cuptiRangeProfilerGetCounterDataSize", profiler=self._profiler, ranges=self._ranges,
             nodes=self._ranges, **self._named).size  # fmt: skip
-        return (ctypes.c_uint8 * size)()
+        return _bytes(size)
 
     def read(self, launch: Callable[[], None]) -> list[dict[str, float]]:
         """Values of the metrics, one dictionary for each kernel that `launch` starts.
@@ -131,6 +131,10 @@ class Profiler:
         """Give the counters back."""
         self._library.call("cuptiRangeProfilerDisable", profiler=self._profiler)
         self._library.call("cuptiProfilerHostDeinitialize", host=self._host)
+
+
+def _bytes(size: int) -> ctypes.Array[Any]:
+    return ctypes.create_string_buffer(size)
 
 
 def _address(array: ctypes.Array[Any]) -> ctypes.c_void_p:

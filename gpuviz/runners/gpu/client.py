@@ -1,0 +1,233 @@
+"""A GPU for the rest of gpuviz: blocking calls, each with a time limit, that can be cancelled.
+
+    with Gpu() as gpu:
+        facts = gpu.facts()
+        launch = launch_of(job)
+        outputs = gpu.run(launch)
+        timing = gpu.time(launch, 100)
+        readings = gpu.count(launch)
+
+Calls may come from any thread, one at a time. A kernel that faults, hangs or kills the worker
+raises an error; the next call starts a fresh worker, and loads again what it needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from gpuviz.arguments import materialise
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.counters import FORMS, LIVE_FORMS
+from gpuviz.runners.gpu import protocol
+from gpuviz.runners.gpu.process import Process, command, never
+from gpuviz.runners.gpu.protocol import Array, Mode, Reply, Request
+from gpuviz.runners.job import Job, Triple
+from gpuviz.runners.measurement import (
+    DeviceFacts,
+    Peaks,
+    Placement,
+    Reading,
+    Telemetry,
+    Timing,
+)
+from gpuviz.runners.placement import decode, for_driver, instrument
+
+LIMIT_SECONDS = 20.0
+START_SECONDS = 60.0  # the first request waits for Python, CuPy and a context as well
+WARMUP_MS = 50.0
+BATCH = 25  # launches timed in one request, so that cancelling does not have to kill
+_KEPT = 8  # launches on the device; the one used longest ago goes first
+
+
+@dataclass(frozen=True, eq=False)
+class GpuLaunch:
+    """A launch with everything a GPU needs. `ptx` serves block placement."""
+
+    form: Literal["cubin", "ptx"]
+    code: bytes
+    ptx: str
+    entry: str
+    grid: Triple
+    block: Triple
+    dynamic_shared: int
+    arguments: tuple[Array, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """A name made of all that decides what happens."""
+        digest = hashlib.sha256(self.code)
+        digest.update(repr((self.entry, self.grid, self.block, self.dynamic_shared)).encode())
+        for argument in self.arguments:
+            digest.update(f"{argument.dtype.str}{argument.shape}".encode())
+            digest.update(np.ascontiguousarray(argument).view(np.uint8).data if argument.ndim
+                          else argument.tobytes())  # fmt: skip
+        return digest.hexdigest()
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+def launch_of(job: Job) -> GpuLaunch:
+    """A job's machine code with its arguments made; its PTX where it came without machine code."""
+    program = job.program
+    arguments = tuple(np.asarray(materialise(spec, n)) for n, spec in enumerate(job.arguments))
+    has_code = bool(program.cubin)
+    return GpuLaunch(
+        "cubin" if has_code else "ptx", program.cubin or program.ptx.encode(),
+        program.ptx, job.entry, job.grid, job.block, job.dynamic_shared, arguments)  # fmt: skip
+
+
+class Gpu:
+    """One GPU, owned by a process of its own that is started when first needed."""
+
+    def __init__(self, device: int = 0, *, limit: float = LIMIT_SECONDS,
+                 arguments: Sequence[str] | None = None) -> None:
+        self._arguments = tuple(arguments or command(device))
+        self._limit = limit
+        self._process: Process | None = None
+        self._loaded: dict[str, None] = {}
+        self._devices: tuple[DeviceFacts, ...] = ()
+        self._own = device
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Gpu:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker; a later call would start another."""
+        process = self._process
+        if process is not None:
+            process.close()
+
+    def _ask(self, request: Request, cancel: Cancel = never) -> Reply:
+        with self._lock:
+            return self._running().ask(request, self._limit, cancel)
+
+    def _running(self) -> Process:
+        """The worker, started if there is none; its first answer may take long."""
+        if self._process is None or not self._process.alive:
+            self._loaded.clear()
+            self._process = Process(self._arguments)
+            reply = self._process.ask(protocol.Describe(), START_SECONDS)
+            self._devices = tuple(DeviceFacts(**facts) for facts in reply.values["devices"])
+            self._own = int(reply.values["own"])
+        return self._process
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker is there right now."""
+        return self._process is not None and self._process.alive
+
+    @property
+    def printed(self) -> str:
+        """The last lines that kernels printed, or that the worker complained with."""
+        return self._process.printed if self._process is not None else ""
+
+    def devices(self) -> tuple[DeviceFacts, ...]:
+        """All GPUs of this machine. NoDevice when there is none."""
+        with self._lock:
+            if not self._devices:
+                self._running()
+            return self._devices
+
+    def facts(self) -> DeviceFacts:
+        """This GPU."""
+        return self.devices()[self._own]
+
+    def _load(self, launch: GpuLaunch, cancel: Cancel) -> str:
+        self._running()
+        return self._keep(protocol.Load(
+            launch.key, launch.form, launch.entry, launch.grid, launch.block,
+            launch.dynamic_shared, (np.frombuffer(launch.code, np.uint8), *launch.arguments),
+        ), cancel)  # fmt: skip
+
+    def _keep(self, request: protocol.Load, cancel: Cancel) -> str:
+        if request.key in self._loaded:
+            del self._loaded[request.key]
+        else:
+            while len(self._loaded) >= _KEPT:
+                oldest = next(iter(self._loaded))
+                del self._loaded[oldest]
+                self._ask(protocol.Drop(oldest))
+            self._ask(request, cancel)
+        self._loaded[request.key] = None
+        return request.key
+
+    def run(self, launch: GpuLaunch, cancel: Cancel = never) -> tuple[Array, ...]:
+        """The buffers after one launch, in the order of the arguments.
+
+        Raises
+        ------
+        KernelFault : an illegal address or the like; TimeLimit when it never ends
+        WorkerLost, Cancelled, NoDevice, LaunchError
+        """
+        with self._lock:
+            return self._ask(protocol.Run(self._load(launch, cancel)), cancel).arrays
+
+    def time(self, launch: GpuLaunch, count: int = 100, *, mode: Mode = "warm",
+             warmup_ms: float = WARMUP_MS, cancel: Cancel = never,
+             progress: Progress = lambda fraction: None) -> Timing:
+        """Durations of `count` launches; errors as `run`."""
+        times: list[Any] = []
+        clocks: list[float] = []
+        with self._lock:
+            key = self._load(launch, cancel)
+            for first in range(0, count, BATCH):
+                size = min(BATCH, count - first)
+                reply = self._ask(
+                    protocol.Time(key, size, 0.0 if first else warmup_ms, mode), cancel)
+                times.append(reply.arrays[0])
+                clocks += reply.values["clocks"]
+                progress((first + size) / count)
+        return Timing(np.concatenate(times), mode, tuple(clocks))
+
+    def count(self, launch: GpuLaunch, *, live: bool = False, cancel: Cancel = never
+              ) -> dict[str, Reading]:
+        """Counters of one launch, by key: all, or only the `live` ones, which take one pass.
+
+        Raises
+        ------
+        CountersUnavailable : denied, busy or not supported; and as `run`
+        """
+        with self._lock:
+            reply = self._ask(protocol.Count(self._load(launch, cancel), live), cancel)
+        values = reply.values["values"]
+        return {key: _reading(key, values) for key in (LIVE_FORMS if live else FORMS)}
+
+    def place(self, launch: GpuLaunch, cancel: Cancel = never) -> Placement:
+        """Where and when each block ran; errors as `run`."""
+        with self._lock:
+            major, _, minor = self.facts().cuda.partition(".")
+            ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
+            key = self._keep(protocol.Load(
+                launch.key + "+places", "ptx", launch.entry, launch.grid, launch.block,
+                launch.dynamic_shared,
+                (np.frombuffer(ptx.encode(), np.uint8), *launch.arguments)), cancel)
+            return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
+
+    def peaks(self, cancel: Cancel = never) -> Peaks:
+        """What this GPU reaches at best; measured anew by each call (a second or so)."""
+        return Peaks(**self._ask(protocol.Peaks(), cancel).values)
+
+    def telemetry(self) -> Telemetry:
+        """Clocks, temperature and power now."""
+        values = dict(self._ask(protocol.Sense()).values)
+        return Telemetry(**values | {"throttle": tuple(values["throttle"])})
+
+
+def _reading(key: str, values: dict[str, float]) -> Reading:
+    if key in values:
+        return Reading(values[key])
+    return Reading(None, "this GPU has no counter for it")

@@ -1,0 +1,84 @@
+"""A launch on the device: its code loaded, its buffers filled, ready to go again and again."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from typing import Any
+
+from gpuviz.runners.gpu.protocol import Array, Load
+
+COPIES_BYTES = 2 << 30  # at most, of buffers to rotate through
+_COPIES = 64
+
+
+class Kernel:
+    """One launch. Copy 0 of its buffers is what `run` uses; others only serve timing."""
+
+    def __init__(self, cupy: Any, request: Load) -> None:
+        self._cupy, self._request = cupy, request
+        code, *arguments = request.arrays
+        self._arguments = arguments
+        self.module = _module(cupy, code.tobytes(), request.form)
+        self._kernel = self.module.get_function(request.entry)
+        if request.dynamic_shared:
+            self._kernel.max_dynamic_shared_size_bytes = request.dynamic_shared
+        self._copies = [self._device_arguments()]
+
+    def _device_arguments(self) -> tuple[Any, ...]:
+        """Buffers on the device, scalars as they are."""
+        return tuple(self._cupy.asarray(a) if a.ndim else a[()] for a in self._arguments)
+
+    @property
+    def bytes(self) -> int:
+        """Of all buffers together."""
+        return sum(a.nbytes for a in self._arguments if a.ndim)
+
+    def launch(self, number: int = 0) -> None:
+        """Start it, on one of the copies in turn; does not wait."""
+        request, copies = self._request, self._copies
+        self._kernel(request.grid, request.block, copies[number % len(copies)],
+                     shared_mem=request.dynamic_shared)  # fmt: skip
+
+    def reset(self) -> None:
+        """Fill the buffers as they were given."""
+        for host, device in zip(self._arguments, self._copies[0], strict=True):
+            if host.ndim:
+                device.set(host)
+
+    def outputs(self) -> tuple[Array, ...]:
+        """The buffers now."""
+        return tuple(d.get() for h, d in zip(self._arguments, self._copies[0], strict=True)
+                     if h.ndim)  # fmt: skip
+
+    def rotate(self, beyond: int) -> None:
+        """Make as many copies of the buffers as together exceed a number of bytes."""
+        size = max(self.bytes, 1)
+        wanted = min(beyond // size + 2, _COPIES, max(1, COPIES_BYTES // size))
+        while len(self._copies) < wanted:
+            self._copies.append(self._device_arguments())
+        del self._copies[wanted:]
+
+    def stay(self) -> None:
+        """One set of buffers again."""
+        del self._copies[1:]
+
+    def point(self, name: str, array: Any) -> None:
+        """Set a pointer variable of the module to an array's address."""
+        address = ctypes.c_uint64(array.data.ptr)
+        place = ctypes.cast(ctypes.byref(address), ctypes.c_void_p)
+        self.module.get_global(name).copy_from_host(place, ctypes.sizeof(address))
+
+
+def _module(cupy: Any, code: bytes, form: str) -> Any:
+    """A loaded module; CuPy reads it from a file, which is gone afterwards."""
+    handle, path = tempfile.mkstemp(suffix="." + form)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(code)
+        module = cupy.RawModule(path=path)
+        module.compile()
+        return module
+    finally:
+        os.unlink(path)

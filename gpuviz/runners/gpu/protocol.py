@@ -1,0 +1,194 @@
+"""What gpuviz and the process that owns the GPU say to each other, over a pair of pipes.
+
+A message is: four bytes of magic, the length of a JSON header, the header, then the arrays it
+announces, raw. Nothing is pickled, and nothing received is executed but the kernels sent to be run.
+Both sides are of one version: the magic changes with the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.errors import FormatError
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+Triple = tuple[int, int, int]
+Mode = Literal["warm", "flushed", "rotated"]
+
+_MAGIC = b"gpv1"
+_FRAME = struct.Struct("<4sI")
+_HEADER_LIMIT = 16 << 20
+
+
+@dataclass(frozen=True)
+class Describe:
+    """What GPUs are there?"""
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Keep a launch under a key. Arrays: the code (bytes), then the kernel's arguments in order.
+
+    An argument without dimensions is passed by value, any other is a buffer. `form` says what the
+    code is: a cubin, or PTX for the driver to assemble.
+    """
+
+    key: str
+    form: Literal["cubin", "ptx"]
+    entry: str
+    grid: Triple
+    block: Triple
+    dynamic_shared: int
+    arrays: Arrays
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Forget a launch and free its memory."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Launch once on fresh buffers; the reply's arrays are the buffers afterwards."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Time:
+    """Launch `count` times after a warm-up; the reply's array is the durations in microseconds.
+
+    `flushed` empties the L2 cache before each launch, `rotated` goes through copies of the buffers
+    that together exceed it.
+    """
+
+    key: str
+    count: int
+    warmup_ms: float
+    mode: Mode
+
+
+@dataclass(frozen=True)
+class Count:
+    """Read counters of one launch: `live` for the exact ones that take one pass, or all."""
+
+    key: str
+    live: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Launch once code that notes where blocks run (see `gpuviz.runners.placement`)."""
+
+    key: str
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """What do a plain copy and a loop of multiply-adds reach on this GPU?"""
+
+
+@dataclass(frozen=True)
+class Sense:
+    """Clocks, temperature, power."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """An answer: plain values, and arrays."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Arrays = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """An error (see `gpuviz.runners.faults`); after a fatal one the process ends itself."""
+
+    error: Mapping[str, Any]
+    fatal: bool
+
+
+Request = Describe | Load | Drop | Run | Time | Count | Place | Peaks | Sense
+Message = Request | Reply | Failure
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (Describe, Load, Drop, Run, Time, Count, Place, Peaks, Sense, Reply, Failure)
+}
+
+
+def send(stream: BinaryIO, message: Message) -> None:
+    """Write one message and flush."""
+    plain = {f.name: getattr(message, f.name) for f in fields(message)}
+    arrays = [np.asarray(array) for array in plain.pop("arrays", ())]
+    header = json.dumps({
+        "kind": type(message).__name__, "fields": plain,
+        "arrays": [{"dtype": a.dtype.str, "shape": a.shape} for a in arrays],
+    }).encode()  # fmt: skip
+    stream.write(_FRAME.pack(_MAGIC, len(header)) + header)
+    for array in arrays:
+        stream.write(array.tobytes())
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Message:
+    """Read one message.
+
+    Raises
+    ------
+    EOFError : the other side is gone
+    FormatError : what arrived is no message of this protocol
+    """
+    magic, size = _FRAME.unpack(_exactly(stream, _FRAME.size))
+    if magic != _MAGIC or size > _HEADER_LIMIT:
+        raise FormatError(f"what the GPU's process sent is not of this protocol: {magic!r}")
+    try:
+        header = json.loads(_exactly(stream, size))
+        shapes = [(np.dtype(a["dtype"]), tuple(map(int, a["shape"]))) for a in header["arrays"]]
+        kind, plain = _KINDS[header["kind"]], dict(header["fields"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"a message of the GPU's process is damaged: {error}") from None
+    arrays = tuple(_array(stream, dtype, shape) for dtype, shape in shapes)
+    return _message(kind, plain, arrays)
+
+
+def _message(kind: type[Any], plain: dict[str, Any], arrays: Arrays) -> Message:
+    names = {f.name for f in fields(kind)}
+    if "arrays" in names:
+        plain["arrays"] = arrays
+    for name in ("grid", "block"):
+        if name in plain:
+            plain[name] = tuple(plain[name])
+    if plain.keys() != names:
+        raise FormatError(f"{kind.__name__} has the fields {sorted(names)}, not {sorted(plain)}")
+    made: Message = kind(**plain)
+    return made
+
+
+def _array(stream: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    if dtype.hasobject:
+        raise FormatError("arrays of objects are not sent")
+    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    return np.frombuffer(_exactly(stream, size), dtype).reshape(shape).copy()
+
+
+def _exactly(stream: BinaryIO, size: int) -> bytes:
+    parts, missing = [], size
+    while missing:
+        part = stream.read(min(missing, 1 << 24))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,70 @@
+"""Counters of launches on the device: one profiler at a time, kept while the same set is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuviz.runners.counters import FORMS, LIVE_FORMS, combine, metrics_for
+from gpuviz.runners.cupti.library import load
+from gpuviz.runners.cupti.profiler import Chip, Profiler
+from gpuviz.runners.cupti.status import unavailable
+from gpuviz.runners.gpu.kernel import Kernel
+
+
+class Counters:
+    """Reads counters in the current context of a device."""
+
+    def __init__(self, cupy: Any, device: int) -> None:
+        self._cupy, self._device = cupy, device
+        self._chip: Chip | None = None
+        self._available: frozenset[str] = frozenset()
+        self._profiler: Profiler | None = None
+
+    def _found(self) -> Chip:
+        if self._chip is None:
+            self._chip = Chip(load(), self._device)
+            self._available = self._chip.metrics()
+        return self._chip
+
+    def check(self) -> None:
+        """Try them once.
+
+        Raises
+        ------
+        CountersUnavailable : and why
+        """
+        self._found()
+        self._select(metrics_for(LIVE_FORMS, self._available))
+
+    def read(self, kernel: Kernel, live: bool) -> tuple[dict[str, float], int]:
+        """Values by key of one launch, and how many times it ran for them.
+
+        Raises
+        ------
+        CountersUnavailable : CUPTI refuses
+        """
+        self._found()
+        forms = LIVE_FORMS if live else FORMS
+        chosen = metrics_for(forms, self._available)
+        profiler = self._select(chosen)
+        kernel.stay()
+        kernel.reset()
+        found = profiler.read(lambda: self._launch(kernel))
+        if len(found) != 1:
+            raise unavailable("failed", f"{len(found)} kernels were measured instead of one")
+        return combine(chosen, found[0]), profiler.passes
+
+    def _launch(self, kernel: Kernel) -> None:
+        kernel.launch()
+        self._cupy.cuda.get_current_stream().synchronize()
+
+    def _select(self, chosen: dict[str, tuple[str, ...]]) -> Profiler:
+        metrics = tuple(dict.fromkeys(m for parts in chosen.values() for m in parts))
+        if self._profiler is not None and self._profiler.metrics == metrics:
+            return self._profiler
+        if self._profiler is not None:
+            self._profiler.close()
+            self._profiler = None
+        context = self._cupy.cuda.driver.ctxGetCurrent()
+        self._profiler = Profiler(self._found(), context, metrics)
+        return self._profiler

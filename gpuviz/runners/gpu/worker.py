@@ -1,0 +1,87 @@
+"""The process that owns the GPU: `python -m gpuviz.runners.gpu.worker DEVICE`.
+
+It answers one request after the other on standard output, and ends when standard input does, or
+after an error that leaves the GPU's context unusable. What kernels print goes to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, Protocol
+
+from gpuviz.runners.faults import to_wire
+from gpuviz.runners.gpu import protocol
+from gpuviz.runners.gpu.protocol import Failure, Message, Reply, Request
+
+
+class Backend(Protocol):
+    """What the process does with requests: one method a kind, called `<kind>` in small letters."""
+
+    def fatal(self, error: Exception) -> bool:
+        """Whether nothing can be launched after this error."""
+
+
+def serve(backend: Backend, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer requests until the other side is gone, or an error is fatal."""
+    while True:
+        try:
+            request = protocol.receive(source)
+        except EOFError:
+            return
+        answer = _answer(backend, request)
+        protocol.send(sink, answer)
+        if isinstance(answer, Failure) and answer.fatal:
+            return
+
+
+def _answer(backend: Backend, request: Message) -> Reply | Failure:
+    try:
+        method: Callable[[Message], Reply] = getattr(backend, type(request).__name__.lower())
+        return method(request)
+    except Exception as error:  # whatever it is, the other side must hear of it
+        return Failure(to_wire(error), backend.fatal(error))
+
+
+class Unusable:
+    """Stands in for a GPU that cannot be used: every request is answered with the reason."""
+
+    def __init__(self, reason: Exception) -> None:
+        self._reason = reason
+
+    def fatal(self, error: Exception) -> bool:
+        """Nothing helps but starting anew."""
+        return True
+
+    def __getattr__(self, name: str) -> Callable[[Request], Reply]:
+        def refuse(request: Request) -> Reply:
+            raise self._reason
+
+        return refuse
+
+
+def _pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes to gpuviz; standard output proper, which kernels print to, becomes the error's."""
+    sys.stdout.flush()
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return sys.stdin.buffer, sink
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Serve the GPU whose number is the first argument."""
+    source, sink = _pipes()
+    backend: Any
+    try:
+        from gpuviz.runners.gpu.device import Device
+
+        backend = Device(int(arguments[1]) if len(arguments) > 1 else 0)
+    except Exception as error:
+        backend = Unusable(error)
+    serve(backend, source, sink)
+
+
+if __name__ == "__main__":
+    main(sys.argv)
+    os._exit(0)  # tearing down a context that a kernel broke can hang

@@ -1,0 +1,177 @@
+"""What a GPU said of one launch: live, or from a recording. Sizes in bytes, times as named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+MOVED = 0.02  # a clock that moved by more than this fraction is worth a word
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One counter: its value, or why there is none."""
+
+    value: float | None
+    why: str = ""
+
+    @property
+    def status(self) -> Literal["measured", "unavailable"]:
+        """Whether there is a value."""
+        return "unavailable" if self.value is None else "measured"
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """One GPU. `counters` is "" when hardware counters can be read, else why not."""
+
+    index: int
+    name: str
+    capability: str
+    driver: str
+    cuda: str
+    multiprocessors: int
+    memory: int
+    l2: int
+    bus: str = ""
+    clock_mhz: float = 0.0
+    memory_clock_mhz: float = 0.0
+    limits: Mapping[str, int] = field(default_factory=dict)
+    counters: str = ""
+
+    @property
+    def sm(self) -> str:
+        """The name compilers use: sm_90."""
+        return "sm_" + self.capability.replace(".", "")
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """The GPU at one moment; None where NVML does not tell. Clocks in MHz, power in watts."""
+
+    sm_clock: float | None = None
+    memory_clock: float | None = None
+    temperature: float | None = None
+    power: float | None = None
+    memory_used: int | None = None
+    throttle: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """Durations of launches in microseconds, (N,), in the order launched.
+
+    `mode` says what was in the cache; `clocks` are those of the multiprocessors in MHz, read before
+    and after each batch of launches.
+    """
+
+    microseconds: F64
+    mode: str = "warm"
+    clocks: tuple[float, ...] = ()
+
+    @property
+    def median(self) -> float:
+        """The middle duration."""
+        return float(np.median(self.microseconds))
+
+    @property
+    def minimum(self) -> float:
+        """The shortest one."""
+        return float(self.microseconds.min())
+
+    @property
+    def spread(self) -> float:
+        """From the first to the third quartile."""
+        low, high = np.percentile(self.microseconds, (25, 75))
+        return float(high - low)
+
+    @property
+    def clock_note(self) -> str:
+        """A sentence when the clock moved while launches were timed, else ""."""
+        low, high = min(self.clocks, default=0.0), max(self.clocks, default=0.0)
+        if high - low <= MOVED * high:
+            return ""
+        return f"the clock moved between {low:.0f} and {high:.0f} MHz during the measurement"
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where and when each block ran, (B,) each: linear block, multiprocessor, nanoseconds.
+
+    Times count from the start of the first block. They come from the GPU's global timer, which
+    ticks at intervals of its own (`tick_ns`, as seen in the times).
+    """
+
+    block: I64
+    sm: I64
+    start_ns: I64
+    end_ns: I64
+
+    @property
+    def tick_ns(self) -> int:
+        """The coarsest step that all times are multiples of."""
+        return int(np.gcd.reduce(np.concatenate([self.start_ns, self.end_ns]))) if len(
+            self.block) else 0
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """What a plain copy (bytes read and written) and a loop of multiply-adds reached, a second."""
+
+    bytes_per_second: float
+    flops_per_second: float
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Everything measured of one launch.
+
+    `counters` are by the keys of `gpuviz.memory.counting`, and some of their own (see
+    `gpuviz.runners.counters`). `differences` holds, for each buffer, the largest absolute
+    difference between the GPU's result and the emulator's.
+    """
+
+    source: Literal["live", "recorded"]
+    date: str
+    device: DeviceFacts
+    counters: Mapping[str, Reading] = field(default_factory=dict)
+    timing: Timing | None = None
+    placement: Placement | None = None
+    telemetry: Telemetry | None = None
+    peaks: Peaks | None = None
+    differences: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def badge(self) -> str:
+        """As shown beside its numbers."""
+        return "measured" if self.source == "live" else "recorded"
+
+    @property
+    def caption(self) -> str:
+        """Where the numbers come from, in words."""
+        if self.source == "live":
+            return f"measured on {self.device.name}"
+        return f"recorded on {self.device.name}, {self.date}"
+
+    def values(self) -> dict[str, float]:
+        """The counters that have a value."""
+        return {k: r.value for k, r in self.counters.items() if r.value is not None}
+
+
+def largest_difference(got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float:
+    """Largest absolute difference; values that are not numbers in both places count as equal."""
+    if got.dtype.kind in "iu":
+        equal = np.array_equal(got, expected)
+        wide = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+        return 0.0 if equal else float(wide.max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+    apart[(got == expected) | (np.isnan(got) & np.isnan(expected))] = 0.0
+    return float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0))
