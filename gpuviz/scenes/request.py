@@ -22,7 +22,8 @@ class Request:
 
     `noun` (a key of `request_words`) is what the architecture's transactions are called, `groups`
     into how many parts it splits the warp, each served by itself, and `ordered` whether lanes have
-    to ask for words in order (1.0 and 1.1).
+    to ask for words in order (1.0 and 1.1). `record` is the size of the structs that the buffer
+    holds, 0 when it holds plain elements.
     `turn` (S,) is the place of each transaction of the strip in the order of delivery; `ideal`
     how many transactions the same lanes would need if they asked for consecutive elements.
     """
@@ -39,6 +40,7 @@ class Request:
     noun: str
     groups: int = 1
     ordered: bool = False
+    record: int = 0
 
     @property
     def name(self) -> str:
@@ -94,7 +96,10 @@ class Request:
         return nouns(self.noun)
 
     def place(self, lane: int) -> str:
-        """What a lane asks for, as an expression: `in[10]`."""
+        """What a lane asks for, as an expression: `in[10]`; in a struct also where: `p[2] + 16`."""
+        if self.record:
+            index, byte = divmod(int(self.address[lane]), self.record)
+            return f"{self.name}[{index}] + {byte}"
         return f"{self.name}[{self.address[lane] // self.instruction.width}]"
 
 

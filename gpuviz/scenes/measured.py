@@ -1,0 +1,48 @@
+"""What a GPU measured of a lesson's runs, or the words that say that there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpuviz.runners.base import Run
+from gpuviz.words import tr
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The median time of a launch: microseconds, the badge of its source, and the device."""
+
+    microseconds: float
+    badge: str
+    device: str
+
+    @property
+    def text(self) -> str:
+        """`12.4 µs` or `1.24 ms`."""
+        if self.microseconds >= 1000:
+            return f"{self.microseconds / 1000:.3g} ms"
+        return f"{self.microseconds:.3g} µs"
+
+
+def time_of(run: Run) -> Timed | None:
+    """How long a run's launch took on a GPU; None when none has run it."""
+    measurement = getattr(run, "measurement", None)
+    timing = getattr(measurement, "timing", None)
+    if measurement is None or timing is None:
+        return None
+    return Timed(timing.median, measurement.badge, measurement.device.name)
+
+
+def badge_of(times: Iterable[Timed | None]) -> str:
+    """The badge of a column of times."""
+    found = next((t for t in times if t is not None), None)
+    if found is None:
+        return tr("unavailable")
+    return tr("recorded") if found.badge == "recorded" else tr("live")
+
+
+def device_of(times: Iterable[Timed | None]) -> str:
+    """The device that was timed, in a few words; or why there is no time."""
+    found = next((t for t in times if t is not None), None)
+    return tr("no GPU and no recording") if found is None else found.device

@@ -1,0 +1,48 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from gpuviz.draw.hit import text_boxes
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Texts
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
+from gpuviz.draw.table import Column, draw, height_of, lay_out
+
+STAGE = Stage(1000, 400, DARK)
+COLUMNS = (
+    Column(("",), ("first", "second"), "left", "model"),
+    Column(("a rather long title of many words", "short title"), ("1", "1 000")),
+    Column(("bytes",), ("", ""), "left", least=60, optional=1),
+    Column(("another column",), ("12.5 ms", "–"), badge="recorded", color=DARK.good, optional=2),
+)
+
+
+@pytest.mark.parametrize("width", [180, 260, 330, 420, 560, 900])
+def test_words_stay_inside_and_apart(width: int) -> None:
+    area = Rect(10, 20, width, height_of(STAGE, 2, 2, True))
+    table = lay_out(STAGE, area, COLUMNS)
+    marks = [m for m in draw(STAGE, table, 2, 1) if isinstance(m, Texts)]
+    boxes = np.concatenate([text_boxes(m) for m in marks])
+    assert (boxes[:, 0] >= area.x - 1).all() and (boxes[:, 0] + boxes[:, 2] <= area.right + 1).all()
+    assert boxes[:, 1].min() >= area.y - 1 and table.bottom <= area.bottom + 1
+    for a, b in combinations(boxes.tolist(), 2):
+        apart = (a[0] + a[2] <= b[0] + 0.1 or b[0] + b[2] <= a[0] + 0.1
+                 or a[1] + a[3] * 0.8 <= b[1] or b[1] + b[3] * 0.8 <= a[1])  # fmt: skip
+        assert apart
+
+
+def test_optional_columns_go_first_and_the_elastic_one_grows() -> None:
+    narrow, wide = (lay_out(STAGE, Rect(0, 0, w, 120), COLUMNS) for w in (260, 900))
+    assert narrow.kept == (0, 1, 2) and wide.kept == (0, 1, 2, 3)
+    assert narrow.cell(0, 3) is None
+    bar = wide.cell(1, 2)
+    assert bar is not None and bar.width > 200
+    assert wide.titles[1] == ("a rather long title of many words",)
+
+
+def test_rows_to_come_are_not_drawn() -> None:
+    table = lay_out(STAGE, Rect(0, 0, 900, 120), COLUMNS)
+    words = [s for m in draw(STAGE, table, 1) if isinstance(m, Texts) for s in m.strings]
+    assert "first" in words and "second" not in words
