@@ -37,12 +37,14 @@ class MemoryInstruction:
     line : line of the CUDA source it comes from, 0 when unknown
     ptx_line : line of the PTX text, counted from 1
     text : the opcode with its qualifiers, `ld.global.nc.v4.f32`
-    op : load, store, atomic (returns the old value), reduction (does not), or copy (cp.async; the
-        global side is recorded as a load with op "copy", the shared side as a store with op "copy")
+    op : load, store, atomic (the old value is used), reduction (it is not, whether PTX says atom or
+        red: the assembler makes the same of both), or copy (cp.async: recorded once for each side)
     space : the state space accessed; a generic access is resolved to the space its lanes hit
     width : bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later)
     kind : PTX type of one element, `f32`
     path : "" or "nc" for loads through the read-only (texture) path
+    form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the constant
+        1 and nobody uses the result
     function : kernel or device function that holds it
     """
 
@@ -56,6 +58,7 @@ class MemoryInstruction:
     kind: str = "b32"
     path: str = ""
     function: str = ""
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +74,14 @@ class Access:
     active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
     repeat : how many identical copies each row stands for (blocks that behaved alike); counts are
         to be multiplied by it
+    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from
     """
 
     instruction: MemoryInstruction
     address: U64
     active: Bool | None
     repeat: int = 1
+    source: U64 | None = None
 
 
 class Sink(Protocol):
@@ -268,6 +273,7 @@ class Trace:
         sampling)
     thread_instructions, warp_instructions : PTX instructions executed by lanes and by warps
     printed : what the kernel wrote with printf
+    flops : floating-point operations executed (see `gpuviz.ptx.flops`)
     stretches, path : which instructions the recorded blocks' warps executed, with which lanes; None
         unless asked for
     """
@@ -288,6 +294,7 @@ class Trace:
     notes: tuple[str, ...] = field(default=())
     stretches: tuple[Stretch, ...] = ()
     path: Path | None = None
+    flops: int = 0
 
     def of(self, *, line: int | None = None, block: int | None = None, warp: int | None = None,
            space: str | None = None, op: str | None = None) -> Requests:

@@ -13,6 +13,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.ptx.access import Recorder
 from gpuviz.ptx.builtins import HEAP_BYTES
 from gpuviz.ptx.execution import Execution
+from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.heap import keep_freed_memory
 from gpuviz.ptx.ir import Function, Instruction, Module
 from gpuviz.ptx.machine import Machine
@@ -188,7 +189,8 @@ def _trace(execution: Execution, emulated: int, arch: str, source: str, options:
         tuple(b.record() for b in execution.branches.values()),
         tuple(execution.findings.values()), execution.printed, source,
         execution.program.module.text, arch, tuple(notes),
-        tuple(recorder.stretches), recorder.path())
+        tuple(recorder.stretches), recorder.path(),
+        floating_operations(execution.program.module, execution.threads))
 
 
 def _outputs(memory: GlobalMemory, arguments: Sequence[Array], labels: Sequence[str]

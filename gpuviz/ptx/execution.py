@@ -56,6 +56,7 @@ class Execution:
     branches: dict[int, BranchCount] = field(default_factory=dict)
     findings: dict[tuple[str, int], Finding] = field(default_factory=dict)
     executed: dict[int, int] = field(default_factory=dict)
+    threads: dict[tuple[int, int], int] = field(default_factory=dict)
     thread_instructions: int = 0
     warp_instructions: int = 0
     steps: int = 0
@@ -84,6 +85,7 @@ class Execution:
         self.thread_instructions += count * threads
         self.warp_instructions += count * warps
         self.executed[at.pc] = self.executed.get(at.pc, 0) + warps
+        self.threads[at.pc, count] = self.threads.get((at.pc, count), 0) + threads
         if self.thread_instructions > self.budget:
             text = self.program.module.line_text(at.ptx_line)
             raise KernelFault(

@@ -1,0 +1,40 @@
+"""Floating-point operations of a launch, from how often threads executed each basic block.
+
+An addition, multiplication, division or root counts one, a multiply-add two, packed types twice
+that, a matrix multiply-add 2mnk for its warp. Guards are not looked at: a block counts for every
+thread that entered it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gpuviz.ptx.ir import Instruction, Module
+
+_WEIGHTS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "rcp": 1, "sqrt": 1, "rsqrt": 1, "fma": 2,
+            "mad": 2}  # fmt: skip
+_FLOAT = re.compile(r"b?f(?:16|32|64)(x2)?$")
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+_WARP = 32
+
+
+def floating_operations(module: Module, threads: Mapping[tuple[int, int], int]) -> int:
+    """Operations executed; `threads` is by first instruction and length of each basic block."""
+    per_pc = {i.pc: _operations(i) for f in module.functions for i in f.body}
+    total = sum(count * sum(per_pc.get(pc, 0.0) for pc in range(first, first + length))
+                for (first, length), count in threads.items())
+    return round(total)
+
+
+def _operations(instruction: Instruction) -> float:
+    """Of one thread."""
+    opcode = instruction.opcode
+    if opcode.name in ("mma", "wmma"):
+        shape = next((m for mod in opcode.mods if (m := _SHAPE.match(mod))), None)
+        ours = shape is not None and (opcode.name == "mma" or "mma" in opcode.mods)
+        return 2 * int(shape[1]) * int(shape[2]) * int(shape[3]) / _WARP if shape and ours else 0.0
+    kind = _FLOAT.match(opcode.mods[-1]) if opcode.mods else None
+    if kind is None:
+        return 0.0
+    return _WEIGHTS.get(opcode.name, 0) * (2 if kind[1] else 1)
