@@ -1,19 +1,23 @@
 """The lessons, in course order. One lesson is one file and one line here."""
 
 from gpuviz.errors import InputError
-from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.alignment import LESSON as ALIGNMENT
+from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
+from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
+from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
 SCENES: tuple[Lesson, ...] = (
     HIERARCHY,
     LAUNCH_LIMITS,
     COALESCING,
     ALIGNMENT,
+    DIVERGENCE,
     BANKS,
+    TRANSPOSE,
 )  # fmt: skip
 
 
