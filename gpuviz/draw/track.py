@@ -1,0 +1,103 @@
+"""A track of phases and their parts: what is done, what happens now, what is still to come.
+
+All phases stand side by side where their parts can be named; else the parts of the phase under way,
+over a row of marks for the phases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+
+_GAP = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a phase: its name, its colour, and the phase's number (-1: after the last)."""
+
+    name: str
+    color: Rgba
+    phase: int
+
+
+def height_of(stage: Stage, slim: bool = False) -> float:
+    """The height a track takes; a slim one does not number the phases."""
+    return stage.text(14) * (1.9 if slim else 3.5)
+
+
+def track(stage: Stage, area: Rect, parts: tuple[Part, ...], now: int) -> tuple[Mark, ...]:
+    """The parts, `now` being the one under way (their number when all are done)."""
+    size = stage.text(14)
+    row, below = area.above(min(size * 2.0, area.height), size * 0.25)
+    needed = max(text_width(p.name, size, True) for p in parts) + size * 0.8
+    if needed * len(parts) + _GAP * (len(parts) - 1) <= area.width:
+        every = tuple(range(len(parts)))
+        return (*_boxes(stage, row, parts, every, now), *_names(stage, row, below, parts))
+    phase = parts[min(now, len(parts) - 1)].phase
+    phase = phase if phase >= 0 else max(p.phase for p in parts)
+    few = tuple(i for i, p in enumerate(parts) if p.phase in (phase, -1))
+    marks = _boxes(stage, row, parts, few, now)
+    return *marks, *_overview(stage, below, parts, phase, now)
+
+
+def _boxes(
+    stage: Stage, row: Rect, parts: tuple[Part, ...], shown: tuple[int, ...], now: int
+) -> tuple[Mark, ...]:
+    """One box a part: full when done, outlined now, dim when still to come."""
+    palette, size = stage.palette, stage.text(14)
+    cells = grid(row, 1, len(shown), _GAP)
+    fill = np.stack([
+        parts[i].color if i == now
+        else palette.soft(parts[i].color, 0.45) if i < now else palette.todo(parts[i].color)
+        for i in shown
+    ])  # fmt: skip
+    room = float(cells[0, 2]) - 4
+    words = tuple(p.name if text_width(p.name, size, True) <= room else "" for p in
+                  (parts[i] for i in shown))  # fmt: skip
+    current = cells[[i == now for i in shown]]
+    return (
+        Boxes(cells, fill, radius=5),
+        Boxes(current, stroke=palette.outline, stroke_width=2.5, radius=5),
+        Texts(centers(cells), words, palette.ink_on(fill), size, "center", bold=True),
+    )
+
+
+def _names(stage: Stage, row: Rect, below: Rect, parts: tuple[Part, ...]) -> tuple[Mark, ...]:
+    """The phases' numbers under their first parts; none in a slim track."""
+    if below.height < stage.text(14):
+        return ()
+    cells = grid(row, 1, len(parts), _GAP)
+    first = [i for i, p in enumerate(parts) if p.phase >= 0 and
+             (i == 0 or parts[i - 1].phase != p.phase)]  # fmt: skip
+    size, y = stage.text(14), below.y + stage.text(14) * 0.6
+    return tuple(label(float(cells[i, 0]), y, f"phase {parts[i].phase + 1}", stage.palette.muted,
+                       size) for i in first)  # fmt: skip
+
+
+def _overview(
+    stage: Stage, below: Rect, parts: tuple[Part, ...], phase: int, now: int
+) -> tuple[Mark, ...]:
+    """Which phase of how many, in words and as a row of marks; nothing in a slim track."""
+    if below.height < stage.text(14):
+        return ()
+    palette, size = stage.palette, stage.text(14)
+    count = max(p.phase for p in parts) + 1
+    text = f"phase {phase + 1} of {count}"
+    widest = text_width(f"phase {count} of {count}", size) + size
+    bar = below.beside(widest)[1]
+    cells = grid(Rect(bar.x, below.y + size * 0.3, bar.width, size * 0.6), 1, count, 2.0)
+    over = np.arange(count) < (phase + (now >= len(parts)))
+    fill = np.where(over[:, None], palette.soft(palette.accent, 0.45), palette.todo(palette.accent))
+    fill[phase] = palette.accent
+    return (
+        label(below.x, below.y + size * 0.6, text, palette.muted, size),
+        Boxes(cells, fill.astype(np.uint8), radius=2),
+    )
