@@ -8,6 +8,7 @@ from gpuviz.scenes.coalescing import LESSON as COALESCING
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
+from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
 SCENES: tuple[Lesson, ...] = (
@@ -18,6 +19,7 @@ SCENES: tuple[Lesson, ...] = (
     DIVERGENCE,
     BANKS,
     TRANSPOSE,
+    MATMUL_TILED,
 )  # fmt: skip
 
 
