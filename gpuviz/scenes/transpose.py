@@ -23,6 +23,7 @@ from gpuviz.scenes.base import (
     Story,
     Values,
 )
+from gpuviz.scenes.measured import badge_of, device_of, time_of
 from gpuviz.scenes.transpose_block import Block, Pass, block_of
 from gpuviz.scenes.transpose_view import Now, side, tiles
 from gpuviz.scenes.values import number
@@ -224,7 +225,7 @@ def _columns(runs: Mapping[str, Run]) -> tuple[Column, ...]:
         Column(written, cells("global_store_sectors"), badge=model),
         Column((tr("shared wavefronts"), tr("wavefronts")),
                cells("shared_store_wavefronts", "shared_load_wavefronts"), badge=model),
-        *_time(runs),
+        _time(runs),
     )
 
 
@@ -237,23 +238,16 @@ def _cell(count: int, ideal: int) -> str:
     return exact if times <= 1 else f"{exact} ({times:.3g}×)"
 
 
-def _time(runs: Mapping[str, Run]) -> tuple[Column, ...]:
-    """Measured medians, when there are any."""
-    timings = [getattr(getattr(runs[name], "measurement", None), "timing", None)
-               for name in VARIANTS]  # fmt: skip
-    if not any(timings):
-        return ()
-    cells = tuple(f"{t.median:.1f} µs" if t else "–" for t in timings)
-    badge = next(str(m.badge) for m in (getattr(runs[n], "measurement", None) for n in VARIANTS)
-                 if m is not None)  # fmt: skip
-    return (Column((tr("time"),), cells, badge=tr(badge)),)
+def _time(runs: Mapping[str, Run]) -> Column:
+    """Measured medians, or that there are none."""
+    times = [time_of(runs[name]) for name in VARIANTS]
+    cells = tuple(t.text if t else "–" for t in times)
+    return Column((tr("time"),), cells, badge=badge_of(times), optional=1)
 
 
 def _note(runs: Mapping[str, Run]) -> str:
     """Where the times come from, or why there are none."""
-    found = [getattr(run, "measurement", None) for run in runs.values()]
-    captions = [str(m.caption) for m in found if m is not None and m.timing is not None]
-    return captions[0] if captions else tr("time: unavailable, no GPU and no recording")
+    return tr("time: {device}", device=device_of(time_of(runs[name]) for name in VARIANTS))
 
 
 def _expected(values: Values, run: Run) -> str:
