@@ -58,7 +58,29 @@ def transactions(arch: Architecture, address: U64, active: Bool, width: int, op:
     check(width)
     block = granularity(arch, op, path, cache)
     count, ideal, moved = _RULES[arch.coalescing](address, active, width, block)
+    if arch.has_sectors and op in ("atomic", "reduction"):
+        return _in_rounds(arch, address, active, ideal)
     return Transactions(count, distinct(address // np.uint64(arch.line), active), ideal, moved)
+
+
+def _in_rounds(arch: Architecture, address: U64, active: Bool, ideal: I64) -> Transactions:
+    """Atomics: lanes that want the same address come one after another, in rounds.
+
+    The k-th lane that wants an address goes in round k, and each round has its own sectors and
+    lines (read from an H200: l1tex__t_sectors and l1tex__t_set_accesses of op_atom and op_red; the
+    lines of scattered repeats vary by 1 to 2 % from run to run there).
+    """
+    turn = turns_taken(address, active)
+    sector, line = (address // np.uint64(size) * np.uint64(32) + turn
+                    for size in (arch.sector, arch.line))
+    count = distinct(sector, active)
+    return Transactions(count, distinct(line, active), ideal, count * arch.sector)
+
+
+def turns_taken(address: U64, active: Bool) -> U64:
+    """(N, 32): how many lower active lanes want the same address as this one."""
+    same = (address[:, :, None] == address[:, None, :]) & active[:, None, :]
+    return np.asarray(np.tril(same, -1).sum(axis=2), dtype=np.uint64)
 
 
 def granularity(arch: Architecture, op: Op, path: str = "", cache: Cache = "default") -> int:

@@ -19,3 +19,19 @@ def passes(arch: Architecture, address: U64, active: Bool, width: int) -> I64:
     groups = 2 if arch.cc < (2, 0) else 1
     word = address // np.uint64(max(4, width))
     return summed(distinct(grouped(word, groups), grouped(active, groups)), groups)
+
+
+def schedule(arch: Architecture, address: U64, active: Bool, width: int) -> tuple[I64, ...]:
+    """The lanes served by each pass of one request, (32,) addresses and active lanes.
+
+    As many as `passes` counts: the address of the lowest lane left goes first (the true order is
+    not published).
+    """
+    check(width, (1, 2, 4, 8, 16))
+    groups = 2 if arch.cc < (2, 0) else 1
+    word = address // np.uint64(max(4, width))
+    served = []
+    for lanes in np.arange(len(address)).reshape(groups, -1):
+        on = lanes[active[lanes]]
+        served += [on[word[on] == w] for w in dict.fromkeys(word[on].tolist())]
+    return tuple(served)

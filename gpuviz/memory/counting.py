@@ -3,9 +3,10 @@
 Keys are `<space>_<op>_<quantity>` ("global_load_sectors"); `KEYS` lists them all. On architectures
 before 5.0 "sectors" are the architecture's own transactions (see `coalescing`). A load through the
 read-only path counts in global_load_* and in texture_load_*, as it does on the hardware. cp.async
-has keys of its own, `global_copy_*` and `shared_copy_*`. A reduction in shared memory counts as an
-atomic there. Requests without an active lane count nothing, as in Nsight Compute's l1tex counters
-(smsp__inst_executed counts them). The tag counter of Nsight Compute that ignores requests whose
+counts in global_load_* too, beside its own `global_copy_*` and `shared_copy_*`. A reduction in
+shared memory counts as an atomic there; one that is carried out in a loop counts the loads of the
+loop in shared_load_* (see `atomics`). Requests without an active lane count nothing, as in Nsight
+Compute's l1tex counters (smsp__inst_executed counts them). The tag counter of Nsight Compute that ignores requests whose
 lane 0 is predicated off is not imitated. Cache hits are not modelled: l2_load_sectors_least and
 _most bound the sectors that loads ask of L2; they agree when nothing is loaded twice (`footprint`).
 """
@@ -18,9 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.constant import passes
+from gpuviz.memory.copies import copy_wavefronts
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.lanes import bytes_asked
 from gpuviz.memory.local import local_transactions
@@ -67,8 +70,7 @@ class Counts:
             for key, value in row.counts.items():
                 totals[key] += value
         totals["l2_load_sectors_least"] = self.distinct_load_sectors
-        totals["l2_load_sectors_most"] = sum(
-            totals[key] for key in ("global_load_sectors", "global_copy_sectors"))
+        totals["l2_load_sectors_most"] = totals["global_load_sectors"]
         return totals
 
     @property
@@ -105,7 +107,7 @@ class Counter:
         if len(access.address) and self._keep(instruction):
             last, found = self._last.get(instruction, (None, _NOTHING))
             if last is not access:  # a loop that reads the same addresses hands in the same record
-                found = self._tally(instruction, access.address, access.active) * access.repeat
+                found = self._found(access) * access.repeat
                 self._last[instruction] = access, found
                 if instruction.space == "global" and instruction.op in ("load", "copy"):
                     self._footprint.mark(access)
@@ -118,10 +120,18 @@ class Counter:
         rows = tuple(CountRow(i, _named(i, self._sums[i])) for i in ordered)
         return Counts(rows, self._footprint.sectors)
 
+    def _found(self, access: Access) -> I64:
+        if access.source is not None:
+            found = copy_wavefronts(access.address, access.source, access.active,
+                                    access.instruction.width)
+            return np.asarray(found.sum(axis=0), dtype=np.int64)
+        return self._tally(access.instruction, access.address, access.active)
+
     def _tally(self, instruction: MemoryInstruction, address: U64, active: Bool | None) -> I64:
         """(Q,) sums over all rows of each quantity."""
         rows = representatives(address, active, _PERIOD[instruction.space])
-        kind = (instruction.space, instruction.op, instruction.width, instruction.path)
+        kind = (instruction.space, instruction.op, instruction.width, instruction.path,
+                instruction.form)
         counts = self._known.recall(
             kind, rows, lambda: measure(self.arch, instruction, rows.address, rows.active)
         )
@@ -137,6 +147,10 @@ def measure(arch: Architecture, instruction: MemoryInstruction, address: U64, ac
     """(N, Q) quantities of each of N requests, in the order of the instruction's space."""
     width = instruction.width
     requests = active.any(axis=1).astype(np.int64)
+    if instruction.space == "shared" and instruction.op in ("atomic", "reduction"):
+        found = turns(arch, instruction.form, address, active, width)
+        return np.stack([found.requests, found.wavefronts, found.ideal, found.load_requests,
+                         found.load_wavefronts], axis=1)
     if instruction.space == "shared":
         served = wavefronts(arch, address, active, width, instruction.op)
         return np.stack([requests, served.count, served.ideal], axis=1)
@@ -154,8 +168,15 @@ def _named(instruction: MemoryInstruction, sums: I64) -> dict[str, int]:
     """The sums of one instruction under their keys."""
     _, quantities = _TABLE[instruction.space]
     values = [int(v) for v in sums]
-    pairs = tuple(zip(quantities, values, strict=True))
-    return {f"{prefix}_{q}": v for prefix in _prefixes(instruction) for q, v in pairs}
+    named = {f"{prefix}_{q}": v for prefix in _prefixes(instruction)
+             for q, v in zip(quantities, values, strict=False)}
+    if len(values) > len(quantities) and values[-1]:  # the loads of an atomic's loop
+        named |= dict(zip(_LOADS_OF_LOOP, values[len(quantities):], strict=True))
+    return named
+
+
+_LOADS_OF_LOOP = ("shared_load_requests", "shared_load_wavefronts")
+_ALSO = {"global_copy": "global_load"}
 
 
 def _prefixes(instruction: MemoryInstruction) -> tuple[str, ...]:
@@ -164,4 +185,6 @@ def _prefixes(instruction: MemoryInstruction) -> tuple[str, ...]:
     if instruction.space == "shared" and op == "reduction":
         op = "atomic"
     own = f"{instruction.space}_{op}"
-    return (own, "texture_load") if instruction.path == "nc" and own == "global_load" else (own,)
+    if own == "global_load" and instruction.path == "nc":
+        return own, "texture_load"
+    return (own, _ALSO[own]) if own in _ALSO else (own,)

@@ -15,9 +15,14 @@ Bool = npt.NDArray[np.bool_]
 _Rows = tuple[Array, Bool | None, Array, Array]  # addresses, lanes, block, warp: one row a warp
 
 
-def make_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None
-                ) -> Access | None:
-    """The access of a group of lanes, with alike blocks folded; None when no lane is active."""
+def make_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
+                source: Array | None = None) -> Access | None:
+    """The access of a group of lanes, with alike blocks folded; None when no lane is active.
+
+    `source` are the global addresses of an asynchronous copy.
+    """
+    if source is not None:
+        return _copy_access(instruction, view, address, mask, source)
     if view.dense:
         rows, active, repeat = _dense_rows(view, address, mask)
     else:
@@ -32,6 +37,19 @@ def make_access(instruction: MemoryInstruction, view: View, address: Array, mask
         if not len(rows):
             return None
     return Access(instruction, rows, active, repeat)
+
+
+def _copy_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
+                 source: Array) -> Access | None:
+    """A copy's access: nothing is folded, as both sides count together."""
+    rows, sources = (view.warp_rows(view.full(value)).astype(np.uint64, copy=False)
+                     for value in (address, source))
+    active = view.present if mask is None else view.warp_rows(view.full(mask))
+    some = np.ones(len(rows), bool) if active is None else active.any(axis=1)
+    if not some.any():
+        return None
+    return Access(instruction, rows[some], None if active is None else active[some],
+                  source=sources[some])
 
 
 def _dense_rows(view: View, address: Array, mask: Bool | None) -> tuple[Array, Bool | None, int]:

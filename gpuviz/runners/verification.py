@@ -20,11 +20,13 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import FormatError, InputError
+from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
+from gpuviz.trace import U64, Bool, Op
 
 NOISY = "_raw"  # hardware counters that include arbitration between warps
 _ARBITRATION = "arbitration between warps is counted too"
@@ -145,6 +147,19 @@ def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Compariso
     except (KeyError, ValueError) as error:
         raise FormatError(f"case {number} is not a pattern of 32 lanes: {error}") from None
     address = np.where(index < 0, 0, index * width).astype(np.uint64)
-    served = wavefronts(arch, address, index >= 0, width, op)
     return Comparison(str(case.get("pattern", number)), f"{op} {8 * width}-bit wavefronts",
-                      int(served.count[0]), value)
+                      _pattern_wavefronts(arch, op, address, index >= 0, width), value)
+
+
+def _pattern_wavefronts(arch: Architecture, op: str, address: U64, active: Bool, width: int) -> int:
+    """`op` is load, store, atomic (an increment) or atomic_<operation>_<type>."""
+    if not op.startswith("atomic"):
+        return int(wavefronts(arch, address, active, width, _op(op)).count[0])
+    form = ".".join(op.split("_")[1:3]) or "increment.s32"
+    return int(turns(arch, form, address, active, width).wavefronts[0])
+
+
+def _op(name: str) -> Op:
+    if name not in ("load", "store"):
+        raise FormatError(f"a pattern's op is load, store or atomic..., not {name!r}")
+    return "load" if name == "load" else "store"

@@ -52,13 +52,13 @@ def space_named(mods: tuple[str, ...]) -> str:
     return next((m for m in bare if m in _SPACES), "")
 
 
-def describe(instruction: Instruction, function: str, space: str, op: Op, width: int
-             ) -> MemoryInstruction:
+def describe(instruction: Instruction, function: str, space: str, op: Op, width: int,
+             form: str = "") -> MemoryInstruction:
     """The record of a memory instruction for the trace."""
     mods = instruction.opcode.mods
     return MemoryInstruction(
         instruction.pc, instruction.line, instruction.ptx_line, instruction.opcode.text, op,
-        _SPACE_NAMES[space], width, mods[-1], "nc" if "nc" in mods else "", function)
+        _SPACE_NAMES[space], width, mods[-1], "nc" if "nc" in mods else "", function, form)
 
 
 @dataclass(eq=False, slots=True)
@@ -82,9 +82,11 @@ class Locator:
     """
 
     def __init__(self, instruction: Instruction, operand: Operand, shape: Shape, op: Op,
-                 code: FunctionCode, program: Program) -> None:
+                 code: FunctionCode, program: Program, form: str = "") -> None:
         if not isinstance(operand, Addr):
             raise unsupported(instruction, f"the address {operand}")
+        self.form = form
+        self.source: Reader | None = None  # of a copy: the global addresses it reads from
         self.instruction = instruction
         self.shape = shape
         self.op: Op = op
@@ -98,7 +100,7 @@ class Locator:
         """The place of a group whose lanes all hit one space."""
         base = self.address(g)
         last = self.memo
-        if (last is not None and last.base is base and last.mask is g.mask
+        if (last is not None and self.source is None and last.base is base and last.mask is g.mask
                 and last.view is g.view and last.local_base == g.local_base):
             if last.access is not None:
                 g.machine.emit(last.access)
@@ -109,14 +111,19 @@ class Locator:
         self.memo = place
         return place
 
+    def full_address(self, g: Group) -> Array:
+        """The addresses themselves, base and offset, unchecked."""
+        base = self.address(g)
+        return base + base.dtype.type(self.relative & _MASK[base.dtype.itemsize]) if (
+            self.relative) else base
+
     def record_of(self, space: str) -> MemoryInstruction:
         """The trace's record of this instruction in a space."""
-        return describe(self.instruction, self.function, space, self.op, self.shape.width)
+        return describe(self.instruction, self.function, space, self.op, self.shape.width,
+                        self.form)
 
     def _locate(self, g: Group, base: Array) -> Place:
-        address = base + base.dtype.type(self.relative & _MASK[base.dtype.itemsize]) if (
-            self.relative) else base
-        safe = address
+        address = safe = self.full_address(g)
         if g.mask is not None:
             chosen = g.view.full(address).reshape(-1)[g.first_active()]
             safe = np.where(g.mask, address, chosen)
@@ -128,7 +135,8 @@ class Locator:
         access = None
         if space != "param":
             record = self.record_of(space)
-            access = make_access(record, g.view, safe, g.mask)
+            source = None if self.source is None else self.source(g)
+            access = make_access(record, g.view, safe, g.mask, source)
             if access is not None:
                 g.machine.emit(access)
             if g.machine.recording:
@@ -264,8 +272,9 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
     if unit > 8:
         raise unsupported(instruction, "a 128-bit atomic")
     shape = Shape(space_named(opcode.mods), kind, unit, len(vector) if vector else 1)
-    locate = Locator(instruction, operands[0], shape, "atomic" if returns else "reduction", code,
-                     program)
+    used = _is_used(target, instruction, code)  # if not, the assembler makes a reduction of it
+    locate = Locator(instruction, operands[0], shape, "atomic" if used else "reduction", code,
+                     program, _form(name, kind, used, values[0]))
     sources = [reader(o, kind, instruction, code, program) for o in (vector or values)]
     puts = writers(target, (kind,) * shape.count, instruction) if target is not None else ()
     polls = name in ("cas", "exch")
@@ -286,6 +295,34 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
             g.machine.polled = True
 
     return step if shape.space else _generic_step(step, locate)
+
+
+def _form(name: str, kind: str, used: bool, value: Operand) -> str:
+    """Operation and type, with the increments the assembler has an instruction of its own for."""
+    step = {"add": 1, "inc": 0xFFFFFFFF}.get(name)
+    plain = kind in ("u32", "s32") and not used
+    if plain and isinstance(value, Imm) and value.value & 0xFFFFFFFF == step:
+        return f"increment.{kind}"
+    return f"{name}.{kind}"
+
+
+def _is_used(target: Operand | None, instruction: Instruction, code: FunctionCode) -> bool:
+    """Whether any other instruction of the function mentions a result."""
+    if not isinstance(target, Reg):
+        return False
+    return any(target in _registers(other) for other in code.function.body
+               if other is not instruction)
+
+
+def _registers(instruction: Instruction) -> list[Operand | None]:
+    found: list[Operand | None] = [getattr(instruction.guard, "reg", instruction.guard)]
+    left = list(instruction.operands)
+    while left:
+        operand = left.pop()
+        left += getattr(operand, "items", ()) or [
+            o for o in (getattr(operand, "first", None), getattr(operand, "second", None)) if o]
+        found.append(getattr(operand, "base", getattr(operand, "reg", operand)))
+    return found
 
 
 _ATOMIC_OPS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
@@ -331,6 +368,7 @@ def copy_step(instruction: Instruction, code: FunctionCode, program: Program) ->
                    program)
     write = Locator(instruction, target, Shape("shared", "b8", unit, width // unit), "copy", code,
                     program)
+    write.source = read.full_address
     valid = _valid_bytes(instruction, width, code, program)
 
     def step(g: Group) -> None:
@@ -354,7 +392,7 @@ def copy_step(instruction: Instruction, code: FunctionCode, program: Program) ->
 def _valid_bytes(instruction: Instruction, width: int, code: FunctionCode, program: Program
                  ) -> Callable[[Group], Array]:
     """How many bytes are copied; the rest is filled with zeros (`src-size`, `ignore-src`)."""
-    extra = [o for o in instruction.operands[3:]]
+    extra = list(instruction.operands[3:])
     if not extra:
         full = np.array([width], np.int64)
         return lambda g: full

@@ -1,0 +1,142 @@
+"""Shared atomics: what the banks make of read-modify-write, by the way it is carried out.
+
+The ways, as the assembler chooses them (read from its code for 7.5 to 12.0), with the wavefronts an
+H200 counted for single warps (l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom):
+
+increment  ATOMS.POPC.INC, from 8.0 on, for adding the constant 1 without using the result: lanes at
+           one address are counted together, so words collide as in a load
+unit       ATOMS.ADD, .MIN, .AND, .EXCH ...: lanes take turns at a bank, also at the same address
+compare    ATOMS.CAS: as a unit, and each turn takes two wavefronts
+loop       all that the unit lacks (float and 64-bit adds ...): a load, then ATOMS.CAST.SPIN, until
+           all lanes have had their turn; each turn serves the lowest waiting lane of every bank,
+           and a lane whose word another lane has just changed goes round again
+
+Not modelled: turns lost to other warps, and anything before 5.0, where atomics lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.memory.banks import Wavefronts, wavefronts
+from gpuviz.memory.lanes import any_active, grouped, summed
+from gpuviz.trace import I64, U64, Bool
+
+Way = Literal["increment", "unit", "compare", "loop"]
+_BANKS = 32
+_UNIT_OPS = frozenset({"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch"})
+_INTEGERS = frozenset({"u32", "s32", "b32"})
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """What N atomic requests become; all arrays (N,) int64.
+
+    `requests` and `wavefronts` of the atomic instruction itself, `ideal` without collisions;
+    `load_requests` and `load_wavefronts` of the loads in front of it in a loop.
+    """
+
+    requests: I64
+    wavefronts: I64
+    ideal: I64
+    load_requests: I64
+    load_wavefronts: I64
+
+
+def way_of(form: str, arch: Architecture) -> Way:
+    """How an atomic is carried out; `form` is its PTX operation and type ("add.u32").
+
+    "increment.u32" is an add of the constant 1 (or inc without limit) whose result nobody uses.
+    What is not known ("") counts as a unit.
+    """
+    operation, _, kind = form.partition(".")
+    if operation == "increment":
+        return "increment" if arch.cc >= (8, 0) else "unit"
+    if operation == "cas":
+        return "compare"
+    if operation in ("", "exch") or (operation in _UNIT_OPS and kind in _INTEGERS):
+        return "unit"
+    return "loop"
+
+
+def turns(arch: Architecture, form: str, address: U64, active: Bool, width: int) -> Turns:
+    """What N shared atomics cost: (N, 32) addresses and active lanes, `width` bytes a lane."""
+    requests = any_active(active)
+    if arch.banking != "maxwell":
+        served = wavefronts(arch, address, active, width, "atomic")
+        return _without_loads(requests, served)
+    way = way_of(form, arch)
+    if way == "loop":
+        return _loop(arch, address, active, width)
+    if way == "increment":
+        return _without_loads(requests, wavefronts(arch, address, active, width, "atomic"))
+    return _without_loads(requests, _unit(address, active, width, 2 if way == "compare" else 1))
+
+
+def _without_loads(requests: I64, served: Wavefronts) -> Turns:
+    nothing = np.zeros_like(requests)
+    return Turns(requests, served.count, served.ideal, nothing, nothing)
+
+
+def _groups(width: int) -> int:
+    return max(1, width // 4)
+
+
+def _unit(address: U64, active: Bool, width: int, each: int) -> Wavefronts:
+    """Lanes take turns at a bank: as many as want the busiest one, in each group."""
+    parts = _groups(width)
+    bank, banks = _bank(address, width)
+    crowd = _crowd(grouped(bank, parts), grouped(active, parts), banks)
+    return Wavefronts(each * summed(crowd, parts), each * any_active(active, parts))
+
+
+def _bank(address: U64, width: int) -> tuple[U64, int]:
+    """(N, 32) bank of each lane; 64-bit accesses take pairs of banks."""
+    banks = _BANKS // _groups(width)
+    return address // np.uint64(max(width, 4)) % np.uint64(banks), banks
+
+
+def _crowd(bank: U64, active: Bool, banks: int) -> I64:
+    """(M,) the most active lanes that want one bank."""
+    rows = np.broadcast_to(np.arange(len(bank))[:, None], bank.shape)
+    slots = rows[active] * banks + bank[active].astype(np.int64)
+    counts = np.bincount(slots, minlength=len(bank) * banks).reshape(len(bank), banks)
+    return np.asarray(counts.max(axis=1, initial=0), dtype=np.int64)
+
+
+def _loop(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
+    """Round after round: load, try, and drop the lanes that succeeded."""
+    parts = _groups(width)
+    bank, banks = _bank(address, width)
+    waiting = active.copy()
+    rounds = np.zeros(len(address), np.int64)
+    tries, loads = rounds.copy(), rounds.copy()
+    ideal = 2 * any_active(active, parts)
+    while waiting.any():
+        rounds += waiting.any(axis=1)
+        tries += 2 * any_active(waiting, parts)
+        loads += wavefronts(arch, address, waiting, width, "load").count
+        waiting &= ~_winners(address, bank, waiting, parts, banks)
+    return Turns(rounds, tries, ideal, rounds, loads)
+
+
+def _winners(address: U64, bank: U64, waiting: Bool, parts: int, banks: int) -> Bool:
+    """(N, 32): the lowest waiting lane of every bank in each group, unless an earlier group's
+    winner has just changed its word."""
+    group = np.arange(32) // (32 // parts)
+    slot = bank.astype(np.int64) + group * banks
+    winner = waiting & _first_of(slot, waiting)
+    return winner & _first_of(address.astype(np.int64), winner)
+
+
+def _first_of(key: I64, active: Bool) -> Bool:
+    """(N, 32): whether no lower active lane has the same key."""
+    same = (key[:, :, None] == key[:, None, :]) & active[:, None, :]
+    lower = np.tril(np.ones((32, 32), bool), -1)
+    return np.asarray(~(same & lower).any(axis=2))
+
+

@@ -1,0 +1,42 @@
+"""cp.async: copies from global into shared memory, without a register in between.
+
+A copy through L1 (`.ca`) moves words from the banks that hold its line to those of shared memory.
+In one wavefront each bank gives one word and takes one; nothing is broadcast. So a group takes as
+many wavefronts as the busiest bank on either side has lanes (the edges of a bipartite graph need no
+more colours than its highest degree: D. Konig, 1916). Read from an H200 for 4, 8 and 16 bytes
+(smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts).
+
+Not modelled: copies that bypass L1 (`.cg`), whose wavefronts the hardware does not count and whose
+sectors depend on where the lanes write, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.memory.lanes import any_active, grouped, summed
+from gpuviz.trace import I64, U64, Bool
+
+_BANKS = 32
+
+
+def copy_wavefronts(target: U64, source: U64, active: Bool | None, width: int) -> I64:
+    """(N, 3) requests, wavefronts and ideal wavefronts of N copies.
+
+    `target` (N, 32) offsets in shared memory, `source` (N, 32) global addresses, `width` bytes.
+    """
+    on = np.ones(target.shape, bool) if active is None else active
+    parts = max(1, width // 4)
+    sides = [_crowd(side, on, width, parts) for side in (target, source)]
+    count = summed(np.maximum(*sides), parts)
+    return np.stack([any_active(on), count, any_active(on, parts)], axis=1)
+
+
+def _crowd(address: U64, active: Bool, width: int, parts: int) -> I64:
+    """(N * parts,) the most active lanes of a group that use one bank (or set of banks)."""
+    banks = _BANKS // parts
+    bank = grouped(address // np.uint64(width) % np.uint64(banks), parts).astype(np.int64)
+    on = grouped(active, parts)
+    rows = np.broadcast_to(np.arange(len(bank))[:, None] * banks, bank.shape)
+    counts = np.bincount((rows + bank)[on], minlength=len(bank) * banks).reshape(len(bank), banks)
+    return np.asarray(counts.max(axis=1), dtype=np.int64)
