@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.draw.ease import smooth
-from gpuviz.draw.layout import Rect, fit_size, wrap
-from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, first_fitting, fit_size, wrap
+from gpuviz.draw.marks import Boxes, Mark, Rgba
 from gpuviz.draw.matrix import (
     Matrix,
     guards,
@@ -159,19 +160,23 @@ def formula(
     stage: Stage, area: Rect, said: tuple[str, str, str], least: float
 ) -> tuple[Mark, ...]:
     """The followed thread's statement, its explanation, its values; as much as there is room."""
-    big, size, palette = stage.text(17), stage.text(14), stage.palette
+    size, palette = stage.text(14), stage.palette
+    large = fit_size(said[0], area.width, stage.text(17), least, bold=True)
+    lines = [(line, large, palette.ink, True) for line in wrap(said[0], area.width, large, True)]
+    for text, color in ((said[1], palette.muted), (said[2], palette.ink)):
+        lines.append((first_fitting(_shorter(text), area.width, size), size, color, False))
     y, marks = area.y, list[Mark]()
-    for text, wanted, color, bold in (
-        (said[0], big, palette.ink, True),
-        (said[1], size, palette.muted, False),
-        (said[2], size, palette.ink, False),
-    ):
-        fitting = fit_size(text, area.width, wanted, least, bold)
-        for line in wrap(text, area.width, fitting, bold):
-            if y + fitting * 1.2 > area.bottom or text_width(line, fitting, bold) > area.width:
-                break
-            marks.append(Texts(np.array([[area.x, y + fitting * 0.6]], np.float32), (line,), color,
-                               fitting, "left", bold))  # fmt: skip
-            y += fitting * 1.4
-        y += size * 0.2
+    for text, height, color, bold in lines:
+        if y + height * 1.2 > area.bottom or text_width(text, height, bold) > area.width:
+            break
+        marks.append(label(area.x, y + height * 0.6, text, color, height, bold))
+        y += height * 1.5
     return tuple(marks)
+
+
+def _shorter(text: str) -> tuple[str, ...]:
+    """A line in ever fewer words: `k = 1 of 0…3 · thread (1,0)`, `2 + 3 × 4 = 14`."""
+    start, _, rest = text.partition(" of ")
+    who = rest.partition(" · ")[2]
+    result = text.rpartition(" = ")[2]
+    return (text, f"{start} · {who}", start) if who else (text, f"= {result}")
