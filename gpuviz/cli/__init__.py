@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 
 from gpuviz import __version__
-from gpuviz.cli import check, count, list_, render, verify
+from gpuviz.cli import check, count, device, list_, record, render, run, verify
 from gpuviz.errors import Error, UnavailableError
 
-COMMANDS = (list_, count, check, render, verify)
+COMMANDS = (list_, count, check, render, verify, run, device, record)
 
 
 def parser() -> argparse.ArgumentParser:

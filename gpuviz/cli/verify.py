@@ -7,13 +7,17 @@ import json
 import sys
 from pathlib import Path
 
+from gpuviz.cli.device import add_device
 from gpuviz.cli.table import table
-from gpuviz.runners import verification
-from gpuviz.runners.verification import Comparison
+from gpuviz.runners import live, verification
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.verification import Comparison, Measured
 
 NAME = "verify"
 HELP = "compare predicted counts with a file of measured launches or patterns"
-EXAMPLE = "example:\n  gpuviz verify launches.json"
+EXAMPLE = """examples:
+  gpuviz verify launches.json
+  gpuviz verify launches.json --live      measure again, on this machine's GPU"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="measured launches or patterns")
     parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
                         help="predict from the assembler's code or from the PTX")
+    parser.add_argument("--live", action="store_true",
+                        help="measure the launches on this GPU instead of taking the file's word")
+    add_device(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print; 0 when all are equal, 1 when some differ."""
-    measured = verification.load(arguments.file)
+    measured = _measured(arguments)
     found = verification.compare(measured, arguments.level, _progress)
     different = [c for c in found if not c.equal]
     if arguments.json:
@@ -44,6 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"\n{measured.device}, {measured.arch}: {total - bad} of {total} {kind} equal, "
               f"{len(found) - len(different):,} of {len(found):,} quantities")
     return 1 if different else 0
+
+
+def _measured(arguments: argparse.Namespace) -> Measured:
+    measured = verification.load(arguments.file)
+    if not arguments.live:
+        return measured
+    with Gpu(arguments.device) as gpu:
+        return live.remeasured(measured, gpu, _progress)
 
 
 def _progress(name: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
@@ -32,7 +34,18 @@ _LIMITS = (
 )  # fmt: skip
 
 
+def _check_driver() -> None:
+    """NoDevice when there is no driver: then CuPy would not help."""
+    name = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        raise NoDevice(f"there is no NVIDIA driver on this machine ({name} is missing), so kernels "
+                       "cannot run on a GPU here; emulation and recordings need none") from None
+
+
 def _open_cupy() -> Any:
+    _check_driver()
     try:
         import cupy
     except ImportError as error:

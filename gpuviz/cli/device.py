@@ -1,0 +1,59 @@
+"""`gpuviz device`: the GPUs of this machine, and whether their counters can be read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.measurement import DeviceFacts, Telemetry
+
+NAME = "device"
+HELP = "the GPUs of this machine, their limits, and whether counters can be read"
+EXAMPLE = "example:\n  gpuviz device --json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_device(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """The argument that chooses a GPU."""
+    parser.add_argument("--device", type=int, default=0, metavar="N",
+                        help="number of the GPU, from 0 (default %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print, 0."""
+    with Gpu(arguments.device) as gpu:
+        devices, own, now = gpu.devices(), gpu.facts(), gpu.telemetry()
+    if arguments.json:
+        print(json.dumps({"devices": [asdict(one) for one in devices], "device": own.index,
+                          "telemetry": asdict(now)}, indent=1))
+    else:
+        print("\n\n".join(as_text(one, now if one == own else None) for one in devices))
+    return 0
+
+
+def as_text(facts: DeviceFacts, now: Telemetry | None) -> str:
+    """A GPU for people; counters and telemetry only of the one asked for."""
+    lines = [
+        f"{facts.index}  {facts.name}  compute capability {facts.capability}, {facts.sm}",
+        f"   driver {facts.driver or 'unknown'}, CUDA {facts.cuda}, bus {facts.bus}",
+        f"   {facts.multiprocessors} multiprocessors, {facts.memory / 2**30:.1f} GiB, "
+        f"L2 {facts.l2 / 2**20:.0f} MiB, up to {facts.clock_mhz:.0f} MHz",
+        *(f"   {name} {value:,}" for name, value in facts.limits.items()),
+    ]
+    if now is not None:
+        lines.append("   counters: " + (facts.counters or "available"))
+        lines.append("   now: " + _now(now))
+    return "\n".join(lines)
+
+
+def _now(now: Telemetry) -> str:
+    told = [f"{value:.0f} {unit}" for value, unit in (
+        (now.sm_clock, "MHz"), (now.temperature, "°C"), (now.power, "W")) if value is not None]
+    return ", ".join([*told, *(f"held back by {why}" for why in now.throttle)]) or "unknown"

@@ -1,0 +1,90 @@
+"""`gpuviz record`: measure lessons on this GPU, for machines that have none."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpuviz.arch import architecture
+from gpuviz.cli.device import add_device
+from gpuviz.errors import Error, InputError
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated, live
+from gpuviz.runners.faults import CountersUnavailable
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.job import check_limits
+from gpuviz.runners.live import Wishes
+from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
+from gpuviz.scenes import SCENES, lesson
+from gpuviz.scenes.base import Lesson, Plan, Values
+from gpuviz.scenes.perform import check_values, job_of
+
+NAME = "record"
+HELP = "measure lessons on this GPU and keep the results in a file"
+EXAMPLE = """examples:
+  gpuviz record --all -o h200.gpurec
+  gpuviz record --scene coalescing --scene banks -o two.gpurec"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--scene", action="append", default=[], metavar="ID",
+                        help="a lesson (may be given several times)")
+    parser.add_argument("--all", action="store_true", help="every lesson")
+    parser.add_argument("--repeat", type=int, default=100, metavar="N",
+                        help="launches to time (default %(default)s)")
+    add_device(parser)
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and write; 0, or 1 when some launches could not be measured."""
+    lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
+    if not lessons:
+        raise InputError("what to record? give --all, or --scene ID (see gpuviz list)")
+    with Gpu(arguments.device) as gpu:
+        facts = gpu.facts()
+        if facts.counters:
+            raise CountersUnavailable(facts.counters)
+        wishes = Wishes(arguments.repeat, places=True, peaks=gpu.peaks())
+        found = [_entry(gpu, wishes, *variant) for variant in variants(lessons)]
+    entries = tuple(entry for entry in found if entry is not None)
+    write(arguments.output, Recording(facts, entries))
+    print(f"{len(entries)} of {len(found)} launches of {len(lessons)} lessons, measured on "
+          f"{facts.name}: {arguments.output}")
+    return 0 if len(entries) == len(found) else 1
+
+
+def variants(lessons: tuple[Lesson, ...]) -> Iterator[tuple[Lesson, Values, Plan, LaunchKey]]:
+    """Every different launch of the default values and the presets of lessons."""
+    seen: set[tuple[str, LaunchKey]] = set()
+    for one in lessons:
+        for given in ({}, *(preset.values for preset in one.presets)):
+            values = check_values(one, given)
+            for plan in one.plan(values):
+                key = key_of(plan)
+                if (one.id, key) not in seen:
+                    seen.add((one.id, key))
+                    yield one, values, plan, key
+
+
+def _entry(gpu: Gpu, wishes: Wishes, one: Lesson, values: Values, plan: Plan, key: LaunchKey
+           ) -> Entry | None:
+    """One launch measured; None, and a word on stderr, when it cannot be."""
+    try:
+        measurement = _measured(gpu, wishes, plan)
+    except Error as error:
+        print(f"{one.id} {plan.role} {dict(values)}: {error}", file=sys.stderr)
+        return None
+    return Entry(one.id, plan.role, dict(values), key, measurement)
+
+
+def _measured(gpu: Gpu, wishes: Wishes, plan: Plan) -> Measurement:
+    facts = gpu.facts()
+    job, arch = job_of(plan, facts.sm), architecture(facts.capability)
+    check_limits(job, arch)
+    predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
+    return live.measure(gpu, job, wishes, expected=predicted.outputs)

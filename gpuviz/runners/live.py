@@ -1,0 +1,126 @@
+"""Everything a GPU says of one launch, gathered into a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.arch import architecture
+from gpuviz.compile import compile_cuda
+from gpuviz.errors import UnsupportedError
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.counters import FORMS
+from gpuviz.runners.faults import CountersUnavailable
+from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
+from gpuviz.runners.gpu.process import never
+from gpuviz.runners.gpu.protocol import Mode
+from gpuviz.runners.job import Job
+from gpuviz.runners.measurement import Measurement, Peaks, Placement, Reading, largest_difference
+from gpuviz.runners.pattern_kernel import source
+from gpuviz.runners.verification import Measured, job_of
+
+PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart would be a blur
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to measure of a launch; `repeats` launches are timed, none for 0."""
+
+    repeats: int = 100
+    mode: Mode = "warm"
+    counters: bool = True
+    places: bool = False
+    peaks: Peaks | None = None
+
+
+def measure(gpu: Gpu, job: Job, wishes: Wishes = Wishes(), *,
+            expected: Mapping[str, npt.NDArray[Any]] | None = None, cancel: Cancel = never,
+            progress: Progress = lambda fraction: None) -> Measurement:
+    """Run a launch on a GPU and measure it. `expected` are the buffers the emulator left.
+
+    Raises
+    ------
+    KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
+    """
+    launch, facts = launch_of(job), gpu.facts()
+    outputs = gpu.run(launch, cancel)
+    timing = gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel,
+                      progress=progress) if wishes.repeats else None  # fmt: skip
+    counters, why = _counters(gpu, launch, cancel) if wishes.counters else ({}, "")
+    placement, note = _placement(gpu, launch, cancel) if wishes.places else (None, "")
+    notes = (why, note, timing.clock_note if timing else "")
+    return Measurement(
+        "live", datetime.now(UTC).date().isoformat(), facts, counters, timing, placement,
+        gpu.telemetry(), wishes.peaks, _differences(outputs, expected or {}),
+        tuple(text for text in notes if text))  # fmt: skip
+
+
+def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Reading], str]:
+    """Readings of everything; when refused, each is unavailable, and a note says why."""
+    try:
+        return gpu.count(launch, cancel=cancel), ""
+    except CountersUnavailable as error:
+        return {key: Reading(None, str(error)) for key in FORMS}, str(error)
+
+
+def _placement(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
+    if launch.blocks > PLACED_BLOCKS:
+        return None, f"{launch.blocks:,} blocks are too many to show one by one where they ran"
+    try:
+        return gpu.place(launch, cancel), ""
+    except UnsupportedError as error:
+        return None, str(error)
+
+
+def _differences(outputs: tuple[npt.NDArray[Any], ...],
+                 expected: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
+    """By buffer, in the order of the arguments, as both sides list them."""
+    return {name: largest_difference(got, want)
+            for (name, want), got in zip(expected.items(), outputs, strict=False)}
+
+
+def remeasured(measured: Measured, gpu: Gpu, progress: Any = lambda name: None) -> Measured:
+    """The same launches and patterns, with this GPU's counters in place of the file's.
+
+    Raises
+    ------
+    CountersUnavailable : no counters, no comparison; and as `Gpu.run`
+    """
+    facts = gpu.facts()
+    here = replace(measured, device=facts.name, arch=architecture(facts.capability))
+    return replace(
+        here,
+        launches=tuple(_launch(gpu, here, launch, progress) for launch in measured.launches),
+        cases=tuple(_case(gpu, case, progress) for case in measured.cases))  # fmt: skip
+
+
+def _launch(gpu: Gpu, here: Measured, launch: Mapping[str, Any], progress: Any
+            ) -> Mapping[str, Any]:
+    progress(str(launch.get("name", "")))
+    readings = gpu.count(launch_of(job_of(here, launch)))
+    values = {key: reading.value for key, reading in readings.items()}
+    return {**launch, "measured": values}
+
+
+_RAW = {"load": "shared_load", "store": "shared_store"}
+
+
+def _case(gpu: Gpu, case: Mapping[str, Any], progress: Any) -> Mapping[str, Any]:
+    progress(str(case.get("pattern", "")))
+    readings = gpu.count(pattern_launch(case, gpu.facts().sm))
+    key = _RAW.get(str(case["op"]), "shared_atomic") + "_wavefronts_raw"
+    return {**case, "wavefronts": readings[key].value}
+
+
+def pattern_launch(case: Mapping[str, Any], sm: str) -> GpuLaunch:
+    """The launch of one warp that issues the shared-memory instruction of a pattern."""
+    program = compile_cuda(source(str(case["op"]), int(case["width_bytes"])), arch=sm)
+    index = np.array(case["index"], np.int32)
+    words = np.arange(128, dtype=np.uint32) * np.uint32(7) + np.uint32(3)
+    return GpuLaunch("cubin", program.cubin, program.ptx, "pattern", (1, 1, 1), (32, 1, 1), 0,
+                     (index, words))  # fmt: skip

@@ -1,0 +1,70 @@
+"""Measurements for machines without a GPU: found in recordings, when they are of this very launch.
+
+`resources/recordings` holds those that gpuviz ships; others can be opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from gpuviz import resources
+from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, read
+
+FOLDER = "recordings"
+NOT_RECORDED = "no recording has these parameter values: choose one of the presets, or use a GPU"
+STALE = "the recording is of an older version of this kernel: it has to be made again"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The measurement of a launch, or None and why there is none."""
+
+    measurement: Measurement | None
+    why: str = ""
+
+
+class Shelf:
+    """Recordings, asked for the launches they hold; of several, the first that has it answers."""
+
+    def __init__(self, recordings: Iterable[Recording]) -> None:
+        self.recordings = tuple(recordings)
+        entries = [entry for one in self.recordings for entry in one.entries]
+        self._exact = {entry.launch: entry for entry in reversed(entries)}
+        self._any_source = {_sourceless(entry) for entry in entries}
+
+    def find(self, plan: Planned) -> Found:
+        """The measurement of a lesson's launch."""
+        key = key_of(plan)
+        if (entry := self._exact.get(key)) is not None:
+            return Found(entry.measurement)
+        stale = replace(key, source_hash="") in self._any_source
+        return Found(None, STALE if stale else NOT_RECORDED)
+
+    def of_lesson(self, lesson: str) -> tuple[Entry, ...]:
+        """All entries of a lesson whose kernels are still the same."""
+        return tuple(e for one in self.recordings for e in one.entries
+                     if e.lesson == lesson and _current(e))
+
+
+def _sourceless(entry: Entry) -> object:
+    return replace(entry.launch, source_hash="")
+
+
+def _current(entry: Entry) -> bool:
+    return key_of(entry.launch).source_hash == entry.launch.source_hash
+
+
+def load(paths: Iterable[Path]) -> Shelf:
+    """A shelf of recording files; InputError and FormatError as `recording.read`."""
+    return Shelf(read(path) for path in paths)
+
+
+@cache
+def shipped() -> Shelf:
+    """The recordings that came with gpuviz; none is no error."""
+    folder = resources.path(FOLDER)
+    return load(sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else ())
