@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.draw.layout import Rect, centers, elide, grid
 from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
@@ -60,8 +60,7 @@ def _boxes(
         for i in shown
     ])  # fmt: skip
     room = float(cells[0, 2]) - 4
-    words = tuple(p.name if text_width(p.name, size, True) <= room else "" for p in
-                  (parts[i] for i in shown))  # fmt: skip
+    words = tuple(elide(parts[i].name, room, size, bold=True) for i in shown)
     current = cells[[i == now for i in shown]]
     return (
         Boxes(cells, fill, radius=5),

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect, first_fitting, fit_size, wrap
+from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size, wrap
 from gpuviz.draw.marks import Boxes, Mark, Rgba
 from gpuviz.draw.matrix import (
     Matrix,
@@ -164,7 +164,8 @@ def formula(
     large = fit_size(said[0], area.width, stage.text(17), least, bold=True)
     lines = [(line, large, palette.ink, True) for line in wrap(said[0], area.width, large, True)]
     for text, color in ((said[1], palette.muted), (said[2], palette.ink)):
-        lines.append((first_fitting(_shorter(text), area.width, size), size, color, False))
+        short = first_fitting(_shorter(text), area.width, size) or elide(text, area.width, size)
+        lines.append((short, size, color, False))
     y, marks = area.y, list[Mark]()
     for text, height, color, bold in lines:
         if y + height * 1.2 > area.bottom or text_width(text, height, bold) > area.width:

@@ -49,6 +49,8 @@ STAGES = {
     "1280 x 720": Stage(689, 321, DARK),
     "window of tests": Stage(700, 330, LIGHT),
     "1920 x 1080": Stage(1329, 681, DARK),
+    "half of 1280 x 720": Stage(340, 321, LIGHT),
+    "half of 1920 x 1080": Stage(660, 681, DARK),
     "presenter": Stage(1920, 1080, LIGHT, 1.5),
 }
 SHARES = (0.0, 0.07, 0.37, 0.6, 0.93, 1.0)
