@@ -28,6 +28,8 @@ from gpuviz.scenes.matmul_tips import slot_tip, thread_tip
 from gpuviz.scenes.matmul_view import captions, notes_of, own
 from gpuviz.trace import I64
 
+_LANDED = 0.97  # share of a load after which its elements are in the tile
+
 
 def shared_memory(
     stage: Stage, framed: Framed, about: Multiplication, moment: Moment, share: float, least: float
@@ -47,7 +49,7 @@ def slots(operand: Operand, moment: Moment, share: float) -> tuple[int, I64, I64
     order = ("load M", "load N")
     part = order.index(moment.part) if moment.part in order else 2
     mine = order.index(f"load {operand.name}")
-    fresh = part > mine or (part == mine and share >= 0.5)
+    fresh = part > mine or (part == mine and share >= _LANDED)
     phase = moment.phase if fresh else moment.phase - 1
     if phase < 0:
         none = np.zeros(operand.held.shape[1], np.int64)
@@ -141,7 +143,7 @@ def flying(
     stage: Stage, whole: Framed, tiles: Framed, about: Multiplication, moment: Moment, share: float
 ) -> tuple[Mark, ...]:
     """Elements on their way from global to shared memory."""
-    if moment.part not in ("load M", "load N") or not 0.02 < share < 0.98:
+    if moment.part not in ("load M", "load N") or not 0.02 < share < _LANDED:
         return ()
     is_m = moment.part == "load M"
     operand = about.m if is_m else about.n

@@ -32,9 +32,6 @@ from gpuviz.scenes.matmul_tips import element_tip, product_tip
 from gpuviz.scenes.matmul_words import times
 from gpuviz.trace import I64
 
-_MOST_FLYING = 1024
-
-
 Names = tuple[str, str, str]
 
 
