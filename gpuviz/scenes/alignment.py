@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw import table
 from gpuviz.draw.figures import line_height, sourced
-from gpuviz.draw.heading import heading
+from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.stage import Stage
@@ -174,13 +174,15 @@ def _picture(
 ) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture."""
     now = costs.index(mine)
+    said = (*(_sentence(acts, a) for a in acts), _verdict(mine))
     last_load = next(a for a in reversed(acts) if not a.request.is_store)
 
     def frame(t: float, given: Stage) -> Frame:
         stage = given.roomy()
         over = t >= acts[-1].end
         act = last_load if over else next(a for a in acts if t < a.end)
-        head, area = heading(stage, _title(mine), _verdict(mine) if over else _sentence(acts, act))
+        text = said[-1] if over else said[acts.index(act)]
+        head, area = steady_heading(stage, _title(mine), text, said)
         published = line_height(stage) if area.height > stage.text(14) * 21 else 0.0
         high = table.height_of(stage, len(costs), badges=any(c.time for c in costs))
         top = area.above(area.height - high - published - stage.text(14) * 0.4)[0]
