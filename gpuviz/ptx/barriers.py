@@ -135,14 +135,28 @@ class Barriers:
             self.release(number)
 
     def complain(self) -> KernelFault:
-        """The error for blocks in which nobody can go on."""
+        """The error for blocks in which nobody can go on; tells of one of them."""
         arrivals = [a for found in self.waiting.values() for a in found]
-        places = ", ".join(sorted({
-            f"{a.group.threads} threads at barrier {a.number} ({a.instruction.where})"
-            for a in arrivals}))
-        block, _ = arrivals[0].group.position(arrivals[0].group.first_active())
-        return KernelFault(f"deadlock: in block {self.machine.launch.block_index(block)} and others "
-                           f"a barrier is never reached by all threads: {places} wait for ever")
+        first = arrivals[0].group
+        block, _ = first.position(first.first_active())
+        row = block - self.machine.first_block
+        places = "; ".join(filter(None, (_waiting(a, row, self.machine) for a in arrivals)))
+        ended = self.machine.launch.threads_per_block - int(self.machine.running_per_block()[row])
+        return KernelFault(
+            f"deadlock in block {self.machine.launch.block_index(block)}: {places}"
+            f"{f'; {ended} threads have ended' * bool(ended)}; the barrier is never reached by all")
+
+
+def _waiting(arrival: Arrival, row: int, machine: Machine) -> str:
+    """Who of one block waits at a barrier, in words; "" for nobody."""
+    group = arrival.group
+    lanes = np.flatnonzero(group.view.full(np.array(True) if group.mask is None else group.mask)[row])
+    if not len(lanes):
+        return ""
+    count = f" for {arrival.count}" if arrival.count else ""
+    return (f"{len(lanes)} threads wait at barrier {arrival.number}{count} "
+            f"({arrival.instruction.where}), the first is thread "
+            f"{machine.launch.thread_index(int(lanes[0]))}")
 
 
 def _fold(arrivals: list[Arrival], mask: Bool | None, group: Group) -> Array:

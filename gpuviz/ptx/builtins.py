@@ -56,8 +56,7 @@ def _free(g: Group, pointer: Array) -> None:
 def _assertfail(g: Group, message: Array, file: Array, line: Array, function: Array,
                 size: Array) -> None:
     lane = int(_active(g)[0])
-    block, thread = g.position(lane)
-    launch, machine = g.machine.launch, g.machine
+    machine = g.machine
 
     def text(value: Array) -> str:
         address = int(g.view.full(value).reshape(-1)[lane])
@@ -65,8 +64,8 @@ def _assertfail(g: Group, message: Array, file: Array, line: Array, function: Ar
 
     raise KernelFault(
         f"assertion `{text(message)}` failed at {text(file)}:"
-        f"{int(g.view.full(line).reshape(-1)[lane])} in {text(function)}, block "
-        f"{launch.block_index(block)}, thread {launch.thread_index(thread)}")
+        f"{int(g.view.full(line).reshape(-1)[lane])} in {text(function)}, "
+        f"{machine.who(g, lane)}")
 
 
 def in_local_window(address: int) -> bool:

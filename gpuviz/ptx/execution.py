@@ -22,6 +22,7 @@ from gpuviz.trace import Branch, Finding, Launch, Sink
 Array = npt.NDArray[Any]
 PRINT_LIMIT = 1 << 20  # characters, as CUDA's printf buffer holds 1 MiB
 POLL_SECONDS = 0.05
+FEW = 256  # threads: an instruction of fewer takes as long, so it is charged as much
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Execution:
     thread_instructions: int = 0
     warp_instructions: int = 0
     steps: int = 0
+    _spent: int = 0
     _printed: list[str] = field(default_factory=list)
     _print_size: int = 0
     _heap_used: int = 0
@@ -86,12 +88,13 @@ class Execution:
         self.warp_instructions += count * warps
         self.executed[at.pc] = self.executed.get(at.pc, 0) + warps
         self.threads[at.pc, count] = self.threads.get((at.pc, count), 0) + threads
-        if self.thread_instructions > self.budget:
+        self._spent += count * max(threads, FEW)
+        if self._spent > self.budget:
             text = self.program.module.line_text(at.ptx_line)
             raise KernelFault(
                 f"stopped after {self.thread_instructions:,} thread instructions, still in the "
-                f"loop at {at.where} ({text}): the kernel may never end; raise the budget if it "
-                "does")
+                f"loop at {at.where} ({text}): the kernel may never end. If it does, raise the "
+                f"budget of {self.budget:,} (fewer than {FEW} threads in step count as {FEW})")
 
     def branch(self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
                ) -> None:

@@ -94,6 +94,7 @@ class Group:
         self.regs = bank.registers(code)
         self.block = 0
         self.stack: list[Call] = []
+        self.path: Key = ()  # where each of the calls under way was made
         self.local_base = 0
         self.blocked = False
         self.penalty = 0
@@ -112,13 +113,13 @@ class Group:
     def move(self, block: int) -> None:
         """Go to a basic block."""
         self.block = block
-        self.key: Key = (*((c.code.index, c.site) for c in self.stack),
-                         (self.code.index, self.code.rank[block]))
+        self.key: Key = (*self.path, (self.code.index, self.code.rank[block]))
 
     def enter(self, code: FunctionCode) -> None:
         """Make another function's registers current."""
         self.code = code
         self.regs = self.bank.registers(code)
+        self.path = tuple((c.code.index, c.site) for c in self.stack)
 
     def fork(self, mask: Bool) -> Group:
         """Another group at the same place, for some of the lanes."""

@@ -29,6 +29,7 @@ Bool = npt.NDArray[np.bool_]
 
 SPARSE_PART = 4  # a group of at most 1/4 of its view gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the view has at least this many threads
+FRAME = 64  # bytes of stack that a call takes at least, for saved registers
 PATIENCE = 64  # loops a spinning group may make before others get a turn, the first time
 
 
@@ -222,31 +223,35 @@ class Machine:
 
     def _fault(self, violation: Violation, group: Group, space: str, at: Instruction
                ) -> KernelFault:
-        block, thread = group.position(violation.position)
+        bad = violation.bad if group.mask is None else violation.bad & group.view.full(group.mask)
+        lane = int(np.argmax(bad))
+        address = int(violation.address.reshape(-1)[lane])
         text = self.program.module.line_text(at.ptx_line)
-        near = self._buffer_name(violation.address) if space == "global" else ""
+        near = self.program.describe(space, address)
         return KernelFault(
-            f"illegal {space} access at {at.where} ({text}): {violation.reason}{near}, address "
-            f"{violation.address:#x}, block {self.launch.block_index(block)}, thread "
-            f"{self.launch.thread_index(thread)}")
+            f"illegal {space} access at {at.where} ({text}): {violation.reason}"
+            f"{', ' * bool(near)}{near}, address {address:#x}, {self.who(group, lane)}")
 
-    def _buffer_name(self, address: int) -> str:
-        buffer = self.launch.buffer_at(address)
-        return f" in buffer {buffer.name}" if buffer else ""
+    def who(self, group: Group, lane: int) -> str:
+        """Block and thread of a lane, for messages."""
+        block, thread = group.position(lane)
+        return (f"block {self.launch.block_index(block)}, "
+                f"thread {self.launch.thread_index(thread)}")
 
-    def reserve_local(self, group: Group, size: int) -> None:
+    def reserve_local(self, group: Group, size: int, at: Instruction) -> None:
         """Make room for a deeper call.
 
         Raises
         ------
         KernelFault : the recursion is too deep
         """
-        try:
-            self.local.reserve(size)
-        except MemoryError:
-            raise KernelFault(f"the call stack of {group.code.name} needs {size:,} bytes a thread; "
-                              f"{LocalMemory.LIMIT:,} is the limit: does the recursion end?"
-                              ) from None
+        stack = size + FRAME * len(group.stack)
+        if stack > LocalMemory.LIMIT:
+            raise KernelFault(
+                f"the call stack needs more than the limit of {LocalMemory.LIMIT:,} bytes a thread "
+                f"after {len(group.stack):,} calls at {at.where}, "
+                f"{self.who(group, group.first_active())}: does the recursion end?")
+        self.local.reserve(size)
 
     def local_bytes(self, group: Group, lane: int, pointer: int, size: int) -> bytes:
         """Bytes from a thread's local memory, from a generic pointer on."""

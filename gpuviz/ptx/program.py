@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 from gpuviz.ptx.spaces import GlobalMemory, ReadOnlyMemory
@@ -42,6 +43,20 @@ class Program:
             return self.parameter_offset[name]
         return self.addresses.get(name)
 
+    def describe(self, space: str, address: int) -> str:
+        """Where an address lies, relative to the nearest variable or buffer before it."""
+        if space == "global":
+            return self.memory.describe(address)
+        sizes = {v.name: v.size or self.dynamic_shared for f in (self.module, *self.module.functions)
+                 for v in f.variables if v.space == space and v.name in self.addresses}
+        before = [n for n in sizes if self.addresses[n] <= address]
+        if not before:
+            return ""
+        name = max(before, key=lambda n: self.addresses[n])
+        at = address - self.addresses[name]
+        place_ = f"{at - sizes[name]} bytes past the end" if at >= sizes[name] else f"byte {at}"
+        return f"{place_} of {demangled(name)} ({sizes[name]} bytes)"
+
     def special(self, name: str) -> Callable[[Any, str], Array] | None:
         """Reader of a special register, None for any other name."""
         return special_register(self, name)
@@ -61,7 +76,7 @@ def place(module: Module, kernel: Function, grid: Geometry, block: Geometry, dyn
     spaces: dict[str, str] = {}
     for variable in module.variables:
         if variable.space == "global":
-            addresses[variable.name] = memory.add(variable.name, np.zeros(
+            addresses[variable.name] = memory.add(demangled(variable.name), np.zeros(
                 max(variable.size, 1), np.uint8))
             spaces[variable.name] = "global"
     constants = _place_linear([v for v in _all(module, kernel) if v.space == "const"], addresses)

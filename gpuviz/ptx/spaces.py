@@ -23,18 +23,21 @@ ALIGNMENT = 512  # of global buffers, as CUDA's allocators give at least 256
 
 
 class Violation(Exception):
-    """An illegal access: `position` is the flat index of the first lane in its view."""
+    """An illegal access: which lanes of the view are `bad`, and all their addresses."""
 
-    def __init__(self, reason: str, position: int, address: int) -> None:
+    def __init__(self, reason: str, bad: Bool, address: Array) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.position = position
+        self.bad = bad
         self.address = address
 
 
-def _first(bad: Bool, address: Array, reason: str) -> Violation:
-    position = int(np.flatnonzero(bad)[0])
-    return Violation(reason, position, int(address.reshape(-1)[position]))
+def _check_inside(view: View, address: Array, width: int, size: int, what: str) -> None:
+    """Raise `Violation` when an access of an offset is not within the first `size` bytes."""
+    if int(address.max()) + width > size:
+        bad = address > size - width if size >= width else np.ones_like(address, bool)
+        raise Violation(f"{width}-byte access outside the {size} bytes of {what}", view.full(bad),
+                        view.full(address))
 
 
 def check_alignment(view: View, address: Array, width: int) -> None:
@@ -42,7 +45,8 @@ def check_alignment(view: View, address: Array, width: int) -> None:
     if width > 1:
         low = address & address.dtype.type(width - 1)
         if low.any():
-            raise _first(view.full(low) != 0, view.full(address), f"misaligned {width}-byte access")
+            raise Violation(f"misaligned {width}-byte access", view.full(low) != 0,
+                            view.full(address))
 
 
 class Cells:
@@ -136,21 +140,20 @@ class GlobalMemory:
         ends = self._high[np.maximum(slots, 0)] if len(self._high) else np.zeros_like(where)
         bad = (slots < 0) | (where + width > ends)
         if bad.any():
-            full = view.full(where)
-            error = _first(view.full(bad), full, "")
-            error.reason = f"{width}-byte access {self.describe(error.address)}"
-            raise error
+            raise Violation(f"{width}-byte access", view.full(bad), view.full(where))
 
     def describe(self, address: int) -> str:
-        """Where an illegal address lies, relative to the nearest buffer before it."""
+        """Where an illegal address lies, relative to the nearest buffer."""
         slot = int(np.searchsorted(np.array(self._starts), address, side="right")) - 1
-        if slot < 0:
-            return f"at {address:#x}, which is in no buffer"
+        if address + ALIGNMENT > GLOBAL and slot < 0 and self.names:
+            return f"{self._starts[0] - address} bytes before buffer {self.names[0]}"
+        if slot < 0 or address > self._top + ALIGNMENT:
+            return "in no buffer"
+        name, size = self.names[slot], self._ends[slot] - self._starts[slot]
         past = address - self._ends[slot]
-        size = self._ends[slot] - self._starts[slot]
-        if past < 0:
-            return f"across the end of buffer {self.names[slot]} ({size} bytes)"
-        return f"{past} bytes past the end of buffer {self.names[slot]} ({size} bytes)"
+        if past >= 0:
+            return f"{past} bytes past the end of buffer {name} ({size} bytes)"
+        return f"at byte {size + past} of buffer {name} ({size} bytes)"
 
 
 class SharedMemory:
@@ -164,10 +167,7 @@ class SharedMemory:
 
     def index(self, view: View, address: Array, width: int, unit: int) -> Index:
         """Cell index of every offset in the blocks of a view (one element a thread or a block)."""
-        if int(address.max()) + width > self.size:
-            bad = view.full(address.astype(np.int64) + width > self.size)
-            raise _first(bad, view.full(address), f"{width}-byte access outside the {self.size} "
-                         "bytes of shared memory of the block")
+        _check_inside(view, address, width, self.size, "shared memory of the block")
         check_alignment(view, address, width)
         shift = unit.bit_length() - 1
         return np.asarray((address.astype(np.int64) >> shift) + view.row * (self.stride >> shift))
@@ -204,16 +204,9 @@ class LocalMemory:
         self.cells = Cells(threads * self.size)
 
     def reserve(self, size: int) -> None:
-        """Make room for deeper calls.
-
-        Raises
-        ------
-        MemoryError : more than CUDA's limit of 512 KiB a thread
-        """
+        """Make room for deeper calls; `LIMIT` is CUDA's."""
         if size <= self.size:
             return
-        if size > self.LIMIT:
-            raise MemoryError
         wider = -(-max(size, 2 * self.size) // 16) * 16
         grown = np.zeros((self.threads, wider), np.uint8)
         grown[:, : self.size] = self.cells.bytes[: self.threads * self.size].reshape(
@@ -223,10 +216,7 @@ class LocalMemory:
 
     def index(self, view: View, address: Array, width: int, unit: int) -> Index:
         """Cell index of every offset in the threads of a view."""
-        if int(address.max()) + width > self.size:
-            bad = view.full(address.astype(np.int64) + width > self.size)
-            raise _first(bad, view.full(address),
-                         f"{width}-byte access outside the {self.size} bytes of local memory")
+        _check_inside(view, address, width, self.size, "local memory of the thread")
         check_alignment(view, address, width)
         shift = unit.bit_length() - 1
         return np.asarray((address.astype(np.int64) >> shift) + view.thread * (self.size >> shift))
@@ -243,10 +233,7 @@ class ReadOnlyMemory:
 
     def index(self, view: View, address: Array, width: int, unit: int) -> Index:
         """Cell index of every offset."""
-        if int(address.max()) + width > self.size:
-            bad = view.full(address.astype(np.int64) + width > self.size)
-            raise _first(bad, view.full(address),
-                         f"{width}-byte access outside the {self.size} bytes of {self.name}")
+        _check_inside(view, address, width, self.size, self.name)
         check_alignment(view, address, width)
         return address.astype(np.int64) >> (unit.bit_length() - 1)
 

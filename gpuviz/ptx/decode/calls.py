@@ -97,7 +97,7 @@ def _direct(instruction: Instruction, code: FunctionCode, program: Program, foll
         if not plans:  # decoded at the first call: functions may call each other in circles
             plans.append(_transfer(instruction, code, program, results, g.machine.code(callee),
                                    arguments))
-        plans[0].enter(g, following)
+        plans[0].enter(g, following, instruction)
 
     return call
 
@@ -111,7 +111,7 @@ class _Transfer:
         self.into = into
         self.back = back
 
-    def enter(self, g: Group, following: int) -> None:
+    def enter(self, g: Group, following: int, at: Instruction) -> None:
         """Move a group into the callee."""
         values = [read(g) for _, read in self.into]
         caller, site = g.code, g.code.rank[g.block]
@@ -121,7 +121,7 @@ class _Transfer:
         g.enter(self.target)
         if recursive:
             g.stack[-1].saved = [g.regs[i] for i in range(len(g.regs))]
-        g.machine.reserve_local(g, g.local_base + self.target.local_size)
+        g.machine.reserve_local(g, g.local_base + self.target.local_size, at)
         for (index, _), value in zip(self.into, values, strict=True):
             g.write(index, value)
         g.move(0)
@@ -163,7 +163,8 @@ def _indirect(instruction: Instruction, code: FunctionCode, program: Program, fo
             callee = program.function_at(address)
             if callee is None or not callee.defined:
                 raise KernelFault(f"a call through the pointer {address:#x}, which is not a "
-                                  f"function ({instruction.where})")
+                                  f"function ({instruction.where}, "
+                                  f"{g.machine.who(g, g.first_active())})")
             calls[address] = _direct(instruction, code, program, following, results, callee,
                                      arguments)
         return calls[address]

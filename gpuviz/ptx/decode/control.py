@@ -145,11 +145,8 @@ def _leave(instruction: Instruction, code: FunctionCode, program: Program, follo
 
 def _trap(instruction: Instruction) -> End:
     def trap(g: Group) -> None:
-        block, thread = g.position(g.first_active())
-        launch = g.machine.launch
         raise KernelFault(f"the kernel executed {instruction.opcode.text} ({instruction.where}, "
-                          f"block {launch.block_index(block)}, "
-                          f"thread {launch.thread_index(thread)})")
+                          f"{g.machine.who(g, g.first_active())})")
 
     return trap
 
