@@ -10,7 +10,6 @@ from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
-from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
@@ -21,7 +20,6 @@ SCENES: tuple[Lesson, ...] = (
     ALIGNMENT,
     SQUARE_ARRAY,
     DIVERGENCE,
-    MATRIX_LAYOUT,
     BANKS,
     TRANSPOSE,
     CONSTANT_MEMORY,

@@ -233,7 +233,7 @@ def _trials_picture(
     trials: tuple[Trial, ...], arch: Architecture, title: str, elements: int
 ) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture of the trials."""
-    said = (*(f"{t.name}: {verdict(t.first)}" for t in trials), _today(trials, arch))
+    said = (*(verdict(t.first) for t in trials), _today(trials, arch))
 
     def frame(t: float, given: Stage) -> Frame:
         stage = given.roomy()

@@ -54,12 +54,6 @@ class Trial:
     first: Request
     time: Timed | None
 
-    @property
-    def name(self) -> str:
-        """The parameters as the document names them."""
-        stride, offset, group = self.triple
-        return f"STRIDE {stride}, OFFSET {offset}, GROUP_SIZE {group}"
-
 
 def trial_of(triple: Triple, run: Run) -> Trial:
     """One trial, counted from the requests of block 0."""
