@@ -5,11 +5,11 @@ from gpuviz.scenes.alignment import LESSON as ALIGNMENT
 from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
-from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
+from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
@@ -20,9 +20,9 @@ SCENES: tuple[Lesson, ...] = (
     ALIGNMENT,
     SQUARE_ARRAY,
     DIVERGENCE,
+    MATRIX_LAYOUT,
     BANKS,
     TRANSPOSE,
-    CONSTANT_MEMORY,
     MATMUL_TILED,
 )  # fmt: skip
 
