@@ -5,6 +5,7 @@ from gpuviz.scenes.alignment import LESSON as ALIGNMENT
 from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.coalescing import LESSON as COALESCING
+from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
@@ -23,6 +24,7 @@ SCENES: tuple[Lesson, ...] = (
     MATRIX_LAYOUT,
     BANKS,
     TRANSPOSE,
+    CONSTANT_MEMORY,
     MATMUL_TILED,
 )  # fmt: skip
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.draw.heading import badge, label
-from gpuviz.draw.layout import Rect, elide, first_fitting, grid
-from gpuviz.draw.marks import Boxes, Mark
+from gpuviz.draw.layout import Rect, elide, first_fitting
+from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.ticks import ticks
 from gpuviz.scenes.bank_request import BankRequest
 from gpuviz.trace import I64
 from gpuviz.words import tr
@@ -38,14 +39,15 @@ def board_height(stage: Stage) -> float:
 def board(stage: Stage, area: Rect, request: BankRequest, served: float) -> tuple[Mark, ...]:
     """Counters of the request under way, the conflict's cause, and one mark a wavefront."""
     top, rest = area.above(stage.text(16) * 1.6)
-    middle, ticks = rest.above(stage.text(14) * 1.5)
+    middle, low = rest.above(stage.text(14) * 1.5)
+    marks = Rect(low.x, low.y + 2, low.width, low.height - 2)
     size, palette = stage.text(14), stage.palette
     text = elide(_cause(request, served, middle.width, size), middle.width, size)
     color = palette.warn if request.worst else palette.muted
     return (
         *_counters(stage, top, request, served),
         label(middle.x, middle.center[1], text, color, size),
-        *_ticks(stage, ticks, request, served),
+        *ticks(stage, marks, request.count, request.ideal, served),
     )
 
 
@@ -91,27 +93,6 @@ def _group(request: BankRequest, served: float) -> str:
         return tr("{count} groups of lanes, one after the other", count=len(request.groups))
     return tr("group {number} of {count}: {lanes}", number=group + 1, count=len(request.groups),
               lanes=lanes_named(request.groups[group]))  # fmt: skip
-
-
-def _ticks(stage: Stage, area: Rect, request: BankRequest, served: float) -> tuple[Mark, ...]:
-    """One mark a wavefront; those beyond the ideal are hatched."""
-    palette, count = stage.palette, request.count
-    row = Rect(area.x, area.y + 2, area.width, area.height - 2)
-    boxes = grid(row, 1, count, 3.0 if count <= 64 else 1.0)
-    boxes[:, 2] = np.minimum(boxes[:, 2], row.width / 16)
-    boxes[:, 0] = row.x + np.arange(count) * (boxes[:, 2] + 3.0)
-    done = np.arange(count) < int(served + 1e-6)
-    now = (np.arange(count) == int(served)) & (served > 0) & ~done
-    extra = np.arange(count) >= request.ideal
-    marks: list[Mark] = []
-    for late in (False, True):
-        color = palette.waste_ground if late else palette.accent
-        hatch = palette.waste if late else None
-        for over in (False, True):
-            some = boxes[(extra == late) & (done == over)]
-            dim = palette.todo(hatch) if hatch is not None and not over else hatch
-            marks.append(Boxes(some, color if over else palette.todo(color), hatch=dim, radius=2))
-    return *marks, Boxes(boxes[now], stroke=palette.outline, stroke_width=2, radius=2)
 
 
 def lane_tip(request: BankRequest) -> Callable[[int], str]:
