@@ -11,8 +11,9 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.hierarchy_view import Moment, Organisation, picture
+from gpuviz.scenes.hierarchy_view import Moment, Organisation, Placed, picture
 from gpuviz.trace import LANES, Launch
 from gpuviz.words import tr
 
@@ -87,12 +88,15 @@ def organisation(run: Run, shown: int) -> Organisation:
     return Organisation(run.trace.launch, shown, place, thread, warp, lane, placement(run))
 
 
-def placement(run: Run) -> dict[int, int] | None:
-    """Multiprocessor of each block (by linear id) as measured; None when nothing was measured."""
-    measured = getattr(getattr(run, "measurement", None), "placement", None)
-    if measured is None:
+def placement(run: Run) -> Placed | None:
+    """The multiprocessor of each block as measured; None when that was not measured."""
+    measurement: Measurement | None = getattr(run, "measurement", None)
+    if measurement is None or measurement.placement is None:
         return None
-    return {block: int(sm) for block, sm in enumerate(measured.sm)}
+    found = measurement.placement
+    sm = dict(zip(found.block.tolist(), found.sm.tolist(), strict=True))
+    badge = tr("recorded") if measurement.source == "recorded" else tr("live")
+    return Placed(sm, measurement.device.multiprocessors, badge, measurement.device.name)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,22 @@ _LEAST_NUMBER = 12.0  # pixels: smaller numbers are left out of cells
 _AROUND = np.array([-2, -2, 4, 4], np.float32)
 
 
+@dataclass(frozen=True)
+class Placed:
+    """The multiprocessor `sm` of each block, of the `count` that a device has; who said so."""
+
+    sm: dict[int, int]
+    count: int
+    badge: str
+    device: str
+
+
 @dataclass(frozen=True, eq=False)
 class Organisation:
     """What the threads of block `shown` wrote down, by thread number.
 
-    `place` (T, 3) is threadIdx; `thread`, `warp` and `lane` (T,) the numbers. `placement` gives the
-    multiprocessor of each block where that was measured.
+    `place` (T, 3) is threadIdx; `thread`, `warp` and `lane` (T,) the numbers. `placement` says
+    where the blocks ran, if that was measured.
     """
 
     launch: Launch
@@ -38,7 +48,7 @@ class Organisation:
     thread: I64
     warp: I64
     lane: I64
-    placement: dict[int, int] | None
+    placement: Placed | None
 
     @cached_property
     def warps(self) -> int:
@@ -62,8 +72,8 @@ class Organisation:
         """What hovering a block says."""
         x, y, z = self.launch.block_index(block)
         where = tr("block {block} · blockIdx ({x}, {y}, {z})", block=block, x=x, y=y, z=z)
-        if self.placement and block in self.placement:
-            return f"{where}\n{tr('ran on multiprocessor {sm}', sm=self.placement[block])}"
+        if self.placement and block in self.placement.sm:
+            return f"{where}\n{tr('ran on multiprocessor {sm}', sm=self.placement.sm[block])}"
         return where
 
 
@@ -202,12 +212,14 @@ def _placed(stage: Stage, seen: Organisation, view: View) -> tuple[Mark, ...]:
             said = ()
         word = tr("SM: unavailable") if not said else tr("unavailable")
         return *badge(stage, head.x, head.center[1], word, palette.faint), *said
-    sms = sorted(set(seen.placement.values()))
-    text = tr("{n} SMs ran them", n=len(sms))
-    x = head.x + pill_width(stage, tr("measured"))
-    return (*badge(stage, head.x, head.center[1], tr("measured"), palette.good),
-            label(x, head.center[1], text, palette.muted, size),
-            *_processors(stage, seen.placement, sms, seen.shown, below))
+    placed = seen.placement
+    sms = sorted(set(placed.sm.values()))
+    pill = pill_width(stage, placed.badge)
+    few = tr("{n} of {all} SMs", n=len(sms), all=placed.count)
+    text = first_fitting((f"{few} · {placed.device}", few), head.width - pill, size)
+    return (*badge(stage, head.x, head.center[1], placed.badge, palette.good),
+            label(head.x + pill, head.center[1], text, palette.muted, size),
+            *_processors(stage, placed.sm, sms, seen.shown, below))
 
 
 def _processors(stage: Stage, placement: dict[int, int], sms: list[int], shown: int, area: Rect
@@ -215,10 +227,14 @@ def _processors(stage: Stage, placement: dict[int, int], sms: list[int], shown: 
     """A box for each multiprocessor at work, as many as there is room for, with its blocks."""
     size = stage.text(14)
     blocks = {sm: [b for b, s in placement.items() if s == sm] for sm in sms}
-    words = [f"SM {sm}: {' '.join(map(str, blocks[sm]))}" for sm in sms]
-    wide = max(text_width(w, size) for w in words) + size
-    columns = max(int(area.width // wide), 1)
-    fitting = max(int(area.height // (size * 1.7)), 0) * columns
+    numbers = {sm: " ".join(map(str, blocks[sm])) for sm in sms}
+    for words in ([tr("SM {sm}: block {n}", sm=sm, n=numbers[sm]) for sm in sms],
+                  [f"SM {sm}: {numbers[sm]}" for sm in sms]):  # fmt: skip
+        wide = max(text_width(w, size) for w in words) + size
+        columns = max(int(area.width // wide), 1)
+        fitting = max(int(area.height // (size * 1.7)), 0) * columns
+        if fitting >= len(words):
+            break
     if not fitting:
         return ()
     few = words if len(words) <= fitting else [*words[: fitting - 1], "…"]

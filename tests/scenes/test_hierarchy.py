@@ -8,6 +8,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.hierarchy import LESSON, organisation, placement
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
@@ -95,12 +96,17 @@ def test_hover_tells_index_thread_warp_and_lane() -> None:
 def test_blocks_are_placed_only_where_that_was_measured() -> None:
     run = run_of("2-D, 8 x 6")
     assert placement(run) is None
-    measured = SimpleNamespace(**vars(run), measurement=SimpleNamespace(
-        placement=SimpleNamespace(sm=np.array([0, 2, 4, 6, 8, 0]))))
-    assert placement(measured) == {0: 0, 1: 2, 2: 4, 3: 6, 4: 8, 5: 0}
+    zeros, device = np.zeros(6, np.int64), DeviceFacts(0, "GPU", "9.0", "", "", 132, 0, 0)
+    found = Placement(np.arange(6), np.array([0, 2, 4, 6, 8, 0]), zeros, zeros)
+    measurement = Measurement("recorded", "2026-11-20", device, placement=found)
+    known = {**vars(run), "measurement": measurement}
+    measured = SimpleNamespace(**known)
+    placed = placement(measured)
+    assert placed is not None and placed.sm == {0: 0, 1: 2, 2: 4, 3: 6, 4: 8, 5: 0}
     story = LESSON.tell(LESSON.defaults(), {"identify": measured})
     words = pictures.words(pictures.frame(story, 1.0, "large"))
-    assert "SM 0: 0 5" in words and "measured" in words and "unavailable" not in words
+    assert "SM 0: block 0 5" in words and "5 of 132 SMs · GPU" in words and "recorded" in words
+    assert "unavailable" not in words
     plain = pictures.frame(played("2-D, 8 x 6").story, 1.0, "large")
     assert "unavailable" in pictures.words(plain)
 
