@@ -127,7 +127,7 @@ class View:
     def scatter(self, value: Array, into: Array) -> Array:
         """A copy of a dense value in which this sparse view's elements are replaced."""
         assert self.flat is not None
-        dense = np.array(np.broadcast_to(into, (self.blocks, self.threads)))
+        dense = np.array(np.broadcast_to(into, (self.blocks, self.threads)), order="C")
         dense.reshape(-1)[self.flat] = value
         return dense
 
