@@ -20,7 +20,7 @@ class Command:
     checkable: bool = False
 
 
-GROUPS = ("File", "Play", "Lesson", "View", "Help")
+GROUPS = ("File", "Play", "Lesson", "Compare", "View", "Help")
 
 COMMANDS = (
     Command("file.quit", "Quit", "File", ("Ctrl+Q",)),
@@ -38,6 +38,8 @@ COMMANDS = (
     Command("run.again", "Run again", "Lesson", ("Ctrl+Shift+R",)),
     Command("run.cancel", "Cancel the run", "Lesson", ("Esc",)),
     Command("counts.copy", "Copy counts as text", "Lesson", ("Ctrl+Shift+C",)),
+    Command("compare.toggle", "Compare A | B", "Compare", ("Ctrl+B",), checkable=True),
+    Command("compare.swap", "Exchange A and B", "Compare", ("Ctrl+Shift+B",)),
     Command("pane.lessons", "Go to lessons", "View", ("Ctrl+1",)),
     Command("pane.stage", "Go to stage", "View", ("Ctrl+2",)),
     Command("pane.timeline", "Go to timeline", "View", ("Ctrl+3",)),
@@ -47,7 +49,7 @@ COMMANDS = (
     Command("show.lessons", "Show lessons", "View", ("Ctrl+Shift+1",), checkable=True),
     Command("show.source", "Show source", "View", ("Ctrl+Shift+4",), checkable=True),
     Command("show.side", "Show parameters and counts", "View", ("Ctrl+Shift+5",), checkable=True),
-    Command("code.next", "Next code tab (source, PTX)", "View", ("Ctrl+T",)),
+    Command("code.next", "Next code tab (source, PTX, SASS)", "View", ("Ctrl+T",)),
     Command("theme.system", "Theme: follow the system", "View", checkable=True),
     Command("theme.dark", "Theme: dark", "View", checkable=True),
     Command("theme.light", "Theme: light", "View", checkable=True),

@@ -1,4 +1,4 @@
-"""Read-only code with line numbers, lit lines, and what each line cost in a gutter to the right."""
+"""Read-only code with line numbers, lit lines, and at the right what a line cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from gpuviz.qt.highlight import Highlighter
 from gpuviz.qt.theme import Theme
 
 TEXT, NOTE = 12.5, 12.0
-WIDE = 860  # from this width on a gutter note is written in full
 
 
 class CodeView(QPlainTextEdit):
@@ -41,8 +40,8 @@ class CodeView(QPlainTextEdit):
         self.document().setDocumentMargin(0)
         self._highlighter = Highlighter(self.document(), language, theme)
         self._numbers = _Margin(self, self._paint_numbers)
-        self._gutter = _Margin(self, self._paint_notes)
-        self.updateRequest.connect(self._scrolled)
+        self.updateRequest.connect(lambda rect, dy: self._numbers.update())
+        self.horizontalScrollBar().valueChanged.connect(lambda x: self.viewport().update())
         theme.changed.connect(self._restyle)
         keep_arrows(self)
         self._restyle()
@@ -101,7 +100,7 @@ class CodeView(QPlainTextEdit):
             made.append(selection)
         self.setExtraSelections(made)
         self._numbers.update()
-        self._gutter.update()
+        self.viewport().update()
 
     def _reveal(self, line: int) -> None:
         """Scroll so that a line is in view, with some lines around it."""
@@ -112,33 +111,50 @@ class CodeView(QPlainTextEdit):
 
     def _lay_out(self) -> None:
         rect = self.contentsRect()
-        left, right = self._number_width(), self._gutter_width()
-        self.setViewportMargins(left, 0, right, 0)
+        left = self._number_width()
+        self.setViewportMargins(left, 0, 0, 0)
         self._numbers.setGeometry(QRect(rect.left(), rect.top(), left, rect.height()))
-        bar = self.verticalScrollBar()
-        scroll = bar.width() if bar.isVisible() else 0
-        edge = rect.right() + 1 - right - scroll
-        self._gutter.setGeometry(QRect(edge, rect.top(), right, rect.height()))
+        self.viewport().update()
 
     def _number_width(self) -> int:
         digits = max(len(str(self.blockCount())), 2)
         return QFontMetrics(self.font()).horizontalAdvance("0" * digits) + self._theme.look.px(24)
 
-    def _gutter_width(self) -> int:
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The code, then the notes over its right end."""
+        super().paintEvent(event)
         if not self._notes:
-            return 0
-        measure = QFontMetrics(self._theme.look.font(NOTE))
-        widest = max(measure.horizontalAdvance(self._note(n)) for n in self._notes)
-        return min(widest + self._theme.look.px(22), self.width() // 2)
+            return
+        painter = QPainter(self.viewport())
+        painter.setFont(self._theme.look.font(NOTE))
+        for line, rect in self.visible_lines():
+            if line in self._notes:
+                self._paint_note(painter, line, rect)
 
-    def _note(self, line: int) -> str:
+    def _note_for(self, line: int, measure: QFontMetrics, room: float) -> str:
         """A note in as many words as there is room for."""
-        full, brief = self._notes.get(line, ("", ""))
-        return full if self.width() >= self._theme.look.px(WIDE) else brief
+        full, brief = self._notes[line]
+        if measure.horizontalAdvance(full) <= room:
+            return full
+        most = max(int(room), self.viewport().width() // 2)
+        return measure.elidedText(brief, Qt.TextElideMode.ElideRight, most)
 
-    def _scrolled(self, rect: QRect, dy: int) -> None:
-        for margin in (self._numbers, self._gutter):
-            margin.update()
+    def _paint_note(self, painter: QPainter, line: int, rect: QRectF) -> None:
+        """A note at the right; where the code is long it lies over its end."""
+        look = self._theme.look
+        lit = line in self._lit
+        text = self.document().findBlockByNumber(line - 1).text()
+        end = rect.left() + self.fontMetrics().horizontalAdvance(text)
+        pad = look.px(12)
+        width = self.viewport().width()
+        said = self._note_for(line, painter.fontMetrics(), width - end - 2 * pad)
+        left = width - painter.fontMetrics().horizontalAdvance(said) - 2 * pad
+        box = QRectF(left, rect.top(), width - left, rect.height())
+        ground = look.blend("accent_soft", "panel", 0.15) if lit else look.color("panel")
+        painter.fillRect(box, ground)
+        painter.setPen(look.color("warn" if lit else "muted"))
+        painter.drawText(box.adjusted(pad, 0, -pad, 0),
+                         Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
 
     def _paint_numbers(self, painter: QPainter, line: int, rect: QRectF) -> None:
         look = self._theme.look
@@ -151,19 +167,6 @@ class CodeView(QPlainTextEdit):
         inner = rect.adjusted(0, 0, -look.px(10), 0)
         painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
                          str(line))  # fmt: skip
-
-    def _paint_notes(self, painter: QPainter, line: int, rect: QRectF) -> None:
-        look = self._theme.look
-        lit = line in self._lit
-        if lit:
-            painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
-        painter.setPen(look.color("warn" if lit else "muted"))
-        painter.setFont(look.font(NOTE))
-        inner = rect.adjusted(look.px(8), 0, -look.px(12), 0)
-        said = painter.fontMetrics().elidedText(
-            self._note(line), Qt.TextElideMode.ElideRight, int(inner.width())
-        )
-        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
 
     def visible_lines(self) -> list[tuple[int, QRectF]]:
         """Lines in view, with their rectangles in the viewport."""

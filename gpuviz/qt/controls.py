@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QLabel,
     QPushButton,
+    QSizePolicy,
     QStyle,
     QStyleOptionToolButton,
     QToolButton,
@@ -26,6 +27,35 @@ def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
     made = QLabel(text, parent)
     made.setProperty("role", role)
     return made
+
+
+class Elided(QLabel):
+    """A line of text, cut at its end when there is no room; the tip has it in full."""
+
+    def __init__(self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
+                 ) -> None:
+        super().__init__()
+        self._said = ""
+        self.setProperty("role", role)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setMinimumWidth(24)
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        self._said = text
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width shows more, or less."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        room = self.contentsRect().width()
+        shown = self.fontMetrics().elidedText(self._said, Qt.TextElideMode.ElideRight, room)
+        self.setText(shown)
+        self.setToolTip(self._said if shown != self._said else "")
 
 
 def button(text: str, name: str, role: str = "", tip: str = "") -> QPushButton:

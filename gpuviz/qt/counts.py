@@ -1,4 +1,4 @@
-"""The counts panel: predicted beside measured, the level they are of, and what was expected."""
+"""The counts panel: predicted, measured, residual, or runs beside each other; what to expect."""
 
 from __future__ import annotations
 
@@ -16,65 +16,78 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.arch import architecture
-from gpuviz.qt.controls import button, keep_arrows, keep_space, label
-from gpuviz.qt.counts_model import (
-    BADGE_ROLE,
-    HEADING_ROLE,
-    NOT_MEASURED,
-    STATE_ROLE,
-    CountsModel,
-    as_text,
-)
-from gpuviz.qt.quantities import rows_of
+from gpuviz.qt.controls import Combo, button, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.count_views import Measured, Sheet, View, columns_of, views_of
+from gpuviz.qt.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel, as_text
+from gpuviz.qt.quantities import rows_for, rows_of
+from gpuviz.qt.residuals import all_verdicts
+from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Look, Theme
-from gpuviz.scenes.perform import Performance
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = 120  # least width of the names of the quantities
-_COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink"}
+_COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
+_BADGES = {"model": "accent", "live": "good"}
 
 
 class Counts(QWidget):
-    """Totals of every run of the performance shown."""
+    """Totals of the runs shown, beside what a GPU counted or beside each other."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        self._showing: Showing | None = None
+        self._measured: dict[str, Measured] = {}
+        self._views: list[View] = []
+        self._view = ""
         self.model = CountsModel(self)
         self.table = _Table(self.model, theme)
         self.level = label("", "badge")
-        self.note = label("", "quiet")
-        self.expected = label("")
-        for words in (self.note, self.expected):
+        self.view = Combo("Columns of the counts", theme)
+        self.view.setToolTip("All runs beside each other, or one against its measurement")
+        self.view.activated.connect(lambda i: self._choose(self._views[i]))
+        self.verdict, self.expected, self.note = label("", "quiet"), label(""), label("", "quiet")
+        for words in (self.note, self.expected, self.verdict):
             words.setWordWrap(True)
             words.hide()
         self.copied = button("copy", "Copy counts as text", "link", "Copy the table as text")
         self.copied.clicked.connect(self.copy)
-        keep_space(self.copied)
+        for widget in (self.copied, self.view):
+            keep_space(widget)
+        keep_arrows(self.view)
+        self._lay_out()
+        self.hide()
+
+    def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(self._heading())
-        column.addWidget(self.table)
-        column.addWidget(self.expected)
-        column.addWidget(self.note)
-        self.hide()
+        for widget in (self.view, self.table, self.verdict, self.expected, self.note):
+            column.addWidget(widget)
 
-    def show_performance(self, performance: Performance) -> None:
-        """Show the counts of a performance."""
-        runs = performance.runs
-        first = next(iter(runs.values()))
-        sectors = architecture(first.arch).has_sectors
-        rows = rows_of([r.counts.totals for r in runs.values()], sectors)
-        self.model.show(rows, list(runs), NOT_MEASURED)
-        self.level.setText(f"{first.arch} · {first.level}")
+    def show_runs(self, showing: Showing) -> None:
+        """Show the counts of a performance, or of two."""
+        self._showing = showing
+        self._measured = {}
+        self._views = views_of(showing)
+        self._fill_views()
+        first = next(iter(showing.runs.values()))
+        archs = dict.fromkeys(run.arch for run in showing.runs.values())
+        self.level.setText(f"{' | '.join(archs)} · {first.level}")
         self.level.setToolTip("Architecture, and whose memory instructions are counted: "
                               "those of the assembled code (sass) or of the PTX.")  # fmt: skip
-        notes = dict.fromkeys(r.level_note for r in runs.values() if r.level_note)
+        notes = dict.fromkeys(r.level_note for r in showing.runs.values() if r.level_note)
         _say(self.note, "\n".join(notes))
-        _say(self.expected, performance.story.expected)
-        self.table.fit()
+        _say(self.expected, showing.story.expected)
+        self._fill()
         self.show()
+
+    def show_measured(self, key: str, measured: Measured) -> None:
+        """Show what a GPU counted in one of the runs."""
+        if self._showing is not None and key in self._showing.runs:
+            self._measured[key] = measured
+            self._fill()
 
     def text(self) -> str:
         """The table as text, parted by tabs."""
@@ -91,6 +104,39 @@ class Counts(QWidget):
         row.addStretch(1)
         row.addWidget(self.copied)
         return row
+
+    def _fill_views(self) -> None:
+        """The list of views; the one looked at is kept if there still is one of its name."""
+        titles = [view.title for view in self._views]
+        self.view.clear()
+        self.view.addItems(titles)
+        index = titles.index(self._view) if self._view in titles else 0
+        self.view.setCurrentIndex(index)
+        self.view.setVisible(len(titles) > 1)
+
+    def _choose(self, view: View) -> None:
+        self._view = view.title
+        self._fill()
+
+    def _fill(self) -> None:
+        """Rows, columns and verdicts of the view chosen."""
+        showing = self._showing
+        assert showing is not None
+        runs, keys = list(showing.runs.values()), list(showing.runs)
+        sectors = all(architecture(run.arch).has_sectors for run in runs)
+        view = self._views[max(self.view.currentIndex(), 0)]
+        titles = {key: showing.title(key) for key in keys}
+        indices = {key: number for number, key in enumerate(keys)}
+        rows = rows_of([run.counts.totals for run in runs], sectors)
+        rows = rows_for(rows, [indices[key] for key in view.runs])
+        sheet = Sheet(tuple(rows), tuple(columns_of(view, titles, indices, self._measured)),
+                      tuple(keys), self._measured, view)  # fmt: skip
+        self.model.show(sheet)
+        verdicts = all_verdicts(sheet, runs, list(titles.values()))
+        _say(self.verdict, "\n".join(v.text for v in verdicts))
+        self.verdict.setProperty("off", not all(v.equal for v in verdicts))
+        restyle(self.verdict)
+        self.table.fit()
 
 
 def _say(words: QWidget, text: str) -> None:
@@ -196,7 +242,7 @@ class _Header(QHeaderView):
 
 def _badge(painter: QPainter, look: Look, rect: QRect, text: str) -> None:
     """An outlined word at the right edge; the model's in the accent."""
-    color = look.color("accent" if text == "model" else "muted")
+    color = look.color(_BADGES.get(text, "muted"))
     painter.setFont(look.font(10.5))
     width = QFontMetrics(painter.font()).horizontalAdvance(text) + look.px(10)
     box = QRectF(rect.right() - width, rect.top() + 0.5, width, rect.height() - 1)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.qt.comparison import AS_A, Comparison
 from gpuviz.qt.player import Player
-from gpuviz.qt.worker import Failure, Job, Perform, Performer
+from gpuviz.qt.showing import Showing, showing
+from gpuviz.qt.worker import Failure, Job, Perform, Performer, Variant
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.compare import SIDES
 from gpuviz.scenes.perform import Performance
 
 # A lesson that takes longer to perform than this no longer shows the picture of the one before.
@@ -19,7 +22,7 @@ class Director(QObject):
 
     Signals
     -------
-    performed : the newest performance
+    performed : the newest `Showing`
     failed : job, `Failure`
     arch_changed, level_changed : what is run for
     problem_changed : why the values make no sense, or ""
@@ -33,13 +36,13 @@ class Director(QObject):
     problem_changed = Signal(str)
     forgotten = Signal()
 
-    def __init__(self, player: Player, perform: Perform, arch: str, level: Level,
-                 parent: QObject | None = None) -> None:
+    def __init__(self, player: Player, comparison: Comparison, perform: Perform, arch: str,
+                 level: Level, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._player = player
+        self._player, self._comparison = player, comparison
         self._arch, self._level = arch, level
         self._told: Lesson | None = None
-        self._performance: Performance | None = None
+        self._showing: Showing | None = None
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
@@ -49,6 +52,7 @@ class Director(QObject):
         self._patience.timeout.connect(self._forget)
         player.lesson_changed.connect(lambda lesson: self._patience.start())
         player.values_changed.connect(self.run)
+        comparison.changed.connect(self.run)
 
     @property
     def arch(self) -> str:
@@ -61,9 +65,9 @@ class Director(QObject):
         return self._level
 
     @property
-    def performance(self) -> Performance | None:
-        """The newest performance."""
-        return self._performance
+    def showing(self) -> Showing | None:
+        """What is shown, None while there is nothing."""
+        return self._showing
 
     def set_arch(self, arch: str) -> None:
         """Run for another architecture."""
@@ -79,26 +83,40 @@ class Director(QObject):
             self.level_changed.emit(level)
             self.run()
 
+    def again(self) -> None:
+        """Perform anew what was performed already."""
+        self.performer.forget()
+        self.run()
+
     def run(self, *_: object) -> None:
         """Perform the lesson with the values it has now, unless they make no sense."""
-        lesson, values = self._player.lesson, dict(self._player.values)
-        problem = lesson.problem(values)
+        variants = self.variants()
+        problem = _problem(variants)
         self.problem_changed.emit(problem)
         if problem:
             self.performer.cancel()
         else:
-            self.performer.ask(Job(lesson, values, self._arch, self._level))
+            self.performer.ask(Job(variants))
 
-    def _take(self, job: Job, performance: Performance) -> None:
+    def variants(self) -> tuple[Variant, ...]:
+        """What is to be shown: side A, and B when it is compared with."""
+        lesson, other = self._player.lesson, self._comparison
+        a = Variant(lesson, dict(self._player.values), self._arch, self._level)
+        if not other.on:
+            return (a,)
+        arch = self._arch if other.arch == AS_A else other.arch
+        return a, Variant(lesson, dict(other.values), arch, self._level)
+
+    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
         state = self._player.state
         span = state.end - state.start
         self._patience.stop()
         same = self._told is job.lesson and span > 0
         self._told = job.lesson
-        self._performance = performance
-        self._player.tell(performance.story, (state.t - state.start) / span if same else 0.0)
-        self.performed.emit(performance)
+        self._showing = made = showing(job.variants, performances)
+        self._player.tell(made.story, (state.t - state.start) / span if same else 0.0)
+        self.performed.emit(made)
 
     def _fail(self, job: Job, failure: Failure) -> None:
         """What was shown may stay, but not that of another lesson."""
@@ -107,6 +125,14 @@ class Director(QObject):
 
     def _forget(self) -> None:
         if self._told is not None and self._told is not self._player.lesson:
-            self._told = self._performance = None
+            self._told = self._showing = None
             self._player.forget()
             self.forgotten.emit()
+
+
+def _problem(variants: tuple[Variant, ...]) -> str:
+    """Why a variant makes no sense; which one, when there are two."""
+    for letter, variant in zip(SIDES, variants, strict=False):
+        if problem := variant.lesson.problem(variant.values):
+            return f"{letter}: {problem}" if len(variants) > 1 else problem
+    return ""

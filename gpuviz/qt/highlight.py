@@ -1,10 +1,11 @@
-"""Colours for CUDA and PTX text: Pygments tells the tokens, the palette the colours."""
+"""Colours for CUDA, PTX and SASS text: Pygments tells the tokens, the palette the colours."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from pygments.lexer import RegexLexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Token
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
@@ -28,12 +29,36 @@ _STYLES: Mapping[Any, tuple[str, bool]] = {
 Span = tuple[int, int, str, bool]  # start and length in the line, colour name, bold
 
 
+class SassLexer(RegexLexer):  # type: ignore[misc]
+    """Machine code as `code_text.sass` writes it: labels, addresses, predicates, opcodes."""
+
+    name = "SASS"
+    tokens: ClassVar[Any] = {
+        "root": [
+            (r"^\S+:", Token.Name.Label),
+            (r"/\*.*?\*/", Token.Comment),
+            (r"@!?U?P\w+", Token.Keyword.Type),
+            (r"\b(?:LD|ST|ATOM|RED|ULDC)[A-Z]*(?:\.[\w.]+)?\b", Token.Name.Builtin),
+            (r"\b(?:BAR|WARPSYNC|BSSY|BSYNC|BRA|EXIT|RET|CALL)[\w.]*", Token.Keyword),
+            (r"\b[A-Z][A-Z0-9]*(?:\.[\w.]+)?(?=\s|$)", Token.Name.Function),
+            (r"-?0x[0-9a-f]+|\b\d+\b", Token.Literal.Number),
+            (r"\w+|\s+", Token.Text),
+            (r".", Token.Punctuation),
+        ],
+    }
+
+
+def _lexer(language: str) -> Any:
+    if language == "sass":
+        return SassLexer(stripnl=False, ensurenl=False)
+    return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+
+
 def spans(text: str, language: str) -> list[list[Span]]:
     """For each line, which of its characters look how."""
     lines: list[list[Span]] = [[]]
     at = 0
-    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    for token, value in lexer.get_tokens(text + "\n"):  # a comment ends at a line's end
+    for token, value in _lexer(language).get_tokens(text + "\n"):  # a comment ends at a line's end
         style = _style(token)
         for i, part in enumerate(value.split("\n")):
             if i:

@@ -134,9 +134,7 @@ class _Delegate(QStyledItemDelegate):
         painter.setFont(look.font(13, bold=chosen))
         painter.setPen(look.color("ink" if chosen else "ink", 1.0 if chosen else 0.85))
         text = rect.adjusted(look.px(16) + width, 0, -look.px(6), 0)
-        title = QFontMetrics(painter.font()).elidedText(
-            str(index.data()), Qt.TextElideMode.ElideRight, int(text.width())
-        )
+        title = two_lines(str(index.data()), QFontMetrics(painter.font()), int(text.width()))
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
 
     def _picture(self, painter: QPainter, frame: QRectF, id: str) -> None:
@@ -154,6 +152,19 @@ class _Delegate(QStyledItemDelegate):
             painter.restore()
         painter.setPen(QPen(look.blend("border", "panel", 0.3), 1))
         painter.drawPath(shape)
+
+
+def two_lines(text: str, measure: QFontMetrics, width: int) -> str:
+    """A text broken between words to at most two lines of a width, the second one cut."""
+    if measure.horizontalAdvance(text) <= width:
+        return text
+    words = text.split()
+    fitting = [n for n in range(1, len(words))
+               if measure.horizontalAdvance(" ".join(words[:n])) <= width]  # fmt: skip
+    if not fitting:
+        return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
+    first, rest = " ".join(words[: fitting[-1]]), " ".join(words[fitting[-1] :])
+    return f"{first}\n{measure.elidedText(rest, Qt.TextElideMode.ElideRight, width)}"
 
 
 def _ground(painter: QPainter, look: Look, option: QStyleOptionViewItem, rect: QRectF,

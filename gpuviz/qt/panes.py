@@ -57,7 +57,7 @@ class Panes(QWidget):
             splitter.setChildrenCollapsible(False)
         self.middle.addWidget(picture)
         self.middle.addWidget(self.code)
-        self.middle.setStretchFactor(0, 1)
+        # No stretch factors: stage and code keep their shares of the height.
         self.code.setMinimumHeight(110)
         for index, pane in enumerate((self.list, self.middle, self.side)):
             self.across.addWidget(pane)

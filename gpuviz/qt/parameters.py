@@ -1,47 +1,88 @@
-"""The panel of a lesson's parameters, made from their declaration alone."""
+"""The panel of a lesson's parameters, made from their declaration alone; one tab a side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
-from gpuviz.qt.controls import button, keep_space, label
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.qt.comparison import AS_A, Comparison
+from gpuviz.qt.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.flow import FlowLayout
 from gpuviz.qt.knobs import Knob, knob
 from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
+from gpuviz.scenes.compare import SIDES
 
 
 class Parameters(QWidget):
-    """Knobs of the player's lesson, its presets, and what is wrong with a combination."""
+    """Knobs of the player's lesson, its presets, and what is wrong with a combination.
 
-    def __init__(self, player: Player, theme: Theme) -> None:
+    When two sides are compared a tab chooses whose knobs are shown; B has an architecture of its
+    own, too.
+    """
+
+    def __init__(self, player: Player, comparison: Comparison, theme: Theme) -> None:
         super().__init__()
-        self._player = player
+        self._player, self._comparison = player, comparison
         self._theme = theme
         self.setAccessibleName("Parameters")
         self.knobs: dict[str, Knob] = {}
         self.presets: list[tuple[Preset, QPushButton]] = []
+        self.sides = _Sides()
+        self.arch = OtherArch(comparison, theme)  # made anew with the knobs
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.problem.hide()
         self.reset = button("reset", "Reset parameters", "link", "Back to the defaults  (Ctrl+R)")
-        self.reset.clicked.connect(lambda: player.set_values(player.lesson.defaults()))
+        self.reset.clicked.connect(self.restore)
         keep_space(self.reset)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(6)
         self._column.addLayout(self._heading())
+        self._column.addWidget(self.sides)
         self._body = QWidget()
         self._column.addWidget(self._body)
         self._column.addWidget(self.problem)
+        self._follow(player, comparison)
+
+    def _follow(self, player: Player, comparison: Comparison) -> None:
         player.lesson_changed.connect(self._build)
         player.values_changed.connect(self._show)
+        comparison.values_changed.connect(self._show)
+        comparison.switched.connect(self._switch)
+        self.sides.currentChanged.connect(self._show_side)
         self._build(player.lesson)
+        self._switch(comparison.on)
+
+    @property
+    def other(self) -> bool:
+        """Whether the knobs are those of side B."""
+        return self._comparison.on and self.sides.currentIndex() == 1
+
+    def restore(self) -> None:
+        """Back to the defaults."""
+        self._apply(self._player.lesson.defaults())
+
+    def show_names(self, names: Sequence[str]) -> None:
+        """What the sides are called."""
+        for index, (letter, name) in enumerate(zip(SIDES, names, strict=False)):
+            self.sides.setTabText(index, f"{letter} · {name}")
+            self.sides.setTabToolTip(index, name)
 
     def show_problem(self, problem: str) -> None:
         """Say why the values make no sense; they are not run."""
@@ -72,12 +113,13 @@ class Parameters(QWidget):
         column.addLayout(self._preset_row(lesson))
         column.addLayout(self._grid(lesson))
         self._order_tabs()
-        self._show(self._player.values)
+        self._show()
 
     def _order_tabs(self) -> None:
         """New controls would come last in the window: put them after the reset button."""
-        chain: list[QWidget] = [self.reset, *(made for _, made in self.presets)]
+        chain: list[QWidget] = [self.reset, self.sides, *(made for _, made in self.presets)]
         chain += [w for made in self.knobs.values() for w in _focusable(made)]
+        chain.append(self.arch.combo)
         for before, after in pairwise(chain):
             QWidget.setTabOrder(before, after)
 
@@ -107,24 +149,93 @@ class Parameters(QWidget):
             grid.addWidget(_name(parameter), row, 0)
             grid.addWidget(made, row, 1)
             self.knobs[parameter.id] = made
+        self.arch = OtherArch(self._comparison, self._theme)
+        grid.addWidget(self.arch.name, len(lesson.parameters), 0)
+        grid.addWidget(self.arch, len(lesson.parameters), 1)
         return grid
 
+    def _switch(self, on: bool) -> None:
+        """Tabs while two sides are compared; B is what there is to choose."""
+        self.sides.setVisible(on)
+        self.sides.setCurrentIndex(int(on))
+        self._show_side()
+
+    def _show_side(self, *_: object) -> None:
+        self._show()
+
+    def _values(self) -> Mapping[str, Value]:
+        return self._comparison.values if self.other else self._player.values
+
+    def _apply(self, values: Mapping[str, Value]) -> None:
+        target = self._comparison if self.other else self._player
+        target.set_values(values)
+
     def _choose(self, preset: Preset) -> None:
-        self._player.set_values({**self._player.lesson.defaults(), **preset.values})
-        self._mark_presets(self._player.values)
+        self._apply({**self._player.lesson.defaults(), **preset.values})
+        self._mark_presets()
 
     def _set(self, id: str, value: Value) -> None:
-        self._player.set_values({id: value})
+        self._apply({id: value})
 
-    def _show(self, values: Mapping[str, Value]) -> None:
+    def _show(self, *_: object) -> None:
+        values = self._values()
         for id, made in self.knobs.items():
-            made.show_value(values[id])
-        self._mark_presets(values)
+            if id in values:
+                made.show_value(values[id])
+        for part in (self.arch, self.arch.name):
+            part.setVisible(self.other)
+        self._mark_presets()
 
-    def _mark_presets(self, values: Mapping[str, Value]) -> None:
-        defaults = self._player.lesson.defaults()
+    def _mark_presets(self) -> None:
+        defaults, values = self._player.lesson.defaults(), dict(self._values())
         for preset, made in self.presets:
-            made.setChecked({**defaults, **preset.values} == dict(values))
+            made.setChecked({**defaults, **preset.values} == values)
+
+
+class _Sides(QTabBar):
+    """A tab for each side of a comparison."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Side whose parameters are shown")
+        self.setExpanding(True)
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        for letter in SIDES:
+            self.addTab(letter)
+        keep_arrows(self)
+
+    def minimumSizeHint(self) -> QSize:
+        """Names may be cut: the tip has them in full."""
+        return QSize(80, super().minimumSizeHint().height())
+
+
+class OtherArch(QWidget):
+    """The architecture of side B: that of A, or another."""
+
+    def __init__(self, comparison: Comparison, theme: Theme) -> None:
+        super().__init__()
+        self._comparison = comparison
+        self._archs = [AS_A, *(a.sm for a in reversed(ARCHITECTURES))]
+        self.combo = Combo("Architecture of B", theme)
+        self.combo.setToolTip("The same launch may be compared under two architectures.")
+        self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.combo.setMinimumContentsLength(6)
+        self.combo.addItem("as A")
+        for arch in reversed(ARCHITECTURES):
+            self.combo.addItem(f"CC {arch.version} {arch.name}")
+        keep_arrows(self.combo)
+        keep_space(self.combo)
+        self.name = label("architecture")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.combo, 1)
+        self.combo.currentIndexChanged.connect(lambda i: comparison.set_arch(self._archs[i]))
+        comparison.arch_changed.connect(self._show)
+        self._show(comparison.arch)
+
+    def _show(self, arch: str) -> None:
+        self.combo.setCurrentIndex(self._archs.index(arch))
 
 
 def _focusable(widget: QWidget) -> list[QWidget]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gpuviz.memory.counting import CountRow
 
@@ -39,7 +40,8 @@ class Row:
     """One row of the counts panel; a heading has no values.
 
     `values` are what each run predicts, None where the run has no such accesses; `percent` says
-    that they are shares, not counts.
+    that they are shares, not counts. `key` is the counter that the row is measured by; where the
+    row is not the counter itself, `derived` makes its value from the counter's, for each run.
     """
 
     label: str
@@ -48,6 +50,13 @@ class Row:
     values: tuple[float | None, ...] = ()
     percent: bool = False
     strong: bool = False
+    derived: tuple[Callable[[float], float | None], ...] = ()
+
+    def measured(self, run: int, counter: float | None) -> float | None:
+        """The row's value from what its counter read in a run."""
+        if counter is None or not self.derived:
+            return counter
+        return self.derived[run](counter)
 
 
 def grouped(value: float) -> str:
@@ -73,6 +82,18 @@ def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
         if found:
             rows += [Row(heading), *found]
     return rows
+
+
+def rows_for(rows: Sequence[Row], runs: Collection[int]) -> list[Row]:
+    """The rows that some of these runs have a value for, and their headings."""
+    kept: list[Row] = []
+    for row in rows:
+        if row.values and all(row.values[run] is None for run in runs):
+            continue
+        if not row.values and kept and not kept[-1].values:
+            kept.pop()
+        kept.append(row)
+    return kept[:-1] if kept and not kept[-1].values else kept
 
 
 def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[Row]:
@@ -107,7 +128,9 @@ def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
     values = tuple(
         None if _value(t, stem, key) is None else t[key] - t[f"{key}_ideal"] for t in totals
     )
-    return Row(f"{op} conflicts", HINTS["conflicts"], values=values)
+    ideals = [t[f"{key}_ideal"] for t in totals]
+    return Row(f"{op} conflicts", HINTS["conflicts"], key, values,
+               derived=tuple(partial(_beyond, ideal) for ideal in ideals))
 
 
 def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
@@ -115,7 +138,16 @@ def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
         t[f"{stem}_bytes"] / (t[f"{stem}_sectors"] * SECTOR) if t[f"{stem}_sectors"] else None
         for t in totals
     )
-    return Row(f"{op} bytes used", HINTS["used"], values=shares, percent=True)
+    return Row(f"{op} bytes used", HINTS["used"], f"{stem}_sectors", shares, percent=True,
+               derived=tuple(partial(_share, t[f"{stem}_bytes"]) for t in totals))
+
+
+def _beyond(ideal: float, wavefronts: float) -> float:
+    return wavefronts - ideal
+
+
+def _share(asked: float, sectors: float) -> float | None:
+    return asked / (sectors * SECTOR) if sectors else None
 
 
 def _value(totals: Totals, stem: str, key: str) -> int | None:

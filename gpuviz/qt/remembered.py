@@ -44,10 +44,13 @@ class Remembered:
         """Yes or no."""
         return str(self._settings.value(key, default)).lower() == "true"
 
-    def values(self, lesson: Lesson) -> dict[str, Value]:
-        """The values a lesson was left with, those that still fit; none if they make no sense."""
+    def values(self, lesson: Lesson, side: str = "values") -> dict[str, Value]:
+        """The values a lesson was left with, those that still fit; none if they make no sense.
+
+        `side` is "values" for the lesson itself, "compared" for side B.
+        """
         try:
-            stored = json.loads(str(self._settings.value(f"values/{lesson.id}", "{}")))
+            stored = json.loads(str(self._settings.value(f"{side}/{lesson.id}", "{}")))
         except ValueError:
             return {}
         known = {p.id: p for p in lesson.parameters}
@@ -60,9 +63,10 @@ class Remembered:
         """Store a word, a number or a flag."""
         self._settings.setValue(key, value)
 
-    def keep_values(self, lesson: Lesson, values: Mapping[str, Value]) -> None:
+    def keep_values(self, lesson: Lesson, values: Mapping[str, Value], side: str = "values"
+                    ) -> None:
         """Store the values of a lesson."""
-        self._settings.setValue(f"values/{lesson.id}", json.dumps(dict(values)))
+        self._settings.setValue(f"{side}/{lesson.id}", json.dumps(dict(values)))
 
     def keep_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
         """Store size, place and divisions of the window."""

@@ -1,51 +1,26 @@
-"""The code of the run being told: its CUDA source and its PTX, the current line lit in both."""
+"""The code of the run being told: CUDA source, PTX and machine code, the current line lit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from gpuviz.arch import architecture
-from gpuviz.memory.counting import CountRow
-from gpuviz.ptx.parser import parse
+from gpuviz.qt import code_text
+from gpuviz.qt.code_text import Code
 from gpuviz.qt.code_view import CodeView
-from gpuviz.qt.controls import Combo, keep_arrows, keep_space, label
+from gpuviz.qt.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.player import Player
-from gpuviz.qt.quantities import per_request
+from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Theme
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
-from gpuviz.scenes.perform import Performance
 
-# Name and language of each tab; one more line here is one more tab (SASS).
-TABS = (("source", "cuda"), ("PTX", "ptx"))
-
-
-@lru_cache(maxsize=8)
-def ptx_lines(ptx: str) -> Mapping[int, frozenset[int]]:
-    """For each CUDA line the lines of the PTX text that it became."""
-    found: dict[int, set[int]] = {}
-    for function in parse(ptx).functions:
-        for instruction in function.body:
-            found.setdefault(instruction.line, set()).add(instruction.ptx_line)
-    return {line: frozenset(lines) for line, lines in found.items() if line}
-
-
-def line_notes(
-    rows: Iterable[CountRow], line_of: Callable[[CountRow], int], sectors: bool
-) -> dict[int, tuple[str, str]]:
-    """What each line cost, in full and in brief."""
-    by_line: dict[int, list[CountRow]] = {}
-    for row in rows:
-        by_line.setdefault(line_of(row), []).append(row)
-    return {
-        line: (per_request(found, False, sectors), per_request(found, True, sectors))
-        for line, found in by_line.items()
-        if line
-    }
+# Name, language and maker of each tab; one more line here is one more tab.
+TABS = (("source", "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
+        ("SASS", "sass", code_text.sass))  # fmt: skip
+SASS = 2
 
 
 class Source(QWidget):
@@ -55,6 +30,7 @@ class Source(QWidget):
         super().__init__()
         self._player = player
         self._runs: Mapping[str, Run] = {}
+        self._codes: list[Code] = []
         self._role = ""
         self._step: Step | None = None
         self.setAccessibleName("Source")
@@ -62,15 +38,18 @@ class Source(QWidget):
         self.tabs.setAccessibleName("Code tabs")
         self.tabs.setExpanding(False)
         self.stack = QStackedWidget()
-        self.views = [CodeView(name, language, theme) for name, language in TABS]
-        for (name, _), view in zip(TABS, self.views, strict=True):
-            self.tabs.addTab(name)
+        self.views = [CodeView(name, language, theme) for name, language, _ in TABS]
+        for view in self.views:
+            self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
-        self.tabs.currentChanged.connect(self.stack.setCurrentIndex)
-        self.kernel = label("", "quiet")
+        self.tabs.currentChanged.connect(self._turn)
+        self.kernel = Elided("quiet")
+        self.remark = Elided("remark")
+        self.remark.hide()
         self.roles = Combo("Run whose code is shown", theme)
         self.roles.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
-        self.roles.currentTextChanged.connect(self._show_role)
+        self.roles.currentIndexChanged.connect(lambda i: self._show_role(self.roles.itemData(i)))
+        self.roles.hide()
         keep_arrows(self.tabs)
         keep_arrows(self.roles)
         keep_space(self.roles)
@@ -78,18 +57,20 @@ class Source(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         column.addLayout(self._head())
+        column.addWidget(self.remark)
         column.addWidget(self.stack)
         player.t_changed.connect(self._follow)
 
-    def show_performance(self, performance: Performance) -> None:
-        """Show the code of a performance's runs."""
-        self._runs = performance.runs
+    def show_runs(self, showing: Showing) -> None:
+        """Show the code of the runs."""
+        self._runs = showing.runs
         roles = list(self._runs)
         role = self._role if self._role in roles else roles[0]
         self.roles.blockSignals(True)
         self.roles.clear()
-        self.roles.addItems(roles)
-        self.roles.setCurrentText(role)
+        for key in roles:
+            self.roles.addItem(showing.title(key), key)
+        self.roles.setCurrentIndex(roles.index(role))
         self.roles.blockSignals(False)
         self.roles.setVisible(len(roles) > 1)
         self._step = None
@@ -100,7 +81,8 @@ class Source(QWidget):
         """Show no code."""
         self._runs = {}
         self._step = None
-        self.kernel.clear()
+        self.kernel.say("")
+        self.remark.hide()
         self.roles.hide()
         for view in self.views:
             view.light(())
@@ -118,24 +100,24 @@ class Source(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 12, 0)
         row.addWidget(self.tabs)
-        row.addStretch(1)
-        row.addWidget(self.kernel, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.kernel, 1, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.roles, alignment=Qt.AlignmentFlag.AlignVCenter)
         return row
+
+    def _turn(self, tab: int) -> None:
+        self.stack.setCurrentIndex(tab)
+        self._remark()
 
     def _show_role(self, role: str) -> None:
         run = self._runs.get(role)
         if run is None:
             return
         self._role = role
-        trace, rows = run.trace, run.counts.rows
-        sectors = architecture(run.arch).has_sectors
-        self.kernel.setText(_launch(run))
-        cuda, ptx = self.views
-        of_cuda = line_notes(rows, lambda r: r.instruction.line, sectors)
-        of_ptx = line_notes(rows, lambda r: r.instruction.ptx_line, sectors)
-        cuda.show_code(trace.source.rstrip("\n"), of_cuda)
-        ptx.show_code(trace.ptx.rstrip("\n"), of_ptx)
+        self.kernel.say(_launch(run))
+        self._codes = [make(run) for _, _, make in TABS]
+        for view, code in zip(self.views, self._codes, strict=True):
+            view.show_code(code.text, code.notes)
+            view.setPlaceholderText(code.missing)
         self._light()
 
     def _follow(self, *_: object) -> None:
@@ -146,19 +128,29 @@ class Source(QWidget):
             return
         self._step = step
         if step is not None and step.role in self._runs and step.role != self._role:
-            self.roles.setCurrentText(step.role)
+            self.roles.setCurrentIndex(self.roles.findData(step.role))
         self._light()
 
-    def _light(self) -> None:
+    def _line(self) -> int:
+        """The CUDA line of the step under way, 0 when it is none of this run's."""
         step = self._step
-        cuda, ptx = self.views
-        here = step is not None and step.line > 0 and step.role in ("", self._role)
-        if step is None or not here or self._role not in self._runs:
-            cuda.light(())
-            ptx.light(())
-            return
-        cuda.light((step.line,))
-        ptx.light(ptx_lines(self._runs[self._role].trace.ptx).get(step.line, frozenset()))
+        if step is None or step.role not in ("", self._role) or self._role not in self._runs:
+            return 0
+        return step.line
+
+    def _light(self) -> None:
+        line = self._line()
+        for view, code in zip(self.views, self._codes, strict=False):
+            view.light(code.lines.get(line, frozenset()))
+        self._remark()
+
+    def _remark(self) -> None:
+        """Below the tab of the machine code: what the assembler changed."""
+        run = self._runs.get(self._role)
+        told = run is not None and run.listing is not None and self.tabs.currentIndex() == SASS
+        said = code_text.remarks(run, self._line()) if run is not None and told else ""
+        self.remark.say(said)
+        self.remark.setVisible(bool(said))
 
 
 def _launch(run: Run) -> str:

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.director import Director
+from gpuviz.qt.showing import Showing
 from gpuviz.qt.worker import Failure, Job
 from gpuviz.runners.base import Run
-from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
@@ -53,13 +53,13 @@ class Status(QFrame):
         performer.started.connect(self._start)
         performer.progressed.connect(self._move)
         performer.rested.connect(self._rest)
-        director.performed.connect(self.show_performance)
+        director.performed.connect(self.show_runs)
         director.failed.connect(self._fail)
         director.forgotten.connect(self._forget)
 
-    def show_performance(self, performance: Performance) -> None:
+    def show_runs(self, showing: Showing) -> None:
         """Findings of all runs, and which block is watched."""
-        runs = performance.runs
+        runs = showing.runs
         self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
         self.findings.setText(_summary(self._findings))
         errors = any(f.severity == "error" for _, f in self._findings)
@@ -118,7 +118,8 @@ class Status(QFrame):
         self.progress.setVisible(running)
         self.cancel.setVisible(running)
         if running and self._job is not None:
-            self.running.setText(f"running {self._job.lesson.title} for {self._job.arch} …")
+            archs = " and ".join(dict.fromkeys(v.arch for v in self._job.variants))
+            self.running.setText(f"running {self._job.lesson.title} for {archs} …")
         elif self.running.text().startswith("running "):
             self.running.setText("cancelled")
 

@@ -17,10 +17,12 @@ QWidget { font-size: ${text}px; }
 QLabel { background: transparent; }
 QLabel[role="heading"] { color: $muted; font-weight: 600; }
 QLabel[role="quiet"] { color: $muted; font-size: ${small}px; }
+QLabel[role="quiet"][off="true"] { color: $warn; }
 QLabel[role="problem"] { color: $warn; }
 QLabel[role="brand"] { font-weight: 700; font-size: ${large}px; }
 QLabel[role="badge"] { color: $muted; border: 1px solid $border; border-radius: ${badge}px;
     padding: 1px 6px; font-size: ${small}px; }
+QLabel[role="remark"] { color: $warn; font-size: ${small}px; padding: 0 12px; }
 QLabel[role="value"] { font-weight: 600; }
 
 QFrame#toolbar { background: $panel; border-bottom: 1px solid $hair; }

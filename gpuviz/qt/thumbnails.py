@@ -11,7 +11,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.director import Director
 from gpuviz.qt.painter import paint
 from gpuviz.qt.theme import Theme
-from gpuviz.qt.worker import Job, Perform, Performer
+from gpuviz.qt.worker import Job, Perform, Performer, Variant
 from gpuviz.scenes.base import Lesson, Story
 from gpuviz.scenes.perform import Performance
 
@@ -91,10 +91,10 @@ class Thumbnails(QObject):
         if self._waiting and not self._performer.busy and not self._director.performer.busy:
             lesson = self._waiting[0]
             arch, level = self._director.arch, self._director.level
-            self._performer.ask(Job(lesson, lesson.defaults(), arch, level))
+            self._performer.ask(Job((Variant(lesson, lesson.defaults(), arch, level),)))
 
-    def _take(self, job: Job, performance: Performance) -> None:
-        self._stories[job.lesson.id] = performance.story
+    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
+        self._stories[job.lesson.id] = performances[0].story
         self._pictures.pop(job.lesson.id, None)
         self._skip(job)
         self.ready.emit(job.lesson.id)

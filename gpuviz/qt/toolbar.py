@@ -36,6 +36,9 @@ class Toolbar(QFrame):
         self.arch.setMenu(_arch_menu(actions, self))
         self.level = MenuButton("Level", theme, _LEVEL_TIP)
         self.level.setMenu(_level_menu(actions, self))
+        self.compare = button("A | B", "Compare A and B", "", "Two variants side by side  (Ctrl+B)")
+        self.compare.setCheckable(True)
+        self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
         self.device = label(NO_DEVICE, "badge")
         self.device.setToolTip("No GPU has been asked: all counts are predicted by the model.")
         self.commands = button("Ctrl+K", "Find a command", "", "Find a command")
@@ -46,12 +49,12 @@ class Toolbar(QFrame):
         row.addWidget(self.main)
         row.addWidget(label("gpuviz", "brand"))
         row.addSpacing(4)
-        for made in (self.lesson, self.arch, self.level):
+        for made in (self.lesson, self.compare, self.arch, self.level):
             row.addWidget(made)
         row.addStretch(1)
         row.addWidget(self.device, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.commands)
-        for widget in (self.main, self.lesson, self.arch, self.level, self.commands):
+        for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.commands):
             keep_space(widget)
 
     def show_lesson(self, lesson: Lesson) -> None:

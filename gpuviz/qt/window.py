@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.actions import Actions, Command
+from gpuviz.qt.comparison import AS_A, Comparison
 from gpuviz.qt.counts import Counts
 from gpuviz.qt.director import Director
 from gpuviz.qt.keys_dialog import KeysDialog
@@ -22,6 +23,7 @@ from gpuviz.qt.panes import Panes
 from gpuviz.qt.parameters import Parameters
 from gpuviz.qt.player import Player
 from gpuviz.qt.remembered import Remembered
+from gpuviz.qt.showing import Showing, names_of
 from gpuviz.qt.source import Source
 from gpuviz.qt.stage_view import StageView
 from gpuviz.qt.status import Status
@@ -32,10 +34,10 @@ from gpuviz.qt.toolbar import LEVELS, Toolbar
 from gpuviz.qt.transport import Transport
 from gpuviz.qt.worker import Failure, Job, Perform, failure_of
 from gpuviz.runners.base import Level
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.base import Lesson, Value
 
 SIZE = (1440, 860)
+ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 ARCH, LEVEL = "sm_90", "sass"
 
 
@@ -52,13 +54,14 @@ class Window(QMainWindow):
         self.resize(*SIZE)
         self._lessons = tuple(lessons)
         self._remembered = Remembered(settings)
+        self._folded = False  # whether the lessons made room for the comparison
         self._restore_state(perform)
         self._add_commands()
         self._build(perform)
         self._wire()
         self._bind()
         self._restore_layout()
-        self.player.open(self.player.lesson, self._remembered.values(self.player.lesson))
+        self._show_lesson_of(self.player.lesson)
 
     def _restore_state(self, perform: Perform) -> None:
         """Theme, player and director, as they were left."""
@@ -71,7 +74,11 @@ class Window(QMainWindow):
         self.player.set_speed(kept.number("speed", 1.0))
         self.player.set_loop(kept.flag("loop", False))
         level = cast(Level, kept.text("level", LEVEL, tuple(LEVELS)))
-        self.director = Director(self.player, perform, kept.text("arch", ARCH, sms), level, self)
+        self.comparison = Comparison(self.player.lesson, self)
+        self.comparison.set_arch(kept.text("compare_arch", AS_A, (AS_A, *sms)))
+        self.comparison.switch(kept.flag("compare", False), self.player.values)
+        self.director = Director(self.player, self.comparison, perform,
+                                 kept.text("arch", ARCH, sms), level, self)  # fmt: skip
 
     def _add_commands(self) -> None:
         """The table's commands, and one for each lesson, architecture and level."""
@@ -80,8 +87,11 @@ class Window(QMainWindow):
             self._radio(f"open.{lesson.id}", lesson.title, "Lesson",
                         partial(self._open, lesson))  # fmt: skip
         for arch in reversed(ARCHITECTURES):
-            self._radio(f"arch.{arch.sm}", f"CC {arch.version} {arch.name}", "Architecture",
+            name = f"CC {arch.version} {arch.name}"
+            self._radio(f"arch.{arch.sm}", name, "Architecture",
                         partial(self.director.set_arch, arch.sm))  # fmt: skip
+            actions.add(Command(f"compare.arch.{arch.sm}", f"Compare with {name}", "Compare"),
+                        partial(self._compare_arch, arch.sm))  # fmt: skip
         for level, text in LEVELS.items():
             choose = partial(self.director.set_level, cast(Level, level))
             self._radio(f"level.{level}", text, "Level", choose)
@@ -106,7 +116,7 @@ class Window(QMainWindow):
         self.transport = Transport(player, theme, actions)
         self.timeline = Timeline(player, theme)
         self.source = Source(player, theme)
-        self.parameters = Parameters(player, theme)
+        self.parameters = Parameters(player, self.comparison, theme)
         self.counts = Counts(theme)
         self.status = Status(self.director)
         self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
@@ -120,7 +130,10 @@ class Window(QMainWindow):
         director.arch_changed.connect(self.toolbar.show_arch)
         director.level_changed.connect(self.toolbar.show_level)
         director.problem_changed.connect(self.parameters.show_problem)
-        director.performed.connect(self._show_performance)
+        director.performed.connect(self._show_runs)
+        for changed in (player.values_changed, self.comparison.changed, director.arch_changed):
+            changed.connect(self._name_sides)
+        self.comparison.switched.connect(self._show_compared)
         director.forgotten.connect(self.counts.hide)
         director.forgotten.connect(self.source.clear)
         director.failed.connect(self._show_failure)
@@ -148,8 +161,10 @@ class Window(QMainWindow):
             "play.loop": lambda: player.set_loop(not player.state.loop),
             "lesson.next": lambda: self._neighbour(1),
             "lesson.previous": lambda: self._neighbour(-1),
-            "lesson.reset": lambda: player.set_values(player.lesson.defaults()),
-            "run.again": self.director.run,
+            "lesson.reset": self.parameters.restore,
+            "compare.toggle": lambda: self._compare(not self.comparison.on),
+            "compare.swap": self._swap,
+            "run.again": self.director.again,
             "run.cancel": self._escape,
             "counts.copy": self.counts.copy,
             "code.next": self.source.next_tab,
@@ -194,8 +209,56 @@ class Window(QMainWindow):
 
     def _open(self, lesson: Lesson) -> None:
         if lesson is not self.player.lesson:
-            self._remembered.keep_values(self.player.lesson, self.player.values)
-            self.player.open(lesson, self._remembered.values(lesson))
+            self._keep_values()
+            self._show_lesson_of(lesson)
+
+    def _show_lesson_of(self, lesson: Lesson) -> None:
+        """Show a lesson, both sides as they were left."""
+        values, kept = self._remembered.values(lesson), self._remembered
+        self.comparison.open(lesson, kept.values(lesson, "compared"), lesson.defaults() | values)
+        self.player.open(lesson, values)
+
+    def _keep_values(self) -> None:
+        lesson = self.player.lesson
+        self._remembered.keep_values(lesson, self.player.values)
+        self._remembered.keep_values(lesson, self.comparison.values, "compared")
+
+    def _compare(self, on: bool) -> None:
+        self.comparison.switch(on, self.player.values)
+
+    def _compare_with(self, values: Mapping[str, Value]) -> None:
+        self._compare(True)
+        self.comparison.set_values(values)
+
+    def _compare_arch(self, arch: str) -> None:
+        """The launch of side A under another architecture."""
+        self._compare(True)
+        self.comparison.set_values(self.player.values)
+        self.comparison.set_arch(arch)
+
+    def _swap(self) -> None:
+        """A becomes B and B becomes A."""
+        self._compare(True)
+        a, b = dict(self.player.values), dict(self.comparison.values)
+        arch, other = self.director.arch, self.comparison.arch
+        self.comparison.set_values(a)
+        self.player.set_values(b)
+        if other != AS_A:
+            self.comparison.set_arch(arch)
+            self.director.set_arch(other)
+
+    def _name_sides(self, *_: object) -> None:
+        variants = self.director.variants()
+        if len(variants) > 1:
+            self.parameters.show_names(names_of(variants))
+
+    def _show_compared(self, on: bool) -> None:
+        """Two pictures need room: in a narrow window the lessons make it."""
+        self.toolbar.compare.setChecked(on)
+        if self._folded != on and (self._folded or self.width() < ROOMY):
+            self._folded = on and not self.panes.list.isHidden()
+            self.panes.list.setVisible(not on)
+        self._mark_choices()
 
     def _neighbour(self, way: int) -> None:
         index = self._lessons.index(self.player.lesson) + way
@@ -206,17 +269,21 @@ class Window(QMainWindow):
         self.setWindowTitle(f"{lesson.title} – gpuviz")
         self.toolbar.show_lesson(lesson)
         self.lessons.show_lesson(lesson)
-        self.actions_.remove("preset.")
-        for number, preset in enumerate(lesson.presets):
-            values = {**lesson.defaults(), **preset.values}
-            command = Command(f"preset.{number}", f"Preset: {preset.label}", "Lesson")
-            self.actions_.add(command, partial(self.player.set_values, values))
+        for prefix, words, group, do in (
+            ("preset", "Preset: {}", "Lesson", self.player.set_values),
+            ("compare.preset", "Compare with: {}", "Compare", self._compare_with),
+        ):
+            self.actions_.remove(f"{prefix}.")
+            for number, preset in enumerate(lesson.presets):
+                values = {**lesson.defaults(), **preset.values}
+                command = Command(f"{prefix}.{number}", words.format(preset.label), group)
+                self.actions_.add(command, partial(do, values))
         self._mark_choices()
 
-    def _show_performance(self, performance: Performance) -> None:
+    def _show_runs(self, showing: Showing) -> None:
         self.message.hide()
-        self.counts.show_performance(performance)
-        self.source.show_performance(performance)
+        self.counts.show_runs(showing)
+        self.source.show_runs(showing)
 
     def _show_failure(self, job: Job, failure: Failure) -> None:
         self.message.show_failure(failure)
@@ -236,6 +303,7 @@ class Window(QMainWindow):
         """Put a mark at every command that says how things are."""
         on = {f"open.{self.player.lesson.id}", f"arch.{self.director.arch}",
               f"level.{self.director.level}", f"theme.{self.theme.mode}"}  # fmt: skip
+        on |= {"compare.toggle"} if self.comparison.on else set()
         on |= {f"show.{name}" for name, pane in self._hideable().items() if not pane.isHidden()}
         for command, action in self.actions_:
             if command.checkable and command.id != "play.loop":
@@ -247,6 +315,7 @@ class Window(QMainWindow):
         for name, pane in self._hideable().items():
             pane.setVisible(self._remembered.flag(f"show/{name}", True))
         self.source.tabs.setCurrentIndex(int(self._remembered.number("code", 0)))
+        self._show_compared(self.comparison.on)
         self.stage.setFocus()
 
     def _remember(self) -> None:
@@ -254,13 +323,15 @@ class Window(QMainWindow):
         stored = {"theme": self.theme.mode, "scale": self.theme.look.scale,
                   "lesson": player.lesson.id, "speed": player.state.speed,
                   "loop": str(player.state.loop).lower(), "arch": self.director.arch,
-                  "level": self.director.level,
+                  "level": self.director.level, "compare_arch": self.comparison.arch,
+                  "compare": str(self.comparison.on).lower(),
                   "code": self.source.tabs.currentIndex()}  # fmt: skip
         for name, pane in self._hideable().items():
-            stored[f"show/{name}"] = str(not pane.isHidden()).lower()
+            hidden = pane.isHidden() and not (self._folded and name == "lessons")
+            stored[f"show/{name}"] = str(not hidden).lower()
         for key, value in stored.items():
             kept.keep(key, value)
-        kept.keep_values(player.lesson, player.values)
+        self._keep_values()
         kept.keep_layout(self, self.panes.splitters)
 
     def closeEvent(self, event: QCloseEvent) -> None:

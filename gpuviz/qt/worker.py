@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -26,14 +27,26 @@ class Perform(Protocol):
         """The performance, or an `errors.Error`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One performance asked for."""
+@dataclass(frozen=True)
+class Variant:
+    """A lesson with these values, for this architecture, at this level."""
 
     lesson: Lesson
-    values: dict[str, Value]
+    values: Mapping[str, Value]
     arch: str
     level: Level
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Variants of one lesson to perform: one, or two to compare."""
+
+    variants: tuple[Variant, ...]
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson of all variants."""
+        return self.variants[0].lesson
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +78,13 @@ def failure_of(error: BaseException) -> Failure:
 
 
 class Performer(QObject):
-    """A thread that performs the newest job asked for.
+    """A thread that performs the newest job asked for. What the job before performed is kept.
 
     Signals
     -------
     started : the job that begins
     progressed : fraction done, 0 to 1, of the job under way
-    performed : job, performance
+    performed : job, its performances, one a variant
     failed : job, `Failure`
     rested : nothing is under way any more
     """
@@ -90,6 +103,7 @@ class Performer(QObject):
         self._current: _Ticket | None = None
         self._wanted: Job | None = None
         self._thread: threading.Thread | None = None
+        self._kept: list[tuple[Variant, Performance]] = []
         self._landed.connect(self._land)
         self._moved.connect(self._move)
 
@@ -112,6 +126,10 @@ class Performer(QObject):
         if self._current is not None:
             self._current.stop.set()
 
+    def forget(self) -> None:
+        """Perform everything anew."""
+        self._kept = []
+
     def close(self) -> None:
         """Cancel, and wait until the thread has noticed."""
         self.cancel()
@@ -123,32 +141,42 @@ class Performer(QObject):
         if job is None:
             return
         ticket = self._current = _Ticket(job)
-        self._thread = threading.Thread(target=self._work, args=(ticket,), daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(ticket, self._kept),
+                                        daemon=True)
         self.started.emit(job)
         self._thread.start()
 
-    def _work(self, ticket: _Ticket) -> None:
+    def _work(self, ticket: _Ticket, kept: list[tuple[Variant, Performance]]) -> None:
         """Runs in the thread: every way to end is reported, none escapes."""
-        job = ticket.job
+        variants = ticket.job.variants
         try:
-            outcome: object = self._perform(
-                job.lesson, job.values, arch=job.arch, level=job.level,
-                progress=self._reporter(ticket), cancel=ticket.stop.is_set,
-            )  # fmt: skip
+            outcome: object = tuple(
+                _known(variant, kept) or self._one(variant, ticket, number / len(variants))
+                for number, variant in enumerate(variants)
+            )
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now
             self._landed.emit(ticket, outcome)
 
-    def _reporter(self, ticket: _Ticket) -> Progress:
-        """A progress function that speaks at every whole percent only."""
+    def _one(self, variant: Variant, ticket: _Ticket, done: float) -> Performance:
+        if ticket.stop.is_set():
+            raise Cancelled("cancelled")
+        return self._perform(
+            variant.lesson, variant.values, arch=variant.arch, level=variant.level,
+            progress=self._reporter(ticket, done), cancel=ticket.stop.is_set,
+        )  # fmt: skip
+
+    def _reporter(self, ticket: _Ticket, done: float) -> Progress:
+        """A progress function for one variant that speaks at every whole percent only."""
         last = -1
+        share = 1 / len(ticket.job.variants)
 
         def report(fraction: float) -> None:
             nonlocal last
             if int(fraction * 100) != last:
                 last = int(fraction * 100)
-                self._moved.emit(ticket, fraction)
+                self._moved.emit(ticket, done + fraction * share)
 
         return report
 
@@ -162,8 +190,15 @@ class Performer(QObject):
             if isinstance(outcome, BaseException):
                 self.failed.emit(ticket.job, failure_of(outcome))
             else:
+                assert isinstance(outcome, tuple)
+                self._kept = list(zip(ticket.job.variants, outcome, strict=True))
                 self.performed.emit(ticket.job, outcome)
         if self._current is None:
             self._start()
         if self._current is None:
             self.rested.emit()
+
+
+def _known(variant: Variant, kept: list[tuple[Variant, Performance]]) -> Performance | None:
+    """What was performed of a variant already."""
+    return next((done for one, done in kept if one == variant), None)

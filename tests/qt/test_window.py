@@ -246,7 +246,7 @@ def test_a_lesson_that_fails_does_not_keep_the_picture_of_another(
     perform.error = lambda values: LaunchError("no compiler here")
     window.actions_["lesson.next"].trigger()
     qtbot.waitUntil(lambda: window.message.isVisible())
-    assert window.player.story is None and window.director.performance is None
+    assert window.player.story is None and window.director.showing is None
     assert window.counts.isHidden()
     assert window.source.views[0].toPlainText() == ""
     window.stage.grab()
@@ -349,14 +349,17 @@ def test_counts_are_grouped_named_and_never_invented(window: Window) -> None:
     measured = [line.split("\t")[-1] for line in window.counts.text().splitlines()[2:]]
     assert set(measured) == {"–"}
     model = window.counts.model
-    assert model.text(model.rows[2], 1) == "4\u2009096"
+    assert model.text(model.sheet.rows[2], 1) == "4\u2009096"
 
 
 def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerform) -> None:
     perform.roles = ("naive", "tiled")
     window = make()
     head = window.counts.text().splitlines()[0].split("\t")
-    assert head == ["quantity", "naive (model)", "tiled (model)", "measured (unavailable)"]
+    assert head == ["quantity", "naive (model)", "tiled (model)", "ratio"]
+    QTest.keyClick(window.counts.view, Key.Key_Down)
+    head = window.counts.text().splitlines()[0].split("\t")
+    assert head == ["quantity", "predicted (model)", "measured (unavailable)"]
     assert [window.source.roles.itemText(i) for i in range(2)] == ["naive", "tiled"]
     names = window.counts.table.columnWidth(0)
     assert names >= window.counts.fontMetrics().horizontalAdvance("store bytes used")
@@ -378,7 +381,7 @@ def test_copying_the_counts(window: Window) -> None:
 
 def test_the_current_line_is_lit_in_source_and_ptx(window: Window) -> None:
     window.player.seek(1.5)
-    cuda, ptx = window.source.views
+    cuda, ptx, _ = window.source.views
     assert cuda.lit == {3}
     lit = [ptx.document().findBlockByNumber(line - 1).text() for line in sorted(ptx.lit)]
     assert lit[1] == "ld.global.f32 %f1, [%rd1];"

@@ -1,0 +1,88 @@
+"""Side B of a comparison: whether it is shown, with which values, for which architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.scenes.base import Lesson, Value
+
+AS_A = ""
+"""The architecture of B when it is that of A."""
+
+
+def another(lesson: Lesson, values: Mapping[str, Value]) -> dict[str, Value]:
+    """Values worth comparing with: the first preset that is not what is shown already."""
+    presets = [{**lesson.defaults(), **p.values} for p in lesson.presets]
+    return next((p for p in presets if p != dict(values)), lesson.defaults())
+
+
+class Comparison(QObject):
+    """Every setter announces a change, and only a change.
+
+    Signals
+    -------
+    switched : whether B is shown
+    values_changed, arch_changed : of B
+    changed : any of these
+    """
+
+    switched = Signal(bool)
+    values_changed = Signal(object)
+    arch_changed = Signal(str)
+    changed = Signal()
+
+    def __init__(self, lesson: Lesson, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lesson = lesson
+        self._on = False
+        self._arch = AS_A
+        self._values: dict[str, Value] = {}
+
+    @property
+    def on(self) -> bool:
+        """Whether B is shown."""
+        return self._on
+
+    @property
+    def arch(self) -> str:
+        """The architecture of B, `AS_A` when it is that of A."""
+        return self._arch
+
+    @property
+    def values(self) -> Mapping[str, Value]:
+        """The values of B; none were chosen yet while it is empty."""
+        return self._values
+
+    def open(self, lesson: Lesson, values: Mapping[str, Value], beside: Mapping[str, Value]
+             ) -> None:
+        """Take another lesson; without values they are chosen when B is shown beside A's."""
+        self._lesson = lesson
+        self._values = {**lesson.defaults(), **values} if values else {}
+        if self._on and not self._values:
+            self._values = another(lesson, beside)
+
+    def switch(self, on: bool, beside: Mapping[str, Value]) -> None:
+        """Show B beside a side A with these values, or A alone."""
+        if on and not self._values:
+            self._values = another(self._lesson, beside)
+        if on != self._on:
+            self._on = on
+            self.switched.emit(on)
+            self.changed.emit()
+
+    def set_values(self, values: Mapping[str, Value]) -> None:
+        """Change some or all values of B."""
+        merged = {**self._values, **values}
+        if merged != self._values:
+            self._values = merged
+            self.values_changed.emit(merged)
+            self.changed.emit()
+
+    def set_arch(self, arch: str) -> None:
+        """Choose the architecture of B."""
+        if arch != self._arch:
+            self._arch = arch
+            self.arch_changed.emit(arch)
+            self.changed.emit()

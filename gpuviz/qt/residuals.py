@@ -1,0 +1,75 @@
+"""Why a counter of the hardware may differ from what the model predicts, in words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuviz.qt.count_views import Measured, Sheet, signed
+from gpuviz.qt.quantities import Row
+from gpuviz.runners.base import Run
+
+_SCATTERED = "scattered repeats of one address are merged by chance, in 1 to 2 % of the lines"
+# Parts of a counter's key, and what is known of it; the first that fits is said.
+_CAUSES = (
+    ("shared_atomic", "additions of floats are loops that try again when lanes meet, and how often "
+     "they meet is chance"),
+    ("shared_reduction", "how often an atomic loop tries again is chance"),
+    ("global_copy", "asynchronous copies that bypass L1 are counted by other units"),
+    ("global_reduction_lines", _SCATTERED),
+    ("global_atomic_lines", _SCATTERED),
+    ("constant", "reads of the kernel's parameters and by other instructions are counted too"),
+    ("local", "the assembler decides which local arrays live in registers"),
+    ("wavefronts", "arbitration between warps may add passes"),
+)
+_SAMPLED = "only {done} of {blocks} blocks were executed for the prediction"
+_PTX = "the counts are of the PTX as written, and the assembler may merge or remove accesses"
+_UNKNOWN = "no cause is known: please report it with the copied counts"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Predictions against measurements in a sentence, and whether all of them are equal."""
+
+    text: str
+    equal: bool
+
+
+def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | None:
+    """What the residuals of a run say; None when nothing was measured."""
+    found: Measured | None = sheet.measured.get(sheet.runs[run])
+    if found is None or not found.values:
+        return None
+    compared = [(row, r) for row in sheet.rows
+                if not row.derived and (r := sheet.residual(row, run)) is not None]  # fmt: skip
+    if not compared:
+        return None
+    unequal = [(row, r) for row, r in compared if r]
+    subject = f"{title}: " if title else ""
+    if not unequal:
+        return Verdict(f"{subject}{found.caption}: all {len(compared)} counters equal", True)
+    said = "\n".join(_sentence(row, r, source) for row, r in unequal)
+    return Verdict(f"{subject}{found.caption}: {len(unequal)} of {len(compared)} counters differ\n"
+                   f"{said}", False)
+
+
+def _sentence(row: Row, residual: float, run: Run) -> str:
+    return f"{row.label} {signed(residual)}: {cause(row.key, run)}"
+
+
+def cause(key: str, run: Run) -> str:
+    """The best known reason why a counter of a run is not as predicted."""
+    trace = run.trace
+    if trace.blocks_emulated < trace.launch.blocks:
+        return _SAMPLED.format(done=trace.blocks_emulated, blocks=trace.launch.blocks)
+    if run.level == "ptx":
+        return _PTX
+    return next((why for part, why in _CAUSES if part in key), _UNKNOWN)
+
+
+def all_verdicts(sheet: Sheet, runs: Sequence[Run], titles: Sequence[str]) -> list[Verdict]:
+    """A verdict for each run that was measured, named when there are several."""
+    several = len(runs) > 1
+    found = (verdict(sheet, number, run, title if several else "")
+             for number, (run, title) in enumerate(zip(runs, titles, strict=True)))  # fmt: skip
+    return [one for one in found if one is not None]
