@@ -19,12 +19,25 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpuviz.errors import FormatError, InputError
-from gpuviz.trace import Branch, Buffer, Finding, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.trace import (
+    Branch,
+    Buffer,
+    Finding,
+    Launch,
+    MemoryInstruction,
+    Requests,
+    Stretch,
+    Trace,
+)
+from gpuviz.trace import (
+    Path as Way,
+)
 
 FORMAT, VERSION = "gpuviz trace", 1
 _ARRAYS = tuple(field.name for field in fields(Requests))
-_PLAIN = ("recorded", "blocks_emulated", "thread_instructions", "warp_instructions", "printed",
-          "source", "ptx", "arch", "notes")
+_WAY = tuple(field.name for field in fields(Way))  # stored as way_stretch and so on
+_PLAIN = ("recorded", "blocks_emulated", "thread_instructions", "warp_instructions", "flops",
+          "printed", "source", "ptx", "arch", "notes")
 Record = TypeVar("Record")
 
 
@@ -39,9 +52,10 @@ def save(trace: Trace, path: Path) -> None:
                 "instructions": [asdict(i) for i in trace.instructions],
                 "branches": [asdict(b) for b in trace.branches],
                 "findings": [asdict(f) for f in trace.findings],
+                "stretches": [asdict(s) for s in trace.stretches],
                 **{name: getattr(trace, name) for name in _PLAIN}}
     arrays = io.BytesIO()
-    np.savez_compressed(arrays, **{name: getattr(trace.requests, name) for name in _ARRAYS})
+    np.savez_compressed(arrays, **_arrays(trace))
     try:
         with (tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
               zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive):
@@ -65,7 +79,7 @@ def load(path: Path) -> Trace:
             manifest = json.loads(archive.read("manifest.json"))
             _check(manifest, path)
             with np.load(io.BytesIO(archive.read("requests.npz")), allow_pickle=False) as arrays:
-                return _trace(manifest, {name: arrays[name] for name in _ARRAYS})
+                return _trace(manifest, {name: arrays[name] for name in arrays.files})
     except FormatError:
         raise
     except OSError as error:
@@ -95,7 +109,24 @@ def _trace(manifest: Mapping[str, Any], arrays: Mapping[str, Any]) -> Trace:
         tuple(_record(MemoryInstruction, i) for i in manifest["instructions"]),
         Requests(**{name: arrays[name] for name in _ARRAYS}),
         branches=tuple(_record(Branch, b) for b in manifest["branches"]),
-        findings=tuple(_record(Finding, f) for f in manifest["findings"]), **plain)
+        findings=tuple(_record(Finding, f) for f in manifest["findings"]),
+        stretches=tuple(_record(Stretch, s) for s in manifest.get("stretches", ())),
+        path=_way(arrays), **plain)
+
+
+def _arrays(trace: Trace) -> dict[str, Any]:
+    """The arrays of a trace by the names they are stored under."""
+    found = {name: getattr(trace.requests, name) for name in _ARRAYS}
+    if trace.path is not None:
+        found |= {f"way_{name}": getattr(trace.path, name) for name in _WAY}
+    return found
+
+
+def _way(arrays: Mapping[str, Any]) -> Way | None:
+    """The way of warps through the program, if it was recorded."""
+    if "way_stretch" not in arrays:
+        return None
+    return Way(**{name: arrays[f"way_{name}"] for name in _WAY})
 
 
 def _record(kind: Callable[..., Record], values: Mapping[str, Any]) -> Record:

@@ -45,6 +45,18 @@ def test_round_trip(trace: Trace, tmp_path: Path) -> None:
     assert not back.requests.address.flags.writeable
 
 
+def test_the_way_through_the_program_survives_too(tmp_path: Path) -> None:
+    job = Job(compile_cuda(SOURCE), "f", (4, 1, 1), (64, 1, 1),
+              tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))))
+    trace = emulated.run(job, architecture("sm_90"), options=Options(path=True)).trace
+    save(trace, tmp_path / "a.trace")
+    back = load(tmp_path / "a.trace")
+    assert back.stretches == trace.stretches and len(back.stretches) > 1
+    assert back.path is not None and trace.path is not None
+    for name in vars(trace.path):
+        np.testing.assert_array_equal(getattr(back.path, name), getattr(trace.path, name))
+
+
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04broken"])
 def test_damaged(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(content)
