@@ -88,12 +88,14 @@ class _Rewriter:
         code = _COMMENT.sub("", line)
         if self._depth == 0 and (found := _FUNCTION.match(code)):
             self._kind = found["kind"]
-        before = self._depth
+        before, kind = self._depth, self._kind
         self._depth += code.count("{") - code.count("}")
-        if before == 0 and self._depth == 1 and self._kind == "entry":
+        if before and not self._depth:
+            self._kind = ""  # other braces follow, of debug sections
+        if before == 0 and self._depth == 1 and kind == "entry":
             return [line, self._note(_START)]
         ends = _END.match(code) if before else None
-        if ends is None or (ends["what"] == "ret" and self._kind != "entry"):
+        if ends is None or (ends["what"] == "ret" and kind != "entry"):
             return [line]
         return self._ending(ends)
 

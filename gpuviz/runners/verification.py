@@ -136,8 +136,8 @@ def compare_run(name: str, run: Run, measured: Mapping[str, float]) -> list[Comp
 
 
 def _noise(predicted: int, measured: float) -> bool:
-    """Whether a surplus is small enough for arbitration (5.3 % is the most that was published)."""
-    return predicted < measured <= 1.06 * predicted
+    """Whether a surplus is small enough for arbitration (6.1 % is the most seen, on an H200)."""
+    return predicted < measured <= 1.07 * predicted
 
 
 def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Comparison:

@@ -24,7 +24,7 @@ import numpy as np
 
 from gpuviz.arguments import materialise
 from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.counters import FORMS, LIVE_FORMS
+from gpuviz.runners.counters import FORMS, LIVE_FORMS, why_missing
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.process import Process, command, never
 from gpuviz.runners.gpu.protocol import Array, Mode, Reply, Request
@@ -230,4 +230,4 @@ class Gpu:
 def _reading(key: str, values: dict[str, float]) -> Reading:
     if key in values:
         return Reading(values[key])
-    return Reading(None, "this GPU has no counter for it")
+    return Reading(None, why_missing(key))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuviz.runners.counters import FORMS, LIVE_FORMS, combine, metrics_for
+from gpuviz.runners.counters import FORMS, LIVE_FORMS, all_metrics, combine, metrics_for
 from gpuviz.runners.cupti.library import load
 from gpuviz.runners.cupti.profiler import Chip, Profiler
 from gpuviz.runners.cupti.status import unavailable
@@ -59,7 +59,7 @@ class Counters:
         self._cupy.cuda.get_current_stream().synchronize()
 
     def _select(self, chosen: dict[str, tuple[str, ...]]) -> Profiler:
-        metrics = tuple(dict.fromkeys(m for parts in chosen.values() for m in parts))
+        metrics = all_metrics(chosen, self._available)
         if self._profiler is not None and self._profiler.metrics == metrics:
             return self._profiler
         if self._profiler is not None:

@@ -1,0 +1,1 @@
+struct P{float x,y,z;}; extern "C" __global__ void aos3(const P* __restrict__ p,P* __restrict__ q,int n){ int i=blockIdx.x*128+threadIdx.x; if(i<n){ P a=p[i]; a.x+=a.y; a.z*=2; q[i]=a; } }

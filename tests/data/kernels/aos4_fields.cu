@@ -1,0 +1,1 @@
+struct __align__(16) P{float x,y,z,w;}; extern "C" __global__ void aos4_fields(P* p,float* q,int n){ int i=blockIdx.x*128+threadIdx.x; if(i<n){ q[i]=p[i].x+p[i].y*p[i].w; p[i].z=1; } }

@@ -1,0 +1,1 @@
+struct P{float x,y,z,w;}; extern "C" __global__ void aos_shared(const float* in,float* out){ __shared__ P s[128]; int t=threadIdx.x; s[t].x=in[t]; s[t].y=in[t+128]; s[t].z=in[t+256]; s[t].w=in[t+384]; __syncthreads(); P a=s[127-t]; out[t]=a.x+a.y+a.z+a.w; }

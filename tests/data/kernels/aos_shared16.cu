@@ -1,0 +1,1 @@
+struct __align__(16) P{float x,y,z,w;}; extern "C" __global__ void aos_shared16(const float* in,float* out){ __shared__ P s[128]; int t=threadIdx.x; s[t].x=in[t]; s[t].y=in[t+128]; s[t].z=in[t+256]; s[t].w=in[t+384]; __syncthreads(); out[t]=s[127-t].x+s[127-t].y+s[127-t].z+s[127-t].w; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void bitonic(float* a){ __shared__ float s[256]; int t=threadIdx.x; s[t]=a[blockIdx.x*256+t]; for(int k=2;k<=256;k*=2) for(int j=k/2;j>0;j/=2){ __syncthreads(); int p=t^j; if(p>t){ float x=s[t],y=s[p]; bool up=(t&k)==0; if((x>y)==up){ s[t]=y; s[p]=x; } } } __syncthreads(); a[blockIdx.x*256+t]=s[t]; }

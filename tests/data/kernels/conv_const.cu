@@ -1,0 +1,3 @@
+__constant__ float f[25]; extern "C" __global__ void conv_const(const float* in,float* out,int w,int h){ __shared__ float s[20][20]; int x=blockIdx.x*16+threadIdx.x-2,y=blockIdx.y*16+threadIdx.y-2;
+  s[threadIdx.y][threadIdx.x]=(x>=0&&y>=0&&x<w&&y<h)?in[y*w+x]:0.f; __syncthreads();
+  if(threadIdx.x<16&&threadIdx.y<16){ float v=0; for(int i=0;i<5;i++) for(int j=0;j<5;j++) v+=f[i*5+j]*s[threadIdx.y+i][threadIdx.x+j]; x+=2;y+=2; if(x<w&&y<h) out[y*w+x]=v; } }

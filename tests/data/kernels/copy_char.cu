@@ -1,0 +1,1 @@
+extern "C" __global__ void copy_char(const char* in,char* out,int n){ int i=blockIdx.x*256+threadIdx.x; if(i<n) out[i]=in[i]; }

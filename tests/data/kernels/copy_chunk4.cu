@@ -1,0 +1,1 @@
+extern "C" __global__ void copy_chunk4(const float* __restrict__ in,float* __restrict__ out){ int i=(blockIdx.x*128+threadIdx.x)*4; for(int j=0;j<4;j++) out[i+j]=in[i+j]*2; }

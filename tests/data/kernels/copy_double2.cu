@@ -1,0 +1,1 @@
+extern "C" __global__ void copy_double2(const double2* in,double2* out,int n){ int i=blockIdx.x*256+threadIdx.x; if(i<n) out[i]=in[i]; }

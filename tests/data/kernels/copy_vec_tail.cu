@@ -1,0 +1,1 @@
+extern "C" __global__ void copy_vec_tail(const float* in,float* out,int n){ int i=blockIdx.x*128+threadIdx.x; for(int j=i;j<n/4;j+=gridDim.x*128) ((float4*)out)[j]=((const float4*)in)[j]; int r=n%4; if(i<r) out[n-1-i]=in[n-1-i]; }

@@ -1,0 +1,2 @@
+#include <cuda_pipeline.h>
+extern "C" __global__ void cp_async(const float4* in,float4* out){ __shared__ float4 s[128]; int t=threadIdx.x; __pipeline_memcpy_async(&s[t],&in[blockIdx.x*128+t],16); __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); out[blockIdx.x*128+t]=s[127-t]; }

@@ -1,0 +1,1 @@
+struct __align__(16) P{float x,y,z,w;}; extern "C" __global__ void dead3(const P* in,float* out){ __shared__ P s[128]; int t=threadIdx.x; s[t]=in[t]; __syncthreads(); out[t]=s[127-t].x+s[127-t].z; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void div_even(float* a,const float* b,int n){ int i=blockIdx.x*256+threadIdx.x; if(i<n){ if(i&1) a[i]=b[i]*2; else a[i]=b[i]+a[i]; } }

@@ -1,0 +1,1 @@
+extern "C" __global__ void div_shared(float* a,const float* b,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t; s[t]=b[i]; __syncthreads(); float v; if(t<100) v=s[t+1]; else if(t<200) v=s[t-1]*3; else v=s[0]; if(v>.5f) s[t]=v; __syncthreads(); a[i]=s[255-t]; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void dot_shared(const float* a,const float* b,float* c,int n){ __shared__ float s[256]; float v=0; for(int i=threadIdx.x+blockIdx.x*256;i<n;i+=256*gridDim.x) v+=a[i]*b[i]; s[threadIdx.x]=v; __syncthreads(); int i=128; while(i){ if(threadIdx.x<i) s[threadIdx.x]+=s[threadIdx.x+i]; __syncthreads(); i/=2; } if(threadIdx.x==0) c[blockIdx.x]=s[0]; }

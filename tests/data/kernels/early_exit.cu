@@ -1,0 +1,1 @@
+extern "C" __global__ void early_exit(float* a,const float* b,int n){ __shared__ float s[128]; int t=threadIdx.x,i=blockIdx.x*128+t; if(i>=n) return; s[t]=b[i]; if(t<17) s[t+1]=1; a[i]=s[t^1]; }

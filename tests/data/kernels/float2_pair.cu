@@ -1,0 +1,1 @@
+extern "C" __global__ void float2_pair(const float* __restrict__ in,float* __restrict__ out){ __shared__ float s[256]; int t=threadIdx.x; s[2*t]=in[2*t]; s[2*t+1]=in[2*t+1]; __syncthreads(); out[t]=s[254-2*t]+s[255-2*t]; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void gather(const int* ix,const float* in,float* out,int n){ int i=blockIdx.x*128+threadIdx.x; if(i<n) out[i]=in[ix[i]]; }

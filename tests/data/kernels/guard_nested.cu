@@ -1,0 +1,1 @@
+extern "C" __global__ void guard_nested(float* a,const float* b,int n,int m){ __shared__ float s[128]; int t=threadIdx.x,i=blockIdx.x*128+t; s[t]=0; __syncthreads(); if(i<n){ if(t>3){ s[t]=b[i]; if(t<m) s[t-1]=b[i+1]; } } __syncthreads(); if(t<64) a[i]=s[t]; }

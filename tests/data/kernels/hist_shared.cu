@@ -1,0 +1,2 @@
+extern "C" __global__ void hist_shared(const unsigned char* in,unsigned* out,int n){ __shared__ unsigned h[256]; h[threadIdx.x]=0; __syncthreads();
+  for(int i=blockIdx.x*256+threadIdx.x;i<n;i+=gridDim.x*256) atomicAdd(&h[in[i]],1u); __syncthreads(); atomicAdd(&out[threadIdx.x],h[threadIdx.x]); }

@@ -1,0 +1,1 @@
+extern "C" __global__ void local_array(const float* in,float* out,int m){ float a[16]; int t=threadIdx.x; for(int j=0;j<16;j++) a[j]=in[t+j*m]; float v=0; for(int j=0;j<16;j++) v+=a[(j*m+t)&15]; out[t]=v; }

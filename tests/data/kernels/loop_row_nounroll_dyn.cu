@@ -1,0 +1,2 @@
+extern "C" __global__ void loop_row_nounroll_dyn(const float* in,float* out,int m){ __shared__ float s[32][32]; int x=threadIdx.x,y=threadIdx.y; s[y][x]=in[y*32+x]; __syncthreads(); float v=0;
+ for(int k=0;k<m;k++) v+=s[y][k]*s[k][x]; out[y*32+x]=v; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void loop_while(const float* in,float* out,int m){ __shared__ float s[1024]; int x=threadIdx.x; s[x]=in[x]; __syncthreads(); float v=0; int k=0; while(k<m && v<1000.f){ v+=s[(x+k)&255]; k++; } out[x]=v; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void matvec(const float* A,const float* x,float* y,int n){ int r=blockIdx.x*128+threadIdx.x; float v=0; for(int j=0;j<n;j++) v+=A[r*n+j]*x[j]; y[r]=v; }

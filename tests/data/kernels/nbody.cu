@@ -1,0 +1,2 @@
+extern "C" __global__ void nbody(const float4* p,float4* a,int n){ __shared__ float4 s[128]; float4 m=p[blockIdx.x*128+threadIdx.x],f={0,0,0,0};
+  for(int t=0;t<n/128;t++){ s[threadIdx.x]=p[t*128+threadIdx.x]; __syncthreads(); for(int j=0;j<128;j++){ float4 q=s[j]; float x=q.x-m.x,y=q.y-m.y,z=q.z-m.z; float r=rsqrtf(x*x+y*y+z*z+.01f); r=r*r*r*q.w; f.x+=x*r;f.y+=y*r;f.z+=z*r; } __syncthreads(); } a[blockIdx.x*128+threadIdx.x]=f; }

@@ -1,0 +1,2 @@
+struct B{float x,y,z;}; extern "C" __global__ void nbody3(const B* p,B* a,int n){ __shared__ B s[128]; B m=p[blockIdx.x*128+threadIdx.x],f={0,0,0};
+  for(int t=0;t<n/128;t++){ s[threadIdx.x]=p[t*128+threadIdx.x]; __syncthreads(); for(int j=0;j<128;j++){ B q=s[j]; float x=q.x-m.x,y=q.y-m.y,z=q.z-m.z; float r=rsqrtf(x*x+y*y+z*z+.01f); f.x+=x*r;f.y+=y*r;f.z+=z*r; } __syncthreads(); } a[blockIdx.x*128+threadIdx.x]=f; }

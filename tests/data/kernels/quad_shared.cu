@@ -1,0 +1,1 @@
+extern "C" __global__ void quad_shared(const float* __restrict__ in,float* __restrict__ out){ __shared__ float s[512]; int t=threadIdx.x; for(int j=0;j<4;j++) s[4*t+j]=in[j*128+t]; __syncthreads(); float v=0; for(int j=0;j<4;j++) v+=s[4*(127-t)+j]; out[t]=v; }

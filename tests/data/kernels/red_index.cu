@@ -1,0 +1,2 @@
+extern "C" __global__ void red_index(const float* in,float* out,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t;
+  s[t]=i<n?in[i]:0; __syncthreads(); for(int d=1;d<256;d*=2){ int k=2*d*t; if(k<256) s[k]+=s[k+d]; __syncthreads(); } if(t==0) out[blockIdx.x]=s[0]; }

@@ -1,0 +1,2 @@
+extern "C" __global__ void red_lastwarp(const float* in,float* out,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t;
+  s[t]=i<n?in[i]:0; __syncthreads(); for(int d=128;d>32;d>>=1){ if(t<d) s[t]+=s[t+d]; __syncthreads(); } if(t<32){ volatile float* v=s; v[t]+=v[t+32]; v[t]+=v[t+16]; v[t]+=v[t+8]; v[t]+=v[t+4]; v[t]+=v[t+2]; v[t]+=v[t+1]; } if(t==0) out[blockIdx.x]=s[0]; }

@@ -1,0 +1,2 @@
+extern "C" __global__ void red_seq(const float* in,float* out,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t;
+  s[t]=i<n?in[i]:0; __syncthreads(); for(int d=128;d>0;d>>=1){ if(t<d) s[t]+=s[t+d]; __syncthreads(); } if(t==0) out[blockIdx.x]=s[0]; }

@@ -1,0 +1,2 @@
+extern "C" __global__ void red_serial_dyn(const float* in,float* out,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t;
+  s[t]=i<n?in[i]:0; __syncthreads(); if(t==0){ float v=0; for(int j=0;j<blockDim.x;j++) v+=s[j]; s[0]=v; } if(t==0) out[blockIdx.x]=s[0]; }

@@ -1,0 +1,2 @@
+extern "C" __global__ void red_shfl(const float* in,float* out,int n){ __shared__ float s[256]; int t=threadIdx.x,i=blockIdx.x*256+t;
+  s[t]=i<n?in[i]:0; __syncthreads(); float v=s[t]; for(int o=16;o;o>>=1) v+=__shfl_xor_sync(~0u,v,o); __syncthreads(); if(t%32==0) s[t/32]=v; __syncthreads(); if(t<8){ v=s[t]; for(int o=4;o;o>>=1) v+=__shfl_xor_sync(0xff,v,o); s[t]=v; } if(t==0) out[blockIdx.x]=s[0]; }

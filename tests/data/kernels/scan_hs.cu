@@ -1,0 +1,2 @@
+extern "C" __global__ void scan_hs(const float* in,float* out,int n){ __shared__ float s[2][256]; int t=threadIdx.x,p=0; s[0][t]=in[blockIdx.x*256+t]; __syncthreads();
+  for(int d=1;d<256;d*=2){ p^=1; s[p][t]=t>=d?s[p^1][t]+s[p^1][t-d]:s[p^1][t]; __syncthreads(); } out[blockIdx.x*256+t]=s[p][t]; }

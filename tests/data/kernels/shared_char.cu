@@ -1,0 +1,1 @@
+extern "C" __global__ void shared_char(const char* in,char* out){ __shared__ char s[1024]; int t=threadIdx.x; for(int j=0;j<4;j++) s[4*t+j]=in[256*j+t]; __syncthreads(); int v=0; for(int j=0;j<4;j++) v+=s[4*t+j]; out[t]=v; }

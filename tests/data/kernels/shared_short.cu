@@ -1,0 +1,1 @@
+extern "C" __global__ void shared_short(const short* in,short* out){ __shared__ short s[1024]; int t=threadIdx.x; for(int j=0;j<4;j++) s[4*t+j]=in[256*j+t]; __syncthreads(); int v=0; for(int j=0;j<4;j++) v+=s[4*t+j]; out[t]=v; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void soa_shared(const float* in,float* out){ __shared__ float x[128],y[128],z[128]; int t=threadIdx.x; x[t]=in[3*t]; y[t]=in[3*t+1]; z[t]=in[3*t+2]; __syncthreads(); out[t]=x[127-t]+y[127-t]+z[127-t]; }

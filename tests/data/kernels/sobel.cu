@@ -1,0 +1,1 @@
+extern "C" __global__ void sobel(const unsigned char* in,unsigned char* out,int w,int h){ int x=blockIdx.x*16+threadIdx.x,y=blockIdx.y*16+threadIdx.y; if(x<1||y<1||x>=w-1||y>=h-1) return; const unsigned char* p=in+y*w+x; int gx=p[-w+1]+2*p[1]+p[w+1]-p[-w-1]-2*p[-1]-p[w-1]; int gy=p[w-1]+2*p[w]+p[w+1]-p[-w-1]-2*p[-w]-p[-w+1]; int g=abs(gx)+abs(gy); out[y*w+x]=g>255?255:g; }

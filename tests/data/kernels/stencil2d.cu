@@ -1,0 +1,3 @@
+extern "C" __global__ void stencil2d(const float* in,float* out,int w,int h){ __shared__ float s[18][18]; int x=blockIdx.x*16+threadIdx.x,y=blockIdx.y*16+threadIdx.y,lx=threadIdx.x+1,ly=threadIdx.y+1;
+  if(x<w&&y<h){ s[ly][lx]=in[y*w+x]; if(threadIdx.x==0&&x>0) s[ly][0]=in[y*w+x-1]; if(threadIdx.x==15&&x<w-1) s[ly][17]=in[y*w+x+1]; if(threadIdx.y==0&&y>0) s[0][lx]=in[(y-1)*w+x]; if(threadIdx.y==15&&y<h-1) s[17][lx]=in[(y+1)*w+x]; }
+  __syncthreads(); if(x>0&&y>0&&x<w-1&&y<h-1) out[y*w+x]=.2f*(s[ly][lx]+s[ly-1][lx]+s[ly+1][lx]+s[ly][lx-1]+s[ly][lx+1]); }

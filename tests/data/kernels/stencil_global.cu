@@ -1,0 +1,1 @@
+extern "C" __global__ void stencil_global(const float* in,float* out,int w,int h){ int x=blockIdx.x*32+threadIdx.x,y=blockIdx.y*8+threadIdx.y; if(x>0&&y>0&&x<w-1&&y<h-1) out[y*w+x]=in[y*w+x]+in[(y-1)*w+x]+in[(y+1)*w+x]+in[y*w+x-1]+in[y*w+x+1]; }

@@ -1,0 +1,7 @@
+#define T 32
+#define R 8
+extern "C" __global__ void tr32_8_1(const float* __restrict__ in,float* __restrict__ out,int w){
+  __shared__ float s[T][T+1]; int x=blockIdx.x*T+threadIdx.x,y=blockIdx.y*T+threadIdx.y;
+  for(int j=0;j<T;j+=R) s[threadIdx.y+j][threadIdx.x]=in[(y+j)*w+x];
+  __syncthreads(); x=blockIdx.y*T+threadIdx.x; y=blockIdx.x*T+threadIdx.y;
+  for(int j=0;j<T;j+=R) out[(y+j)*w+x]=s[threadIdx.x][threadIdx.y+j]; }

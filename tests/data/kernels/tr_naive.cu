@@ -1,0 +1,1 @@
+extern "C" __global__ void tr_naive(const float* in,float* out,int w){ int x=blockIdx.x*32+threadIdx.x,y=blockIdx.y*8+threadIdx.y; out[x*w+y]=in[y*w+x]; }
