@@ -7,7 +7,7 @@ from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
@@ -253,11 +253,24 @@ class Window(QMainWindow):
             self.parameters.show_names(names_of(variants))
 
     def _show_compared(self, on: bool) -> None:
-        """Two pictures need room: in a narrow window the lessons make it."""
         self.toolbar.compare.setChecked(on)
-        if self._folded != on and (self._folded or self.width() < ROOMY):
-            self._folded = on and not self.panes.list.isHidden()
-            self.panes.list.setVisible(not on)
+        self._make_room()
+        self._mark_choices()
+
+    def _make_room(self) -> None:
+        """Two pictures need room: in a narrow window the list of lessons makes it."""
+        tight = self.comparison.on and self.width() < ROOMY
+        if tight and not self._folded and not self.panes.list.isHidden():
+            self._folded = True
+            self.panes.list.hide()
+        elif self._folded and not tight:
+            self._folded = False
+            self.panes.list.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A wider window may have room for everything."""
+        super().resizeEvent(event)
+        self._make_room()
         self._mark_choices()
 
     def _neighbour(self, way: int) -> None:
