@@ -1,8 +1,9 @@
 """Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
 
-    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|shuffle|@file.npy   or   TYPE=VALUE
+    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy   or   TYPE=VALUE
 
-The same texts are used on the command line, in lessons and in files of launches.
+A buffer filled with a VALUE has it in every element: `f32[15]=2`. The same texts are used on the
+command line, in lessons and in files of launches.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
 _FORM = (
-    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|@file.npy or TYPE=VALUE, "
-    "as in f32[64]=rand or i32=7"
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy or TYPE=VALUE, "
+    "as in f32[64]=rand, f32[64]=2 or i32=7"
 )
 
 
 @dataclass(frozen=True)
 class BufferSpec:
-    """A buffer of `count` elements; `fill` is one of FILLS, or `@` and the name of a .npy file."""
+    """A buffer of `count` elements.
+
+    `fill` is one of FILLS, a number that every element gets, or `@` and the name of a .npy file.
+    """
 
     dtype: str
     count: int
@@ -72,7 +76,7 @@ def parse(text: str) -> Spec:
         raise InputError(f"Argument {text!r}: type {dtype!r} is none of {', '.join(DTYPES)}.")
     if count is None:
         return _scalar(text, dtype, value)
-    return BufferSpec(dtype, _count(text, count), _fill(text, value))
+    return BufferSpec(dtype, _count(text, count), _fill(text, dtype, value))
 
 
 def _count(text: str, count: str) -> int:
@@ -81,23 +85,37 @@ def _count(text: str, count: str) -> int:
     return int(count)
 
 
-def _fill(text: str, value: str) -> str:
+def _fill(text: str, dtype: str, value: str) -> str:
     if value in FILLS or (value.startswith("@") and len(value) > 1):
         return value
-    raise InputError(
-        f"Argument {text!r}: a buffer is filled with {', '.join(FILLS)} or @file.npy, "
-        f"not with {value!r}."
-    )
+    try:
+        return str(_number(text, dtype, value))
+    except ValueError:
+        raise InputError(
+            f"Argument {text!r}: a buffer is filled with {', '.join(FILLS)}, a "
+            f"{_kind(dtype)} or @file.npy, not with {value!r}."
+        ) from None
 
 
 def _scalar(text: str, dtype: str, value: str) -> ScalarSpec:
     if value in FILLS or value.startswith("@"):
         raise InputError(f"Argument {text!r} lacks a count: write {dtype}[COUNT]={value}.")
     try:
-        return ScalarSpec(dtype, float(value) if dtype[0] == "f" else _integer(text, dtype, value))
+        return ScalarSpec(dtype, _number(text, dtype, value))
     except ValueError:
-        kind = "number" if dtype[0] == "f" else "whole number"
-        raise InputError(f"Argument {text!r}: the value {value!r} is not a {kind}.") from None
+        raise InputError(
+            f"Argument {text!r}: the value {value!r} is not a {_kind(dtype)}."
+        ) from None
+
+
+def _kind(dtype: str) -> str:
+    """What a value of the type is called."""
+    return "number" if dtype[0] == "f" else "whole number"
+
+
+def _number(text: str, dtype: str, value: str) -> int | float:
+    """A value of the type; ValueError when it is no number at all."""
+    return float(value) if dtype[0] == "f" else _integer(text, dtype, value)
 
 
 def _integer(text: str, dtype: str, value: str) -> int:
@@ -137,7 +155,11 @@ def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDAr
             np.random.default_rng(seed_index).shuffle(values)
         with np.errstate(over="ignore"):  # counts beyond a small type wrap round
             return values.astype(dtype)
-    return np.full(spec.count, spec.fill == "ones", dtype)
+    if spec.fill in ("zeros", "ones"):
+        return np.full(spec.count, spec.fill == "ones", dtype)
+    value = _number(str(spec), spec.dtype, spec.fill)
+    with np.errstate(over="ignore"):  # as a scalar: 1e99 as f32 is infinity
+        return np.full(spec.count, value, np.float64 if dtype.kind == "f" else dtype).astype(dtype)
 
 
 def _random(count: int, dtype: np.dtype[Any], random: np.random.Generator) -> npt.NDArray[Any]:

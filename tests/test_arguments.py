@@ -9,8 +9,9 @@ from gpuviz.arguments import DTYPES, FILLS, BufferSpec, ScalarSpec, materialise,
 from gpuviz.errors import InputError
 
 specs = st.builds(
-    BufferSpec, st.sampled_from(list(DTYPES)), st.integers(1, 300), st.sampled_from(FILLS)
-)
+    BufferSpec, st.sampled_from(list(DTYPES)), st.integers(1, 300),
+    st.sampled_from((*FILLS, "2", "7")),
+).map(lambda spec: parse(str(spec)))  # 2 as a fraction is 2.0
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,8 @@ specs = st.builds(
     [
         ("f32[64]=rand", BufferSpec("f32", 64, "rand")),
         (" u8 [ 3 ] = @a b.npy ", BufferSpec("u8", 3, "@a b.npy")),
+        ("f32[15]=2", BufferSpec("f32", 15, "2.0")),
+        ("i64[2]=-0x10", BufferSpec("i64", 2, "-16")),
         ("i32=-7", ScalarSpec("i32", -7)),
         ("u64=0xffffffffffffffff", ScalarSpec("u64", 2**64 - 1)),
         ("f16=1e-3", ScalarSpec("f16", 0.001)),
@@ -36,7 +39,9 @@ def test_texts_understood(text: str, spec: BufferSpec | ScalarSpec) -> None:
         ("f32[0]=rand", "'0' is not a whole number above 0"),
         ("f32[-4]=rand", "'-4' is not"),
         ("f32[]=rand", "'' is not"),
-        ("f32[4]=random", "not with 'random'"),
+        ("f32[4]=random", "a number or @file.npy, not with 'random'"),
+        ("i16[4]=1.5", "a whole number or @file.npy, not with '1.5'"),
+        ("u8[4]=256", r"256 does not fit u8 \(0 to 255\)"),
         ("f32[4]=@", "not with '@'"),
         ("f32=rand", "lacks a count"),
         ("i32=1.5", "'1.5' is not a whole number"),
@@ -81,6 +86,9 @@ def test_other_fills() -> None:
     assert materialise(parse("i16[3]=ones")).tolist() == [1, 1, 1]
     assert materialise(parse("f64[2]=zeros")).tolist() == [0.0, 0.0]
     assert materialise(parse("u8[258]=arange")).tolist()[254:] == [254, 255, 0, 1]
+    assert materialise(parse("f32[3]=2.5")).tolist() == [2.5, 2.5, 2.5]
+    assert materialise(parse("u64[2]=0xffffffffffffffff")).tolist() == [2**64 - 1] * 2
+    assert np.isinf(materialise(parse("f16[1]=1e9"))).all()
 
 
 def test_scalars_are_numpy_scalars() -> None:

@@ -13,8 +13,8 @@ from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.perform import check_values, job_of
 
-SPEC_HELP = ("TYPE[COUNT]=zeros|ones|arange|rand|@file.npy for a buffer, TYPE=VALUE for a scalar; "
-             "once for each parameter, in order")
+SPEC_HELP = ("TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
+             "for a scalar; once for each parameter, in order")
 
 
 def add_launch(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,8 @@ from gpuviz.scenes.matmul_words import expression, ratio, sentence, steps, thing
 KERNEL = "matmul.cu"
 _TILES = (2, 4, 8, 16, 32)
 _LEAST_HEIGHT = 320  # of a stage with room for a sentence below the title
-_FILLS = (("arange", "0, 1, 2, …"), ("ones", "all ones"), ("rand", "random"))
+_FILLS = (("arange", "0, 1, 2, …"), ("ones", "all ones"), ("twos", "M ones, N twos"),
+          ("rand", "random"))  # fmt: skip
 
 PARAMETERS = (
     Parameter("rows", "rows of M and P", 4, 1, 64),
@@ -55,7 +56,7 @@ PRESETS = (
     _preset("4 × 4, tile 2", 4, 4, 4, 2, (1, 0)),
     _preset("8 × 8, tile 4", 8, 8, 8, 4, (2, 1)),
     _preset("16 × 16, tile 8", 16, 16, 16, 8, (2, 1)),
-    _preset("10 × 3 times 3 × 5, tile 4", 10, 3, 5, 4, (2, 1), "ones"),
+    _preset("10 × 3 times 3 × 5, tile 4", 10, 3, 5, 4, (2, 1), "twos"),
     _preset("32 × 32, tile 16", 32, 32, 32, 16, (2, 1)),
 )
 
@@ -92,9 +93,10 @@ def plan(values: Values) -> tuple[Plan, ...]:
     sizes = sizes_of(values)
     x, y = sizes.grid
     counts = {n: sizes.shape(n)[0] * sizes.shape(n)[1] for n in "MNP"}
-    fill = values["fill"]
+    fill = ("ones", "2") if values["fill"] == "twos" else (values["fill"], values["fill"])
     arguments = (
-        f"f32[{counts['M']}]={fill}", f"f32[{counts['N']}]={fill}", f"f32[{counts['P']}]=zeros",
+        f"f32[{counts['M']}]={fill[0]}", f"f32[{counts['N']}]={fill[1]}",
+        f"f32[{counts['P']}]=zeros",
         f"i32={sizes.rows}", f"i32={sizes.inner}", f"i32={sizes.columns}",
     )  # fmt: skip
     block = whole(values, "block_y") * x + whole(values, "block_x")

@@ -97,6 +97,11 @@ def test_both_kernels_compute_the_product(case: str) -> None:
         assert np.allclose(p, m @ n, rtol=sizes.inner * 2.0**-23)
 
 
+def test_ones_times_twos_is_the_published_six() -> None:
+    product = played("10 × 3 times 3 × 5, tile 4").runs["tiled"].outputs["P"]
+    assert product.shape == (50,) and (product == 6).all()
+
+
 @cases
 def test_loads_are_those_of_the_closed_form(case: str) -> None:
     sizes, runs = sizes_of(values(case)), played(case).runs
