@@ -53,19 +53,21 @@ class Process:
 
     def _hear(self, pipe: BinaryIO) -> None:
         """Runs in a thread, as pipes cannot be waited for with a time limit on every system."""
-        try:
-            while True:
-                message = protocol.receive(pipe)
-                if isinstance(message, Reply | Failure):
-                    self._replies.put(message)
-        except (EOFError, OSError, ValueError):
-            self._replies.put(WorkerLost(""))
-        except Error as error:
-            self._replies.put(error)
+        with pipe:
+            try:
+                while True:
+                    message = protocol.receive(pipe)
+                    if isinstance(message, Reply | Failure):
+                        self._replies.put(message)
+            except (EOFError, OSError, ValueError):
+                self._replies.put(WorkerLost(""))
+            except Error as error:
+                self._replies.put(error)
 
     def _note(self, pipe: BinaryIO) -> None:
-        for line in pipe:
-            self._words.append(line.decode(errors="replace").rstrip())
+        with pipe:
+            for line in pipe:
+                self._words.append(line.decode(errors="replace").rstrip())
 
     @property
     def printed(self) -> str:

@@ -1,0 +1,139 @@
+"""The GPU's worker process, with a made-up GPU at its end: faults, hangs, losses, cancelling."""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.runners.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLost
+from gpuviz.runners.gpu.client import Gpu, GpuLaunch
+
+FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
+
+
+def launch(entry: str = "plain", number: int = 0) -> GpuLaunch:
+    arguments = (np.arange(5, dtype=np.float32) + number, np.asarray(np.int32(7)))
+    return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Gpu]:
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    with Gpu(arguments=FAKE, limit=10) as one:
+        yield one
+
+
+def works(gpu: Gpu) -> bool:
+    (found,) = gpu.run(launch())
+    return found.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_buffers_come_back(gpu: Gpu) -> None:
+    assert works(gpu)
+    assert gpu.facts().name == "Made-up GPU" and gpu.facts().sm == "sm_90"
+    assert gpu.telemetry().throttle == ("power limit",)
+
+
+def test_a_fault_is_told_and_a_fresh_worker_starts(gpu: Gpu) -> None:
+    with pytest.raises(KernelFault, match="illegal address"):
+        gpu.run(launch("faults"))
+    assert not gpu.alive
+    assert works(gpu)
+
+
+def test_a_hang_ends_with_the_limit(gpu: Gpu) -> None:
+    assert works(gpu)
+    gpu._limit = 0.3
+    with pytest.raises(TimeLimit, match=r"0\.3 s \(run\)"):
+        gpu.run(launch("hangs"))
+    gpu._limit = 10
+    assert works(gpu)
+
+
+def test_a_lost_worker_is_told_with_its_last_words(gpu: Gpu) -> None:
+    with pytest.raises(WorkerLost, match="exit status 7: last words"):
+        gpu.run(launch("dies"))
+    assert works(gpu)
+
+
+def test_what_is_no_message_counts_as_a_lost_worker(gpu: Gpu) -> None:
+    with pytest.raises(WorkerLost):
+        gpu.run(launch("babbles"))
+    assert works(gpu)
+
+
+def test_cancelling_a_hang_kills_the_worker_soon(gpu: Gpu) -> None:
+    assert works(gpu)
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        gpu.run(launch("hangs"), cancel=lambda: True)
+    assert time.monotonic() - start < 8
+    assert works(gpu)
+
+
+def test_cancelling_between_batches_keeps_the_worker(gpu: Gpu) -> None:
+    asked = 0
+
+    def after_three() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    with pytest.raises(Cancelled):
+        gpu.time(launch(), 5000, cancel=after_three)
+    assert gpu.alive
+
+
+def test_timings_of_all_batches_are_put_together(gpu: Gpu) -> None:
+    heard: list[float] = []
+    timing = gpu.time(launch(), 60, progress=heard.append)
+    assert timing.microseconds.tolist() == [2.5] * 60
+    assert heard[-1] == 1.0 and len(heard) == len(timing.clocks) == 3
+
+
+def test_denied_counters_name_the_remedy_and_leave_the_worker_alive(gpu: Gpu) -> None:
+    with pytest.raises(CountersUnavailable, match="may not read") as caught:
+        gpu.count(launch("denied"))
+    assert caught.value.reason == "denied"
+    assert gpu.alive and works(gpu)
+
+
+def test_counters_that_are_missing_are_unavailable_not_zero(gpu: Gpu) -> None:
+    found = gpu.count(launch())
+    assert found["global_load_requests"].value == 8 and found["global_load_lines"].value is None
+    assert found["global_load_lines"].status == "unavailable" and found["global_load_lines"].why
+
+
+def test_a_launch_is_loaded_once_and_few_are_kept(gpu: Gpu, tmp_path: Path) -> None:
+    for number in (0, 0, *range(9), 0):
+        gpu.run(launch("plain", number))
+    log = (tmp_path / "log").read_text().split("\n")
+    assert log.count("load plain") == 10 and log.count("drop plain") == 2
+
+
+def test_output_of_kernels_does_not_disturb_the_protocol(gpu: Gpu) -> None:
+    gpu.run(launch("talks"))
+    assert works(gpu)
+    end = time.monotonic() + 5
+    while "lane 3" not in gpu.printed and time.monotonic() < end:
+        time.sleep(0.01)
+    assert gpu.printed == "lane 3 says hello"
+
+
+def test_closing_twice_and_starting_again(gpu: Gpu) -> None:
+    assert works(gpu)
+    gpu.close()
+    gpu.close()
+    assert works(gpu)
+
+
+def test_the_real_worker_says_what_this_machine_lacks() -> None:
+    with Gpu() as gpu:
+        try:
+            assert gpu.facts().name
+        except NoDevice as error:
+            assert "driver" in str(error) or "CuPy" in str(error) or "GPU" in str(error)
