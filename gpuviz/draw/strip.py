@@ -15,8 +15,10 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import F32
 from gpuviz.trace import I64, Bool
 
-FOLDS = 8  # rows of a folded box
+FOLDS = 8  # rows of a folded box, where it is high enough
 _LEAST_CELL, _LEAST_ELEMENT = 4.5, 6.5  # pixels wide; below that, boxes are folded
+_LEAST_ROW = 6.0  # pixels high
+_FOLDED = 90.0  # pixels that a folded box may be wide, however low it is
 _LINE = 128
 
 
@@ -98,11 +100,13 @@ def place(strip: Strip, area: Rect, scale: float) -> Placed:
     """Boxes and cells of a strip in the area, centred, left to right."""
     folded = _is_folded(strip, area.width, scale)
     gaps = _gaps(strip, area.width, scale)
-    wide = _folded_widths(strip, area, gaps) if folded else _flat_widths(strip, area, gaps, scale)
+    widths = _folded_widths if folded else _flat_widths
+    wide = widths(strip, area, gaps, scale)
     left = area.x + np.concatenate([[0.0], np.cumsum(wide[:-1] + gaps)])
     left = left + (area.right - (left[-1] + wide[-1])) / 2
     boxes = np.stack([left, np.full_like(left, area.y), wide, np.full_like(left, area.height)], 1)
-    cells = _cell_rects(strip, boxes, _row_bytes(strip, folded), _pad(wide))
+    rows = _row_bytes(strip, _folds(area, scale) if folded else 1)
+    cells = _cell_rects(strip, boxes, rows, _pad(wide))
     away = _is_apart(strip)
     middle = (left[:-1] + wide[:-1] + gaps / 2)[away & (gaps >= 10)]
     breaks = np.stack([middle, np.full_like(middle, area.y + area.height / 2)], axis=1)
@@ -132,9 +136,14 @@ def _is_folded(strip: Strip, width: float, scale: float) -> bool:
     return not (seen and a_byte * strip.unit >= _LEAST_CELL)
 
 
-def _row_bytes(strip: Strip, folded: bool) -> I64:
+def _folds(area: Rect, scale: float) -> int:
+    """Rows of a folded box: fewer where they would be too low to be seen."""
+    return next((n for n in (FOLDS, 4, 2) if area.height >= n * _LEAST_ROW * scale), 2)
+
+
+def _row_bytes(strip: Strip, folds: int) -> I64:
     """(S,) bytes in one row of each box."""
-    return np.maximum(strip.size // FOLDS, strip.unit) if folded else strip.size
+    return np.maximum(strip.size // folds, strip.unit)
 
 
 def _flat_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
@@ -143,10 +152,10 @@ def _flat_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
     return np.asarray(strip.size * a_byte, dtype=np.float64)
 
 
-def _folded_widths(strip: Strip, area: Rect, gaps: Float) -> Float:
-    """Equal widths."""
-    count = len(strip.start)
-    return np.full(count, min((area.width - gaps.sum()) / count, area.height))
+def _folded_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
+    """Equal widths: no wider than high, unless that is very little."""
+    count, most = len(strip.start), max(area.height, _FOLDED * scale)
+    return np.full(count, min((area.width - gaps.sum()) / count, most))
 
 
 def _pad(wide: Float) -> float:

@@ -12,6 +12,7 @@ from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
+from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
 SCENES: tuple[Lesson, ...] = (
@@ -26,6 +27,7 @@ SCENES: tuple[Lesson, ...] = (
     TRANSPOSE,
     CONSTANT_MEMORY,
     MATMUL_TILED,
+    THREAD_COARSENING,
 )  # fmt: skip
 
 

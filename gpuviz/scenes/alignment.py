@@ -142,8 +142,8 @@ def _verdict(cost: _Cost) -> str:
     if cost.moved == cost.used:
         return tr("One warp asks for {count}, and every byte of them is needed.",
                   count=_counted(cost))  # fmt: skip
-    return tr("One warp asks for {count}, {n} different pieces of 32 bytes; a load uses {percent} "
-              "% of what it asks for.", count=_counted(cost), n=cost.distinct,
+    return tr("{count} over {n} pieces of 32 bytes: a load uses {percent} % of what it asks for.",
+              count=_counted(cost), n=cost.distinct,
               percent=round(100 * cost.used / cost.moved))  # fmt: skip
 
 

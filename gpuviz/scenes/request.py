@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture
 from gpuviz.draw.strip import Strip, cut
 from gpuviz.memory.coalescing import Segment, groups_of, segments, transactions
 from gpuviz.scenes.request_words import ELEMENTS, counted, nouns, numbered
-from gpuviz.trace import I64, LANES, Bool, Buffer, MemoryInstruction, Trace
+from gpuviz.trace import I64, LANES, Bool, Buffer, MemoryInstruction, Requests, Trace
 
 _LINE = 128
 
@@ -106,6 +106,21 @@ class Request:
 def requests_of(trace: Trace, arch: Architecture, block: int, warp: int) -> tuple[Request, ...]:
     """The global-memory requests of one warp, in the order it made them."""
     rows = trace.of(block=block, warp=warp, space="global")
+    return _made(trace, arch, rows, block, warp)
+
+
+def first_requests(
+    trace: Trace, arch: Architecture, block: int, warp: int
+) -> tuple[Request, ...]:
+    """The first global-memory request that each instruction made for a warp, in order."""
+    rows = trace.of(block=block, warp=warp, space="global")
+    first = np.sort(np.unique(rows.instruction, return_index=True)[1]).astype(np.int64)
+    return _made(trace, arch, rows.select(first), block, warp)
+
+
+def _made(
+    trace: Trace, arch: Architecture, rows: Requests, block: int, warp: int
+) -> tuple[Request, ...]:
     made = (_request(trace, arch, rows.address[i], rows.lanes(i), int(rows.instruction[i]),
                      block, warp) for i in range(len(rows)))  # fmt: skip
     return tuple(r for r in made if r is not None)

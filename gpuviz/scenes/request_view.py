@@ -228,6 +228,8 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
         tr("{n} lines of 128 bytes", n=count),
     )  # fmt: skip
     text = first_fitting(each, last - first, size)
+    if not text:
+        return tuple(marks)
     return *marks, label((first + last) / 2, y, text, palette.muted, size, align="center")
 
 
