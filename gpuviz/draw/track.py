@@ -15,6 +15,7 @@ from gpuviz.draw.layout import Rect, centers, elide, grid
 from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.words import tr
 
 _GAP = 4.0
 
@@ -77,8 +78,8 @@ def _names(stage: Stage, row: Rect, below: Rect, parts: tuple[Part, ...]) -> tup
     first = [i for i, p in enumerate(parts) if p.phase >= 0 and
              (i == 0 or parts[i - 1].phase != p.phase)]  # fmt: skip
     size, y = stage.text(14), below.y + stage.text(14) * 0.6
-    return tuple(label(float(cells[i, 0]), y, f"phase {parts[i].phase + 1}", stage.palette.muted,
-                       size) for i in first)  # fmt: skip
+    return tuple(label(float(cells[i, 0]), y, tr("phase {n}", n=parts[i].phase + 1),
+                       stage.palette.muted, size) for i in first)  # fmt: skip
 
 
 def _overview(
@@ -89,8 +90,8 @@ def _overview(
         return ()
     palette, size = stage.palette, stage.text(14)
     count = max(p.phase for p in parts) + 1
-    text = f"phase {phase + 1} of {count}"
-    widest = text_width(f"phase {count} of {count}", size) + size
+    text = tr("phase {n} of {all}", n=phase + 1, all=count)
+    widest = text_width(tr("phase {n} of {all}", n=count, all=count), size) + size
     bar = below.beside(widest)[1]
     cells = grid(Rect(bar.x, below.y + size * 0.3, bar.width, size * 0.6), 1, count, 2.0)
     over = np.arange(count) < (phase + (now >= len(parts)))

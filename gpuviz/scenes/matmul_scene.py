@@ -131,6 +131,11 @@ class Multiplication:
         return np.asarray(self.tiled.stored < 0)
 
     @property
+    def phases(self) -> int:
+        """Phases that the tiled kernel makes."""
+        return len(self.m.held)
+
+    @property
     def noun(self) -> str:
         """What the architecture's transactions are called."""
         return "sector" if self.arch.has_sectors else "transaction"
@@ -154,7 +159,7 @@ def multiplication(
         sizes, arch, block, thread, m, n, naive, tiled,
         costs(runs["tiled"].trace, arch, number), value["P"], _sums(m, n, watched),
         {role: _totals(run) for role, run in runs.items()},
-        runs["tiled"].level == "sass", moments(sizes),
+        runs["tiled"].level == "sass", moments(sizes, len(tiled.m.element)),
     )  # fmt: skip
 
 

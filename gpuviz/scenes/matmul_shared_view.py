@@ -27,6 +27,7 @@ from gpuviz.scenes.matmul_time import Moment
 from gpuviz.scenes.matmul_tips import slot_tip, thread_tip
 from gpuviz.scenes.matmul_view import captions, notes_of, own
 from gpuviz.trace import I64
+from gpuviz.words import tr
 
 _LANDED = 0.97  # share of a load after which its elements are in the tile
 
@@ -38,7 +39,7 @@ def shared_memory(
     at, most = framed.matrices, str(about.sizes.tile)
     notes = notes_of([slots(o, moment, share)[2] for o in (about.m, about.n)],
                    number_size(stage, at.left, most, least))  # fmt: skip
-    marks = list(captions(stage, framed, ("Ms", "Ns", "threads"), notes))
+    marks = list(captions(stage, framed, ("Ms", "Ns", tr("threads")), notes))
     for operand, matrix in ((about.m, at.left), (about.n, at.top)):
         marks += _tile(stage, matrix, operand, about, moment, share, least)
     return *marks, *_threads(stage, at.corner, about, moment, least)
@@ -178,8 +179,7 @@ def formula(
 
 
 def _shorter(text: str) -> tuple[str, ...]:
-    """A line in ever fewer words: `k = 1 of 0…3 · thread (1,0)`, `2 + 3 × 4 = 14`."""
-    start, _, rest = text.partition(" of ")
-    who = rest.partition(" · ")[2]
+    """A line in ever fewer words: `k = 1 · thread (1,0)`, `2 + 3 × 4 = 14`."""
+    start, _, who = text.partition(" · ")
     result = text.rpartition(" = ")[2]
-    return (text, f"{start} · {who}", start) if who else (text, f"= {result}")
+    return (text, start) if who else (text, f"= {result}")

@@ -10,6 +10,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.scenes.matmul_scene import Multiplication, Operand
 from gpuviz.scenes.matmul_time import Moment
 from gpuviz.scenes.matmul_words import ratio
+from gpuviz.words import tr
 
 Row = tuple[str, int, int]
 
@@ -18,10 +19,15 @@ def rows(about: Multiplication, moment: Moment, share: float) -> tuple[Row, ...]
     """Name, naive, tiled: of the block so far, and of the whole launch."""
     naive, tiled = about.totals["naive"], about.totals["tiled"]
     return (
-        ("this block so far", *_so_far(about, moment, share)),
-        ("whole launch", naive.loads, tiled.loads),
-        (f"{about.noun}s moved", naive.sectors, tiled.sectors),
+        (tr("this block so far"), *_so_far(about, moment, share)),
+        (tr("whole launch"), naive.loads, tiled.loads),
+        (_moved(about.noun), naive.sectors, tiled.sectors),
     )
+
+
+def _moved(noun: str) -> str:
+    """What the transactions of a whole launch are called."""
+    return tr("sectors moved") if noun == "sector" else tr("transactions moved")
 
 
 def _so_far(about: Multiplication, moment: Moment, share: float) -> tuple[int, int]:
@@ -54,33 +60,33 @@ def totals(
     name = max(text_width(n, size) for n, *_ in shown) + size
     column = size * 5.5
     marks = [*_heads(stage, lines[0], name, column)]
-    for (what, naive, tiled), line in zip(shown, lines[1:], strict=True):
-        marks += _line(stage, line, what, naive, tiled, name, column)
+    for number, (row, line) in enumerate(zip(shown, lines[1:], strict=True)):
+        marks += _line(stage, line, row, name, column, whole=number > 0)
     return tuple(marks)
 
 
 def _heads(stage: Stage, line: Rect, name: float, column: float) -> list[Mark]:
     """What the columns are, and that the numbers come from the model."""
     size, palette, y = stage.text(14), stage.palette, line.center[1]
+    what = first_fitting((tr("global loads"), tr("loads")), name, size, True)
     marks: list[Mark] = [
         Boxes(Rect(line.x, line.bottom - 1, line.width, 1).array(), palette.border),
-        label(line.x, y, first_fitting(("global loads", "loads"), name, size, True), palette.ink,
-              size, bold=True),
-        label(line.x + name + column, y, "naive", palette.ink, size, True, "right"),
-        label(line.x + name + 2 * column, y, "tiled", palette.ink, size, True, "right"),
+        label(line.x, y, what, palette.ink, size, bold=True),
+        label(line.x + name + column, y, tr("naive"), palette.ink, size, True, "right"),
+        label(line.x + name + 2 * column, y, tr("tiled"), palette.ink, size, True, "right"),
     ]  # fmt: skip
-    pill = text_width("model", stage.text(13)) + stage.text(13) * 1.2
+    pill = text_width(tr("model"), stage.text(13)) + stage.text(13) * 1.2
     if line.width - name - 2 * column > pill + size:
-        marks += badge(stage, line.right - pill, y, "model", palette.accent)
+        marks += badge(stage, line.right - pill, y, tr("model"), palette.accent)
     return marks
 
 
 def _line(
-    stage: Stage, line: Rect, what: str, naive: int, tiled: int, name: float, column: float
+    stage: Stage, line: Rect, row: Row, name: float, column: float, whole: bool
 ) -> list[Mark]:
-    """One row of the table, with the ratio in words where there is room."""
+    """One row of the table, with the ratio of a whole launch in words where there is room."""
     size, palette, y = stage.text(14), stage.palette, line.center[1]
-    whole = what != "this block so far"
+    what, naive, tiled = row
     color: Rgba = palette.ink if whole else palette.muted
     left = line.x + name + 2 * column + size
     said = first_fitting((ratio(naive, tiled),), line.right - left, size, True) if whole else ""
@@ -97,16 +103,21 @@ def _counted(count: int) -> str:
     return f"{count:,}".replace(",", "\u2009")
 
 
+def _both(naive: int, tiled: int) -> str:
+    """Both counts with their names."""
+    return tr("naive {a} · tiled {b}", a=_counted(naive), b=_counted(tiled))
+
+
 def _short(stage: Stage, area: Rect, shown: tuple[Row, ...]) -> tuple[Mark, ...]:
     """Two lines: loads and transactions of the whole launch."""
     size, palette = stage.text(14), stage.palette
     marks: list[Mark] = []
-    for (what, naive, tiled), line in zip(shown, area.rows(len(shown)), strict=True):
-        name = "global loads" if what == "whole launch" else what
-        numbers = f"naive {_counted(naive)} · tiled {_counted(tiled)}"
+    names = (tr("global loads"), shown[1][0])
+    for name, (_, naive, tiled), line in zip(names, shown, area.rows(len(shown)), strict=True):
+        numbers = _both(naive, tiled)
         arrow = f"{_counted(naive)} → {_counted(tiled)}"
         forms = (f"{name}: {numbers} · {ratio(naive, tiled)}", f"{name}: {numbers}",
-                 f"{name}: {arrow}", f"{name.split()[-1]} {arrow}")  # fmt: skip
+                 f"{name}: {arrow}", arrow)  # fmt: skip
         text = first_fitting(forms, line.width, size, bold=True)
         marks.append(label(line.x, line.center[1], text, palette.ink, size, bold=True))
     return tuple(marks)
@@ -116,10 +127,10 @@ def _line_only(stage: Stage, area: Rect, loads: Row, sectors: Row) -> tuple[Mark
     """One line: loads of the whole launch, and transactions where there is room."""
     _, naive, tiled = loads
     fewer, arrow = ratio(naive, tiled), f"{_counted(naive)} → {_counted(tiled)}"
-    long = f"global loads: naive {_counted(naive)} · tiled {_counted(tiled)} · {fewer}"
-    moved = f"{sectors[0].split()[0]} {_counted(sectors[1])} → {_counted(sectors[2])}"
-    forms = (f"{long} · {moved}", f"loads {arrow}, {fewer} · {moved}", long,
-             f"loads {arrow}, {fewer}", f"loads {arrow}")  # fmt: skip
+    long = f"{tr('global loads')}: {_both(naive, tiled)} · {fewer}"
+    moved = f"{sectors[0]} {_counted(sectors[1])} → {_counted(sectors[2])}"
+    short = f"{tr('loads')} {arrow}"
+    forms = (f"{long} · {moved}", f"{short}, {fewer} · {moved}", long, f"{short}, {fewer}", short)
     size = stage.text(14)
     text = first_fitting(forms, area.width, size, bold=True)
     return (label(area.x, area.center[1], text, stage.palette.ink, size, bold=True),)

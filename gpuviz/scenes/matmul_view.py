@@ -31,16 +31,18 @@ from gpuviz.scenes.matmul_time import Moment
 from gpuviz.scenes.matmul_tips import element_tip, product_tip
 from gpuviz.scenes.matmul_words import times
 from gpuviz.trace import I64
+from gpuviz.words import tr
 
 Names = tuple[str, str, str]
+Notes = tuple[tuple[str, ...], tuple[str, ...]]  # in more words or less
 
 
 def captions(
-    stage: Stage, framed: Framed, names: Names, notes: tuple[str, str] = ("", "")
+    stage: Stage, framed: Framed, names: Names, notes: Notes = ((), ())
 ) -> tuple[Mark, ...]:
     """The names of the three matrices, notes beside the first two, numbers of rows and columns."""
     if framed.flat:
-        return _flat_captions(stage, framed, names)
+        return _flat_captions(stage, framed, names, notes)
     size, ink, at = stage.text(14), stage.palette.ink, framed.matrices
     corner, low = at.corner, at.corner.y - framed.gap + size * 0.75
     high = low if not framed.numbered else at.left.y - framed.gap - size * 0.45
@@ -54,7 +56,7 @@ def captions(
         (at.left.x, high, names[0], notes[0], at.left), (corner.x, top, names[1], notes[1], at.top)
     ):  # fmt: skip
         taken = text_width(name, size, True) + size * 0.5
-        text = first_fitting((note, note.removeprefix("read ")), matrix.area.width - taken, size)
+        text = first_fitting(note, matrix.area.width - taken, size)
         marks.append(label(x + taken, y, text, stage.palette.muted, size))
     if framed.numbered:
         beside, rows = corner.x - framed.gap / 2, (framed.area.x + at.left.x) / 2
@@ -67,14 +69,18 @@ def captions(
     return tuple(marks)
 
 
-def _flat_captions(stage: Stage, framed: Framed, names: Names) -> tuple[Mark, ...]:
-    """The names of three matrices that stand side by side."""
+def _flat_captions(stage: Stage, framed: Framed, names: Names, notes: Notes) -> tuple[Mark, ...]:
+    """The names of three matrices that stand side by side, and their notes."""
     size, at, marks = stage.text(14), framed.matrices, list[Mark]()
-    for name, matrix in zip(names, (at.left, at.top, at.corner), strict=True):
+    matrices = (at.left, at.top, at.corner)
+    for name, note, matrix in zip(names, (*notes, ()), matrices, strict=True):
         above = matrix.y - framed.area.y >= size
         wide, ink = text_width(name, size, True), stage.palette.ink
         if above and wide <= matrix.area.width + framed.gap:
-            marks.append(label(matrix.x, matrix.y - size * 0.7, name, ink, size, bold=True))
+            y, taken = matrix.y - size * 0.7, wide + size * 0.4
+            said = first_fitting(note, matrix.area.width + framed.gap * 0.6 - taken, size)
+            marks.append(label(matrix.x, y, name, ink, size, bold=True))
+            marks.append(label(matrix.x + taken, y, said, stage.palette.muted, size))
         elif not above and wide <= size * 1.5:
             x = matrix.x - wide - size * 0.35
             marks.append(label(x, matrix.area.center[1], name, ink, size, bold=True))
@@ -99,23 +105,23 @@ def global_memory(
     notes = notes_of([o.tiled[n] for o, n in zip((about.m, about.n), moment.tiles, strict=True)],
                    number_size(stage, framed.matrices.left, "1", least))  # fmt: skip
     marks = list(captions(stage, framed, ("M", "N", "P"), notes))
-    marks += _legend(stage, framed, about, least)
+    marks += legend(stage, framed, about, least)
     at, done = framed.matrices, moment.tiles
     for operand, matrix, count in zip((about.m, about.n), (at.left, at.top), done, strict=True):
         now = moment.part == f"load {operand.name}"
-        marks += _operand(stage, matrix, operand, count, share if now else 0.0, about, least)
+        marks += factor(stage, matrix, operand, operand.tiled, count, share if now else 0.0, about,
+                        least)  # fmt: skip
         marks += _tile_outline(stage, matrix, operand, about, moment)
-    return *marks, *_result(stage, at.corner, about, moment, share)
+    return *marks, *result(stage, at.corner, about, moment, share)
 
 
-def _operand(
-    stage: Stage, matrix: Matrix, operand: Operand, done: int, share: float,
+def factor(
+    stage: Stage, matrix: Matrix, operand: Operand, reads: I64, done: int, share: float,
     about: Multiplication, least: float,
 ) -> tuple[Mark, ...]:  # fmt: skip
-    """A factor in global memory: reads so far as heat and number."""
-    palette, ever = stage.palette, operand.tiled[-1] > 0
-    after = operand.tiled[min(done + 1, len(operand.tiled) - 1)]
-    read = ticking(operand.tiled[done], after, share)
+    """A factor in global memory: reads after `done` of (S + 1, E) as heat and number."""
+    palette, ever = stage.palette, reads[-1] > 0
+    read = ticking(reads[done], reads[min(done + 1, len(reads) - 1)], share)
     fill = planned(palette, heat(palette, read, operand.most), once(palette, operand.most), ever,
                    read == 0)  # fmt: skip
     element = inside(operand.shape, operand.padded)
@@ -149,7 +155,7 @@ def _tile_outline(
     return *hatched, outlined(area, color, width, pad=0.0)
 
 
-def _result(
+def result(
     stage: Stage, matrix: Matrix, about: Multiplication, moment: Moment, share: float
 ) -> tuple[Mark, ...]:
     """P: the block's elements grow with their sums, and are stored in the end."""
@@ -188,15 +194,16 @@ def _followed(stage: Stage, matrix: Matrix, about: Multiplication) -> tuple[Mark
     return own(stage, matrix, np.array([(by * tile + y) * matrix.columns + bx * tile + x]))
 
 
-def _legend(
+def legend(
     stage: Stage, framed: Framed, about: Multiplication, least: float
 ) -> tuple[Mark, ...]:
     """What colour and number of a cell say, in the corner that the matrices leave free."""
     at, size = framed.matrices, stage.text(14)
     room = Rect(framed.area.x, framed.area.y, at.left.area.right - framed.area.x,
                 at.top.area.bottom - framed.area.y - size * 1.8)  # fmt: skip
-    said = "Heat and number" if number_size(stage, at.left, "1", least) else "Heat"
-    text = f"{said}: reads by block ({about.block[0]},{about.block[1]})"
+    x, y = about.block
+    text = tr("Heat and number: reads by block ({x},{y})", x=x, y=y) if number_size(
+        stage, at.left, "1", least) else tr("Heat: reads by block ({x},{y})", x=x, y=y)
     lines = wrap(text, room.width, size)
     widest = max(text_width(line, size) for line in lines)
     if widest > room.width or len(lines) * size * 1.35 > room.height:
@@ -220,7 +227,14 @@ def own(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
     )
 
 
-def notes_of(counts: list[I64], size: float) -> tuple[str, str]:
+def notes_of(counts: list[I64], size: float) -> Notes:
     """How often elements have been read, where cells have no room to say it."""
-    m, n = (f"read {times(int(c.max()))}" if c.any() and not size else "" for c in counts)
+    m, n = (_note(int(c.max(initial=0)) if not size else 0) for c in counts)
     return m, n
+
+
+def _note(count: int) -> tuple[str, ...]:
+    """`read 8 times`, in more words or less."""
+    if not count:
+        return ()
+    return tr("read {times}", times=times(count)), times(count), f"{count} ×"

@@ -6,6 +6,7 @@ from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul_reads import TileReads
 from gpuviz.scenes.matmul_scene import Multiplication, Operand
 from gpuviz.scenes.matmul_time import Moment, PartName
+from gpuviz.words import tr
 
 _KIND: dict[PartName, StepKind] = {
     "load M": "load", "load N": "load", "loaded": "barrier", "multiply": "compute",
@@ -19,67 +20,82 @@ def number(value: float) -> str:
 
 
 def things(count: int, name: str) -> str:
-    """`1 element`, `4 elements`."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}".replace(",", "\u2009")
+    """`1 thread`, `4 threads`."""
+    n = f"{count:,}".replace(",", "\u2009")
+    forms = {
+        "thread": (tr("1 thread"), tr("{n} threads", n=n)),
+        "request": (tr("1 request"), tr("{n} requests", n=n)),
+        "sector": (tr("1 sector"), tr("{n} sectors", n=n)),
+        "wavefront": (tr("1 wavefront"), tr("{n} wavefronts", n=n)),
+        "transaction": (tr("1 transaction"), tr("{n} transactions", n=n)),
+    }
+    return forms[name][count != 1]
 
 
 def times(count: int) -> str:
     """`once`, `twice`, `4 times`."""
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    return {1: tr("once"), 2: tr("twice")}.get(count) or tr("{n} times", n=count)
 
 
 def sentence(about: Multiplication, moment: Moment) -> str:
     """What the block does now, and why."""
-    tile = about.sizes.tile
-    start = f"Phase {moment.phase + 1} of {about.sizes.phases}"
+    start = tr("Phase {n} of {all}", n=moment.phase + 1, all=about.phases)
     if moment.part in ("load M", "load N"):
-        operand = _operand(about, moment)
-        return f"{start}, load: {_loaded(operand, moment.phase)}."
+        return tr("{phase}, load: {who}.", phase=start,
+                  who=loaded(_operand(about, moment), moment.phase))  # fmt: skip
     if moment.part == "multiply":
-        return f"{start}, multiply, k = {moment.k}: {_multiplies(about)}."
+        return tr("{phase}, multiply, k = {k}: each value of the tiles serves {n} threads.",
+                  phase=start, k=moment.k, n=about.sizes.tile)  # fmt: skip
     if moment.part == "loaded":
-        return f"{start}, barrier: nobody multiplies before the tiles are complete."
+        return tr("{phase}, barrier: nobody multiplies before the tiles are complete.", phase=start)
     if moment.part == "multiplied":
-        return f"{start}, barrier: nobody loads over a tile that others still read."
+        return tr("{phase}, barrier: nobody loads over a tile that others still read.", phase=start)
     if moment.part == "store":
-        count = int((~about.guards).sum())
-        return f"The sums are complete: {things(count, 'thread')} store one element of P each."
-    count = tile * tile
-    return f"The block is done: its {things(count, 'thread')} have shared every load."
+        return stored(about)
+    return tr("The block is done: its {threads} have shared every load.",
+              threads=things(about.sizes.tile**2, "thread"))  # fmt: skip
+
+
+def stored(about: Multiplication) -> str:
+    """The last thing every thread with an element of P does."""
+    count = int((~about.guards).sum())
+    if count == 1:
+        return tr("The sum is complete: 1 thread stores its element of P.")
+    return tr("The sums are complete: {n} threads store one element of P each.", n=count)
 
 
 def _operand(about: Multiplication, moment: Moment) -> Operand:
     return about.m if moment.part == "load M" else about.n
 
 
-def _loaded(operand: Operand, phase: int) -> str:
+def loaded(operand: Operand, phase: int) -> str:
     """Who loads what."""
     element = operand.tile.element[phase]
-    guards = int((element < 0).sum())
+    guards, name = int((element < 0).sum()), operand.name
+    busy = len(element) - guards
     if not guards:
-        return f"each thread copies one element of {operand.name} to shared memory"
-    zeros = "1 guard lane puts a zero" if guards == 1 else f"{guards} guard lanes put zeros"
-    copy = "1 thread copies" if len(element) - guards == 1 else f"{len(element) - guards} copy"
-    return f"{copy} an element of {operand.name}, {zeros}"
-
-
-def _multiplies(about: Multiplication) -> str:
-    width = about.sizes.tile
-    return f"each value of the tiles serves {width} threads"
+        return tr("each thread copies one element of {name} to shared memory", name=name)
+    zeros = tr("1 guard lane puts a zero") if guards == 1 else (
+        tr("{n} guard lanes put zeros", n=guards))  # fmt: skip
+    copy = tr("1 thread copies an element of {name}", name=name) if busy == 1 else (
+        tr("{n} copy an element of {name}", n=busy, name=name))  # fmt: skip
+    return f"{copy}, {zeros}"
 
 
 def expression(about: Multiplication, moment: Moment) -> tuple[str, str, str]:
     """What the followed thread does: the statement, which thread and k, the values."""
     x, y = about.thread
-    who = f"thread ({x},{y})"
+    who = tr("thread ({x},{y})", x=x, y=y)
     if moment.part in ("load M", "load N"):
         return _load(about, _operand(about, moment), moment.phase, who)
     if moment.part in ("loaded", "multiplied"):
-        return "__syncthreads()", f"{who} waits for all {about.sizes.tile**2}", _sum(about, moment)
+        waits = tr("{who} waits for all {n}", who=who, n=about.sizes.tile**2)
+        return "__syncthreads()", waits, _sum(about, moment)
     if about.element < 0:
         if moment.part == "multiply":
-            return f"sum += Ms[{y}][k] × Ns[k][{x}]", f"{who} · guard lane", "its sum is not stored"
-        return "nothing to store", f"{who} is a guard lane", ""
+            guard = f"{who} · {tr('guard lane')}"
+            return f"sum += Ms[{y}][k] × Ns[k][{x}]", guard, tr("its sum is not stored")
+        return tr("nothing to store"), tr("{who} is a guard lane", who=who), ""
     if moment.part == "multiply":
         return _multiply(about, moment, who)
     row, column = divmod(about.element, about.sizes.columns)
@@ -93,7 +109,7 @@ def _load(about: Multiplication, operand: Operand, phase: int, who: str) -> tupl
     row, column = divmod(int(tile.slot[phase, at]), about.sizes.tile)
     target, element = f"{operand.name}s[{row}][{column}]", int(tile.element[phase, at])
     if element < 0:
-        return f"{target} = 0", f"{who} · guard lane", "no element there"
+        return f"{target} = 0", f"{who} · {tr('guard lane')}", tr("no element there")
     value = number(float(operand.value.ravel()[element]))
     return f"{target} = {operand.written(element)}", who, f"{target} = {value}"
 
@@ -102,14 +118,14 @@ def _multiply(about: Multiplication, moment: Moment, who: str) -> tuple[str, str
     """The followed thread's step, in letters and in numbers."""
     row, column = divmod(about.element, about.sizes.columns)
     x, y = about.thread
-    detail = f"k = {moment.k} of 0…{about.sizes.tile - 1} · {who}"
+    detail = f"k = {moment.k} · {who}"
     return f"P[{row}][{column}] += Ms[{y}][k] × Ns[k][{x}]", detail, _products(about, moment)
 
 
 def _products(about: Multiplication, moment: Moment) -> str:
     """`5 + 2 × 9 = 23`; a slot filled by a guard lane counts as zero."""
     if moment.step < 0:
-        return f"{number(float(about.sums[-1]))} + 0 × 0, behind the edge"
+        return tr("{sum} + 0 × 0, behind the edge", sum=number(float(about.sums[-1])))
     factors = [float(operand.value.ravel()[operand.naive_reads[moment.step, about.watched]])
                for operand in (about.m, about.n)]  # fmt: skip
     before, after = about.sums[moment.step : moment.step + 2]
@@ -119,7 +135,8 @@ def _products(about: Multiplication, moment: Moment) -> str:
 
 def _sum(about: Multiplication, moment: Moment) -> str:
     """The sum so far."""
-    return f"sum = {number(float(about.sums[moment.naive]))}" if about.element >= 0 else ""
+    so_far = number(float(about.sums[moment.naive]))
+    return tr("sum = {value}", value=so_far) if about.element >= 0 else ""
 
 
 def steps(about: Multiplication) -> tuple[Step, ...]:
@@ -135,8 +152,11 @@ def _step(about: Multiplication, moment: Moment) -> Step:
 def _label(moment: Moment) -> str:
     """What a step is called on the time line."""
     if moment.part == "multiply":
-        return f"multiply k = {moment.k}"
-    return {"loaded": "barrier", "multiplied": "barrier"}.get(moment.part, moment.part)
+        return tr("multiply k = {k}", k=moment.k)
+    if moment.part in ("loaded", "multiplied"):
+        return tr("barrier")
+    return {"load M": tr("load M"), "load N": tr("load N"), "store": tr("store")}.get(
+        moment.part, tr("result"))  # fmt: skip
 
 
 def _executed(about: Multiplication, moment: Moment) -> tuple[int, str]:
@@ -148,14 +168,14 @@ def _executed(about: Multiplication, moment: Moment) -> tuple[int, str]:
         return tile.load.line, _cost(tile.load.text, cost, noun)
     if moment.part == "multiply":
         cost = about.costs.of("load", "shared", tiled.read.line, moment.phase)
-        when = " in this phase" + ", as in the PTX" * about.merged
+        when = tr(" in this phase") + (tr(", as in the PTX") if about.merged else "")
         return tiled.read.line, _cost(tiled.read.text, cost, "wavefront", when)
     if moment.part == "store":
         cost = about.costs.of("store", "global", tiled.store.line)
         return tiled.store.line, _cost(tiled.store.text, cost, noun)
     if moment.part == "result":
         fewer = ratio(about.totals["naive"].loads, about.totals["tiled"].loads)
-        return 0, f"global loads · {fewer}"
+        return 0, tr("global loads · {fewer}", fewer=fewer)
     after = tiled.n.load.line if moment.part == "loaded" else tiled.read.line
     return _barrier_line(about.costs.trace.source, after), "__syncthreads()"
 
@@ -173,5 +193,6 @@ def _barrier_line(source: str, after: int) -> int:
 def ratio(many: int, few: int) -> str:
     """`2 × fewer`."""
     share = many / max(few, 1)
-    return f"{share:.3g} × fewer" if share > 1.0005 else "no fewer" if share > 0.9995 else (
-        f"{1 / share:.3g} × more")  # fmt: skip
+    if share > 1.0005:
+        return tr("{n} × fewer", n=f"{share:.3g}")
+    return tr("no fewer") if share > 0.9995 else tr("{n} × more", n=f"{1 / share:.3g}")

@@ -16,10 +16,11 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.qt.fonts import font
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul_naive_view import repeats
+from gpuviz.scenes.matmul_parameters import sizes_of
 from gpuviz.scenes.matmul_reads import Sizes, tally, words
 from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads, sizes_of
+from gpuviz.scenes.matmul_table import repeats
+from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
 from gpuviz.scenes.matmul_time import at, moments
 from gpuviz.scenes.perform import Performance, perform
 
@@ -200,7 +201,7 @@ def test_steps_follow_each_other_and_name_their_line(case: str) -> None:
     story, source = played(case).story, played(case).runs["tiled"].trace.source.splitlines()
     texts = {"load M": "Ms[ty][tx] =", "load N": "Ns[ty][tx] =", "barrier": "__syncthreads",
              "multiply": "sum +=", "store": "P[row * columns"}  # fmt: skip
-    assert story.steps[0].start == 0 and story.duration <= 25
+    assert story.steps[0].start == 0 and 8 <= story.duration <= 25
     for one, following in zip(story.steps, story.steps[1:], strict=False):
         assert one.start < one.end == following.start
         key = "multiply" if one.kind == "compute" else one.label
@@ -361,7 +362,7 @@ def test_bad_combinations_are_explained() -> None:
     given = LESSON.defaults()
     assert LESSON.problem(given) == ""
     assert "no block with x = 2" in LESSON.problem({**given, "block_x": 2})
-    assert "y goes up to 1" in LESSON.problem({**given, "block_y": 9})
+    assert "up to y = 1" in LESSON.problem({**given, "block_y": 9})
     assert "no thread with y = 2" in LESSON.problem({**given, "thread_y": 2})
     for preset in PRESETS:
         assert LESSON.problem({**given, **preset.values}) == ""
