@@ -117,7 +117,7 @@ def place(strip: Strip, area: Rect, scale: float) -> Placed:
 
 def _is_apart(strip: Strip) -> Bool:
     """(S - 1,) whether addresses are left out between a transaction and the next."""
-    return np.asarray(strip.start[1:] != (strip.start + strip.size)[:-1], dtype=bool)
+    return np.asarray(strip.start[1:] > (strip.start + strip.size)[:-1], dtype=bool)
 
 
 def _gaps(strip: Strip, width: float, scale: float) -> Float:

@@ -241,7 +241,7 @@ def _line_name(request: Request, line: int, room: float, size: float) -> str:
     parts = np.flatnonzero(request.line == line)
     if request.strip.size[parts].sum() > 128:
         count = request.counted(len(parts))
-        again = tr("{count} of the same 128 bytes", count=count)
+        again = tr("{count} within the same 128 bytes", count=count)
         forms = (f"{name} · {again} · {where}", f"{name} · {again}", again, count, name)
     return first_fitting(forms, room - size * 0.3, size)
 
