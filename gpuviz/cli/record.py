@@ -14,7 +14,6 @@ from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import check_limits
 from gpuviz.runners.live import Wishes
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
@@ -85,6 +84,5 @@ def _entry(gpu: Gpu, wishes: Wishes, one: Lesson, values: Values, plan: Plan, ke
 def _measured(gpu: Gpu, wishes: Wishes, plan: Plan) -> Measurement:
     facts = gpu.facts()
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
-    check_limits(job, arch)
     predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
     return live.measure(gpu, job, wishes, expected=predicted.outputs)

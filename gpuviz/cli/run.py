@@ -18,7 +18,7 @@ from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job, check_limits
+from gpuviz.runners.job import Job
 from gpuviz.runners.live import Wishes
 from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
@@ -69,7 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _one(gpu: Gpu, role: str, job: Job, arch: Architecture, wishes: Wishes) -> Told:
-    check_limits(job, arch)
     try:
         predicted, why = emulated.run(job, arch, options=Options(record=())), ""
     except (UnsupportedError, KernelFault) as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from gpuviz.arch import Architecture
 from gpuviz.arguments import materialise
 from gpuviz.memory.counting import Counter, Counts
@@ -35,7 +37,7 @@ def run(job: Job, arch: Architecture, *, level: Level = "sass", options: Options
             else SassLevel())
     counter = Counter(arch)
     sink = Replay(sass.plan, counter) if sass.plan else counter
-    arguments = [materialise(spec, number) for number, spec in enumerate(job.arguments)]
+    arguments = [np.asarray(materialise(s, n)) for n, s in enumerate(job.arguments)]
     names = source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
         sass.plan.module if sass.plan else module, job.entry, job.grid, job.block, arguments,

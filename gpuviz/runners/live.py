@@ -19,7 +19,7 @@ from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.process import never
 from gpuviz.runners.gpu.protocol import Mode
-from gpuviz.runners.job import Job
+from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measurement import Measurement, Peaks, Placement, Reading, largest_difference
 from gpuviz.runners.pattern_kernel import source
 from gpuviz.runners.verification import Measured, job_of
@@ -47,7 +47,9 @@ def measure(gpu: Gpu, job: Job, wishes: Wishes = Wishes(), *,
     ------
     KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
     """
-    launch, facts = launch_of(job), gpu.facts()
+    facts = gpu.facts()
+    check_limits(job, architecture(facts.capability))
+    launch = launch_of(job)
     outputs = gpu.run(launch, cancel)
     timing = gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel,
                       progress=progress) if wishes.repeats else None  # fmt: skip

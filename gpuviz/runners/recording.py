@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,6 +37,10 @@ from gpuviz.runners.measurement import (
 FORMAT, VERSION, SUFFIX = "gpuviz-recording", 1, ".gpurec"
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 _SIZE_LIMIT = 1 << 30  # bytes a recording may unpack to
+
+# What reading a damaged zip, JSON or array raises; RuntimeError: one that claims to be encrypted.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError,
+           AttributeError, IndexError, RuntimeError, struct.error)
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -186,7 +192,7 @@ def read(path: Path) -> Recording:
         entries = tuple(_entry(plain, device, arrays) for plain in manifest["entries"])
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, AttributeError) as error:
+    except _DAMAGE as error:
         raise FormatError(f"{path} is damaged, or no recording of gpuviz: {error}") from None
     return Recording(device, entries)
 

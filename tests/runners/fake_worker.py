@@ -58,6 +58,12 @@ class Fake:
             raise failure("cuptiRangeProfilerEnable", 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
         return Reply({"values": {"global_load_requests": 8.0}, "passes": 1})
 
+    def peaks(self, request):
+        return Reply({"bytes_per_second": 1e12, "flops_per_second": 1e13})
+
+    def place(self, request):
+        return Reply(arrays=(np.tile(np.int64([1, 5, 9]), (request.blocks, 1)),))
+
     def sense(self, request):
         return Reply({"sm_clock": 1000.0, "throttle": ["power limit"]})
 
