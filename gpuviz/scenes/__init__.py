@@ -11,6 +11,7 @@ from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
+from gpuviz.scenes.memory_spaces import LESSON as MEMORY_SPACES
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
@@ -26,6 +27,7 @@ SCENES: tuple[Lesson, ...] = (
     BANKS,
     TRANSPOSE,
     CONSTANT_MEMORY,
+    MEMORY_SPACES,
     MATMUL_TILED,
     THREAD_COARSENING,
 )  # fmt: skip

@@ -180,7 +180,8 @@ def _times(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
     """How long the launches took, where a GPU has run them."""
     times, palette = scene.times, stage.palette
     device = device_of(times)
-    parts = " · ".join(f"{tr(space)} {t.text}" for space, t in zip(SPACES, times, strict=True) if t)
+    names = (tr("constant"), tr("shared"), tr("global"))
+    parts = " · ".join(f"{n} {t.text}" for n, t in zip(names, times, strict=True) if t)
     texts = (f"{parts} · {device}", parts) if parts else (tr("time: {device}", device=device),)
     color = palette.good if parts else palette.muted
     return sourced(stage, area, badge_of(times), color, texts)

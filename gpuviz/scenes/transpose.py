@@ -138,26 +138,28 @@ def _acts(block: Block) -> tuple[_Act, ...]:
 
 def _steps(scene: _Scene) -> tuple[Step, ...]:
     """One step an act, and the result."""
-    steps = []
+    steps, names = [], _names()
     for act in scene.acts:
-        name, kind = _STEPS[act.kind]
+        name, kind = names[act.kind]
         if act.kind in scene.block.moves:
             one = scene.block.moves[act.kind].first
-            steps.append(Step(act.start, act.end, kind, tr(name), f"{one.text} · {one.counted}",
+            steps.append(Step(act.start, act.end, kind, name, f"{one.text} · {one.counted}",
                               one.line, scene.variant))  # fmt: skip
         else:
-            steps.append(Step(act.start, act.end, kind, tr(name), "", 0, scene.variant))
+            steps.append(Step(act.start, act.end, kind, name, "", 0, scene.variant))
     end = steps[-1].end
     return (*steps, Step(end, end + _END, "result", tr("result"), "", 0, scene.variant))
 
 
-_STEPS: dict[str, tuple[str, StepKind]] = {
-    "read": ("read a row", "load"), "put": ("store in shared memory", "shared"),
-    "read+put": ("the block's other rows", "load"), "barrier": ("barrier", "barrier"),
-    "get": ("load a column", "shared"), "write": ("write", "store"),
-    "get+write": ("the block's other columns", "store"),
-    "read+write": ("the block's other rows", "store"),
-}  # fmt: skip
+def _names() -> dict[str, tuple[str, StepKind]]:
+    """What each act is called on the time line, and its kind."""
+    return {
+        "read": (tr("read a row"), "load"), "put": (tr("store in shared memory"), "shared"),
+        "read+put": (tr("the block's other rows"), "load"), "barrier": (tr("barrier"), "barrier"),
+        "get": (tr("load a column"), "shared"), "write": (tr("write"), "store"),
+        "get+write": (tr("the block's other columns"), "store"),
+        "read+write": (tr("the block's other rows"), "store"),
+    }  # fmt: skip
 
 
 def _title(variant: str) -> str:
