@@ -25,8 +25,11 @@ def _run(argv: Sequence[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.fonts import load_fonts
+    from gpuviz.qt.meter import Sources
     from gpuviz.qt.remembered import APPLICATION, ORGANISATION
     from gpuviz.qt.window import Window
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.recorded import shipped
     from gpuviz.scenes import SCENES
     from gpuviz.scenes.perform import perform
 
@@ -34,7 +37,8 @@ def _run(argv: Sequence[str]) -> int:
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)
     load_fonts()
-    window = Window(perform, SCENES, QSettings(ORGANISATION, APPLICATION))
+    settings = QSettings(ORGANISATION, APPLICATION)
+    window = Window(perform, SCENES, settings, Sources(Gpu, shipped))
     window.show()
     status = app.exec()
     # Widgets that outlive the interpreter's teardown crash it; so this one goes first.

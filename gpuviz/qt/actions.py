@@ -20,7 +20,7 @@ class Command:
     checkable: bool = False
 
 
-GROUPS = ("File", "Play", "Lesson", "Compare", "View", "Help")
+GROUPS = ("File", "Play", "Lesson", "Compare", "GPU", "View", "Help")
 
 COMMANDS = (
     Command("file.quit", "Quit", "File", ("Ctrl+Q",)),
@@ -40,12 +40,21 @@ COMMANDS = (
     Command("counts.copy", "Copy counts as text", "Lesson", ("Ctrl+Shift+C",)),
     Command("compare.toggle", "Compare A | B", "Compare", ("Ctrl+B",), checkable=True),
     Command("compare.swap", "Exchange A and B", "Compare", ("Ctrl+Shift+B",)),
+    Command("gpu.once", "Run once on the GPU", "GPU", ("F9",)),
+    Command("gpu.continuous", "Run continuously on the GPU", "GPU", ("F10",), checkable=True),
+    Command("gpu.stop", "Stop the GPU", "GPU", ("Shift+F10",)),
+    Command("gpu.look", "Look for GPUs again", "GPU"),
+    Command("gpu.use.10", "Use at most 10 % of the GPU's time", "GPU", checkable=True),
+    Command("gpu.use.25", "Use at most 25 % of the GPU's time", "GPU", checkable=True),
+    Command("gpu.use.50", "Use at most 50 % of the GPU's time", "GPU", checkable=True),
+    Command("gpu.use.100", "Use all of the GPU's time", "GPU", checkable=True),
     Command("pane.lessons", "Go to lessons", "View", ("Ctrl+1",)),
     Command("pane.stage", "Go to stage", "View", ("Ctrl+2",)),
     Command("pane.timeline", "Go to timeline", "View", ("Ctrl+3",)),
     Command("pane.source", "Go to source", "View", ("Ctrl+4",)),
     Command("pane.parameters", "Go to parameters", "View", ("Ctrl+5",)),
     Command("pane.counts", "Go to counts", "View", ("Ctrl+6",)),
+    Command("pane.timing", "Go to times", "View", ("Ctrl+7",)),
     Command("show.lessons", "Show lessons", "View", ("Ctrl+Shift+1",), checkable=True),
     Command("show.source", "Show source", "View", ("Ctrl+Shift+4",), checkable=True),
     Command("show.side", "Show parameters and counts", "View", ("Ctrl+Shift+5",), checkable=True),

@@ -181,7 +181,7 @@ class MenuButton(QToolButton):
         text, option.text = option.text, ""
         painter = QPainter(self)
         self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
-        painter.setPen(self._theme.look.color("ink"))
+        painter.setPen(self._theme.look.color("good" if self.property("live") else "ink"))
         left = self._theme.look.px(11)
         painter.drawText(self.rect().adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()

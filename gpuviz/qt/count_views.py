@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gpuviz.qt.quantities import Row, shown
 from gpuviz.qt.showing import Showing
+from gpuviz.runners.measurement import Measurement, Reading
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
 PREDICTED = "Predicted by executing the kernel's code and modelling the memory system."
@@ -50,17 +51,35 @@ class Measured:
     """What a GPU counted in one run: values by key, or the reason why there are none.
 
     `badge` is "live", "recorded" or "unavailable"; `caption` says where the numbers come from;
-    `whys` tells of single counters why they have no value.
+    `whys` tells of single counters why they have no value; `sm` is the GPU's architecture.
     """
 
     badge: str
     caption: str
     values: Mapping[str, float] = field(default_factory=dict)
     whys: Mapping[str, str] = field(default_factory=dict)
+    sm: str = ""
 
     def why(self, key: str) -> str:
         """Why a row has no measured value."""
         return self.whys.get(key) or self.caption
+
+
+def measured_of(measurement: Measurement) -> Measured:
+    """The counters of a measurement; unavailable when there is not one."""
+    values = measurement.values()
+    whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
+    badge = "live" if measurement.source == "live" else "recorded"
+    if values:
+        return Measured(badge, measurement.caption, values, whys, measurement.device.sm)
+    why = next(iter(whys.values()), measurement.device.counters or "no counters were read")
+    return Measured("unavailable", f"counters unavailable: {why}", {}, whys)
+
+
+def updated(measured: Measured, readings: Mapping[str, Reading]) -> Measured:
+    """The same with newer values for some counters."""
+    fresh = {key: r.value for key, r in readings.items() if r.value is not None}
+    return replace(measured, values={**measured.values, **fresh})
 
 
 NOT_MEASURED = Measured("unavailable", "unavailable: no GPU has run this launch")
@@ -101,13 +120,17 @@ def _ratio(view: View, titles: Mapping[str, str], indices: Mapping[str, int]) ->
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Rows, columns and measurements: everything that cells are made of."""
+    """Rows, columns and measurements: everything that cells are made of.
+
+    `runs` and `archs` name the runs whose values the rows hold, and what they are predicted for.
+    """
 
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
     runs: tuple[str, ...] = ()
     measured: Mapping[str, Measured] = field(default_factory=dict)
     view: View | None = None
+    archs: tuple[str, ...] = ()
 
     def text(self, row: Row, column: Column) -> str:
         """What a cell says."""
@@ -131,10 +154,17 @@ class Sheet:
         return row.measured(run, found.values.get(row.key))
 
     def residual(self, row: Row, run: int) -> float | None:
-        """Measured minus predicted, None where one of them is missing."""
+        """Measured minus predicted, None where one is missing or they are of different GPUs."""
+        if self.foreign(run):
+            return None
         predicted = row.values[run] if row.values else None
         reading = self.reading(row, run) if row.values else None
         return None if predicted is None or reading is None else reading - predicted
+
+    def foreign(self, run: int) -> bool:
+        """Whether the GPU is of another architecture than the prediction is for."""
+        found = self.measured.get(self.runs[run], NOT_MEASURED)
+        return bool(found.sm and self.archs) and found.sm != self.archs[run]
 
     def why(self, row: Row, run: int) -> str:
         """Why a row has no measured value."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from gpuviz.qt.counts import Counts
 from gpuviz.qt.lesson_list import LessonList
-from gpuviz.qt.parameters import Parameters
 from gpuviz.qt.source import Source
 from gpuviz.qt.stage_view import StageView
 from gpuviz.qt.status import Status
@@ -21,18 +19,18 @@ CODE_SHARE = 0.30  # of the height in the middle
 
 
 class Panes(QWidget):
-    """Toolbar; lessons | stage, time line, code | parameters, counts; status bar.
+    """Toolbar; lessons | stage, time line, code | panels at the side; status bar.
 
     The order of construction is the order of the Tab key.
     """
 
     def __init__(self, toolbar: Toolbar, lessons: LessonList, stage: StageView,
-                 transport: Transport, timeline: Timeline, source: Source, parameters: Parameters,
-                 counts: Counts, status: Status) -> None:
+                 transport: Transport, timeline: Timeline, source: Source,
+                 side: tuple[QWidget, ...], status: Status) -> None:
         super().__init__()
         self.list = _frame("listpane", lessons)
         self.code = _frame("codepane", source)
-        self.side = _frame("sidepane", _scrolled(parameters, counts))
+        self.side = _frame("sidepane", _scrolled(*side))
         self.middle = QSplitter(Qt.Orientation.Vertical)
         self.across = QSplitter(Qt.Orientation.Horizontal)
         self.splitters = {"across": self.across, "middle": self.middle}

@@ -40,12 +40,15 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
     found: Measured | None = sheet.measured.get(sheet.runs[run])
     if found is None or not found.values:
         return None
+    subject = f"{title}: " if title else ""
+    if sheet.foreign(run):
+        return Verdict(f"{subject}{found.caption} ({found.sm}), predicted for {source.arch}: "
+                       "not compared", True)
     compared = [(row, r) for row in sheet.rows
                 if not row.derived and (r := sheet.residual(row, run)) is not None]  # fmt: skip
     if not compared:
         return None
     unequal = [(row, r) for row, r in compared if r]
-    subject = f"{title}: " if title else ""
     if not unequal:
         return Verdict(f"{subject}{found.caption}: all {len(compared)} counters equal", True)
     said = "\n".join(_sentence(row, r, source) for row, r in unequal)

@@ -7,9 +7,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.director import Director
+from gpuviz.qt.meter import Meter, State
+from gpuviz.qt.quantities import grouped
 from gpuviz.qt.showing import Showing
 from gpuviz.qt.worker import Failure, Job
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Telemetry
 from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
@@ -31,7 +34,10 @@ class Status(QFrame):
         self.setObjectName("status")
         self._findings: list[tuple[str, Finding]] = []
         self._job: Job | None = None
-        self.device = label("no GPU: counts are predicted, none measured", "quiet")
+        self.device = label("", "quiet")
+        self.counters = label("", "quiet")
+        self._telemetry = Telemetry()
+        self._state = State()
         self.running = label("", "quiet")
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
@@ -70,11 +76,36 @@ class Status(QFrame):
         self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))
         self.watched.setText(_watched(runs[next(iter(runs))]))
 
+    def follow(self, meter: Meter) -> None:
+        """Show the GPU of this meter."""
+        meter.changed.connect(self._show_state)
+        meter.sensed.connect(self._show_telemetry)
+        self._show_state(meter.state)
+
+    def _show_state(self, state: State) -> None:
+        if state.device is None or state.device != self._state.device:
+            self._telemetry = Telemetry()
+        self._state = state
+        text, tip, good = counters_words(state)
+        self.counters.setText(text)
+        self.counters.setToolTip(tip)
+        self.counters.setProperty("good", good)
+        restyle(self.counters)
+        self._show_telemetry(self._telemetry)
+
+    def _show_telemetry(self, telemetry: Telemetry) -> None:
+        self._telemetry = telemetry
+        device = self._state.device
+        said = " · ".join(telemetry_words(telemetry))
+        self.device.setText(" · ".join(w for w in (device.name, said) if w) if device else "")
+        self.device.setVisible(device is not None)
+
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 3, 14, 3)
         row.setSpacing(14)
-        for widget in (self.device, self.running, self.progress, self.cancel, self.findings):
+        for widget in (self.counters, self.device, self.running, self.progress, self.cancel,
+                       self.findings):  # fmt: skip
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.watched)
@@ -122,6 +153,25 @@ class Status(QFrame):
             self.running.setText(f"running {self._job.lesson.title} for {archs} …")
         elif self.running.text().startswith("running "):
             self.running.setText("cancelled")
+
+
+def counters_words(state: State) -> tuple[str, str, bool]:
+    """Where counts come from, a tip, and whether the hardware's counters can be read."""
+    if state.device is not None and not state.device.counters:
+        return "● counters available", "The hardware's counters can be read.", True
+    if state.device is not None:
+        return "▲ counters unavailable", state.device.counters, False
+    if state.recorded:
+        return state.recorded, f"No GPU here: {state.why}.", False
+    return "no GPU: counts are predicted, none measured", f"No GPU: {state.why}.", False
+
+
+def telemetry_words(telemetry: Telemetry) -> list[str]:
+    """What NVML tells, each with its unit."""
+    parts = (("SM {} MHz", telemetry.sm_clock), ("{} °C", telemetry.temperature),
+             ("{} W", telemetry.power))  # fmt: skip
+    said = [words.format(grouped(value)) for words, value in parts if value is not None]
+    return said + [f"slowed: {reason}" for reason in telemetry.throttle]
 
 
 def _summary(findings: list[tuple[str, Finding]]) -> str:

@@ -18,6 +18,10 @@ QLabel { background: transparent; }
 QLabel[role="heading"] { color: $muted; font-weight: 600; }
 QLabel[role="quiet"] { color: $muted; font-size: ${small}px; }
 QLabel[role="quiet"][off="true"] { color: $warn; }
+QLabel[role="quiet"][good="true"] { color: $good; }
+QLabel[role="badge"][kind="live"] { color: $good; border-color: $good; }
+QToolButton[role="box"][live="true"] { border-color: $good; color: $good; }
+QLabel[role="trouble"] { color: $bad; }
 QLabel[role="problem"] { color: $warn; }
 QLabel[role="brand"] { font-weight: 700; font-size: ${large}px; }
 QLabel[role="badge"] { color: $muted; border: 1px solid $border; border-radius: ${badge}px;

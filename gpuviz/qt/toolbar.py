@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.actions import Actions
 from gpuviz.qt.controls import IconButton, MenuButton, button, keep_space, label
+from gpuviz.qt.device_button import DeviceButton
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Lesson
 
 LEVELS = {"sass": "SASS counts", "ptx": "PTX counts"}
 _LEVEL_TIP = ("Whose memory instructions are counted: those of the assembled code (SASS),\n"
               "where the assembler may have merged some, or those of the PTX as written.")
-NO_DEVICE = "no GPU · predicted"
 
 
 class Toolbar(QFrame):
@@ -39,8 +38,7 @@ class Toolbar(QFrame):
         self.compare = button("A | B", "Compare A and B", "", "Two variants side by side  (Ctrl+B)")
         self.compare.setCheckable(True)
         self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
-        self.device = label(NO_DEVICE, "badge")
-        self.device.setToolTip("No GPU has been asked: all counts are predicted by the model.")
+        self.device = DeviceButton(theme, actions)
         self.commands = button("Ctrl+K", "Find a command", "", "Find a command")
         self.commands.clicked.connect(lambda: actions["help.commands"].trigger())
         row = QHBoxLayout(self)
@@ -52,7 +50,7 @@ class Toolbar(QFrame):
         for made in (self.lesson, self.compare, self.arch, self.level):
             row.addWidget(made)
         row.addStretch(1)
-        row.addWidget(self.device, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.device)
         row.addWidget(self.commands)
         for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.commands):
             keep_space(widget)

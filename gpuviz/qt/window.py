@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import cast
 
@@ -12,12 +12,15 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.actions import Actions, Command
+from gpuviz.qt.comparing import Comparing
 from gpuviz.qt.comparison import AS_A, Comparison
 from gpuviz.qt.counts import Counts
+from gpuviz.qt.device_button import use_id
 from gpuviz.qt.director import Director
 from gpuviz.qt.keys_dialog import KeysDialog
 from gpuviz.qt.lesson_list import LessonList
 from gpuviz.qt.message import Message
+from gpuviz.qt.meter import USES, Meter, Sources
 from gpuviz.qt.palette_dialog import PaletteDialog
 from gpuviz.qt.panes import Panes
 from gpuviz.qt.parameters import Parameters
@@ -30,11 +33,13 @@ from gpuviz.qt.status import Status
 from gpuviz.qt.theme import FOLLOW, MODES, Theme
 from gpuviz.qt.thumbnails import Thumbnails
 from gpuviz.qt.timeline import Timeline
+from gpuviz.qt.timing_panel import TimingPanel
 from gpuviz.qt.toolbar import LEVELS, Toolbar
 from gpuviz.qt.transport import Transport
 from gpuviz.qt.worker import Failure, Job, Perform, failure_of
 from gpuviz.runners.base import Level
-from gpuviz.scenes.base import Lesson, Value
+from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.scenes.base import Lesson
 
 SIZE = (1440, 860)
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
@@ -45,10 +50,11 @@ class Window(QMainWindow):
     """Everything in one place.
 
     `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
-    remembered from start to start.
+    remembered from start to start, `sources` where measurements come from.
     """
 
-    def __init__(self, perform: Perform, lessons: Sequence[Lesson], settings: QSettings) -> None:
+    def __init__(self, perform: Perform, lessons: Sequence[Lesson], settings: QSettings,
+                 sources: Sources | None = None) -> None:
         super().__init__()
         self.setWindowTitle("gpuviz")
         self.resize(*SIZE)
@@ -56,9 +62,11 @@ class Window(QMainWindow):
         self._remembered = Remembered(settings)
         self._folded = False  # whether the lessons made room for the comparison
         self._restore_state(perform)
+        self.meter = Meter(sources or Sources(), self)
         self._add_commands()
         self._build(perform)
         self._wire()
+        self._wire_meter()
         self._bind()
         self._restore_layout()
         self._show_lesson_of(self.player.lesson)
@@ -89,12 +97,11 @@ class Window(QMainWindow):
         for arch in reversed(ARCHITECTURES):
             name = f"CC {arch.version} {arch.name}"
             self._radio(f"arch.{arch.sm}", name, "Architecture",
-                        partial(self.director.set_arch, arch.sm))  # fmt: skip
-            actions.add(Command(f"compare.arch.{arch.sm}", f"Compare with {name}", "Compare"),
-                        partial(self._compare_arch, arch.sm))  # fmt: skip
+                        partial(self._choose_arch, arch.sm))  # fmt: skip
         for level, text in LEVELS.items():
             choose = partial(self.director.set_level, cast(Level, level))
             self._radio(f"level.{level}", text, "Level", choose)
+        self.comparing = Comparing(self.player, self.comparison, self.director, actions)
         actions["play.loop"].setChecked(self.player.state.loop)
 
     def _radio(self, id: str, text: str, group: str, do: Callable[[], object]) -> None:
@@ -118,9 +125,11 @@ class Window(QMainWindow):
         self.source = Source(player, theme)
         self.parameters = Parameters(player, self.comparison, theme)
         self.counts = Counts(theme)
+        self.timing = TimingPanel(self.meter, theme, actions)
         self.status = Status(self.director)
+        side = self.parameters, self.counts, self.timing
         self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
-                           self.source, self.parameters, self.counts, self.status)  # fmt: skip
+                           self.source, side, self.status)  # fmt: skip
         self.setCentralWidget(self.panes)
 
     def _wire(self) -> None:
@@ -145,6 +154,32 @@ class Window(QMainWindow):
         self.toolbar.show_arch(director.arch)
         self.toolbar.show_level(director.level)
 
+    def _wire_meter(self) -> None:
+        """The GPU is looked for when the first picture is there: starting does not wait for it."""
+        meter, director = self.meter, self.director
+        for part in (self.toolbar.device, self.status, self.counts):
+            part.follow(meter)
+        director.performed.connect(self.timing.show_runs)
+        director.performed.connect(meter.show)
+        director.forgotten.connect(meter.forget)
+        director.forgotten.connect(self.timing.hide)
+        meter.found.connect(self._suit)
+        meter.changed.connect(lambda state: self._mark_choices())
+        meter.set_use(self._remembered.number("gpu_use", meter.state.use))
+        once = Qt.ConnectionType.SingleShotConnection
+        director.performed.connect(lambda showing: meter.look(), once)
+
+    def _suit(self, device: DeviceFacts) -> None:
+        """Predict for the GPU that is there, unless the user has chosen an architecture."""
+        known = any(arch.sm == device.sm for arch in ARCHITECTURES)
+        if known and not self._remembered.flag("arch_chosen", False):
+            self.director.set_arch(device.sm)
+            self._mark_choices()
+
+    def _choose_arch(self, arch: str) -> None:
+        self._remembered.keep("arch_chosen", "true")
+        self.director.set_arch(arch)
+
     def _bind(self) -> None:
         """What the table's commands do."""
         player, theme = self.player, self.theme
@@ -162,10 +197,12 @@ class Window(QMainWindow):
             "lesson.next": lambda: self._neighbour(1),
             "lesson.previous": lambda: self._neighbour(-1),
             "lesson.reset": self.parameters.restore,
-            "compare.toggle": lambda: self._compare(not self.comparison.on),
-            "compare.swap": self._swap,
             "run.again": self.director.again,
             "run.cancel": self._escape,
+            "gpu.once": self.meter.run_once,
+            "gpu.continuous": self.meter.toggle,
+            "gpu.stop": self.meter.stop,
+            "gpu.look": self.meter.look,
             "counts.copy": self.counts.copy,
             "code.next": self.source.next_tab,
             "text.larger": lambda: theme.zoom(True),
@@ -174,6 +211,7 @@ class Window(QMainWindow):
             "help.commands": self._find_command,
             "help.keys": lambda: KeysDialog(actions, self).open(),
         }
+        doing |= {use_id(u): partial(self.meter.set_use, u) for u in USES}
         doing |= {f"theme.{m}": partial(theme.set_mode, m) for m in MODES}
         doing |= {f"pane.{n}": partial(self._go_to, n) for n in self._targets()}
         doing |= {f"show.{n}": partial(self._toggle, n) for n in self._hideable()}
@@ -190,6 +228,7 @@ class Window(QMainWindow):
             "source": (panes.code, self.source.view),
             "parameters": (panes.side, self.parameters.first),
             "counts": (panes.side, lambda: self.counts.table),
+            "timing": (panes.side, lambda: self.timing.once),
         }
 
     def _hideable(self) -> dict[str, QWidget]:
@@ -222,30 +261,6 @@ class Window(QMainWindow):
         lesson = self.player.lesson
         self._remembered.keep_values(lesson, self.player.values)
         self._remembered.keep_values(lesson, self.comparison.values, "compared")
-
-    def _compare(self, on: bool) -> None:
-        self.comparison.switch(on, self.player.values)
-
-    def _compare_with(self, values: Mapping[str, Value]) -> None:
-        self._compare(True)
-        self.comparison.set_values(values)
-
-    def _compare_arch(self, arch: str) -> None:
-        """The launch of side A under another architecture."""
-        self._compare(True)
-        self.comparison.set_values(self.player.values)
-        self.comparison.set_arch(arch)
-
-    def _swap(self) -> None:
-        """A becomes B and B becomes A."""
-        self._compare(True)
-        a, b = dict(self.player.values), dict(self.comparison.values)
-        arch, other = self.director.arch, self.comparison.arch
-        self.comparison.set_values(a)
-        self.player.set_values(b)
-        if other != AS_A:
-            self.comparison.set_arch(arch)
-            self.director.set_arch(other)
 
     def _name_sides(self, *_: object) -> None:
         variants = self.director.variants()
@@ -282,15 +297,12 @@ class Window(QMainWindow):
         self.setWindowTitle(f"{lesson.title} – gpuviz")
         self.toolbar.show_lesson(lesson)
         self.lessons.show_lesson(lesson)
-        for prefix, words, group, do in (
-            ("preset", "Preset: {}", "Lesson", self.player.set_values),
-            ("compare.preset", "Compare with: {}", "Compare", self._compare_with),
-        ):
-            self.actions_.remove(f"{prefix}.")
-            for number, preset in enumerate(lesson.presets):
-                values = {**lesson.defaults(), **preset.values}
-                command = Command(f"{prefix}.{number}", words.format(preset.label), group)
-                self.actions_.add(command, partial(do, values))
+        self.actions_.remove("preset.")
+        for number, preset in enumerate(lesson.presets):
+            values = {**lesson.defaults(), **preset.values}
+            command = Command(f"preset.{number}", f"Preset: {preset.label}", "Lesson")
+            self.actions_.add(command, partial(self.player.set_values, values))
+        self.comparing.offer(lesson)
         self._mark_choices()
 
     def _show_runs(self, showing: Showing) -> None:
@@ -315,7 +327,9 @@ class Window(QMainWindow):
     def _mark_choices(self) -> None:
         """Put a mark at every command that says how things are."""
         on = {f"open.{self.player.lesson.id}", f"arch.{self.director.arch}",
-              f"level.{self.director.level}", f"theme.{self.theme.mode}"}  # fmt: skip
+              f"level.{self.director.level}", f"theme.{self.theme.mode}",
+              use_id(self.meter.state.use)}  # fmt: skip
+        on |= {"gpu.continuous"} if self.meter.state.activity == "continuous" else set()
         on |= {"compare.toggle"} if self.comparison.on else set()
         on |= {f"show.{name}" for name, pane in self._hideable().items() if not pane.isHidden()}
         for command, action in self.actions_:
@@ -337,6 +351,7 @@ class Window(QMainWindow):
                   "lesson": player.lesson.id, "speed": player.state.speed,
                   "loop": str(player.state.loop).lower(), "arch": self.director.arch,
                   "level": self.director.level, "compare_arch": self.comparison.arch,
+                  "gpu_use": self.meter.state.use,
                   "compare": str(self.comparison.on).lower(),
                   "code": self.source.tabs.currentIndex()}  # fmt: skip
         for name, pane in self._hideable().items():
@@ -352,5 +367,7 @@ class Window(QMainWindow):
         self._remember()
         self.player.pause()
         self.thumbnails.close()
+        self.timing.shut()
+        self.meter.close()
         self.director.performer.close()
         super().closeEvent(event)

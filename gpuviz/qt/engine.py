@@ -1,0 +1,287 @@
+"""A thread that measures launches on a GPU, the newest wish first, and reports what it finds.
+
+No Qt: reports are handed to a function, which is called in the thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
+
+from gpuviz.errors import Cancelled, Error
+from gpuviz.runners.faults import CountersUnavailable, NoDevice
+from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
+from gpuviz.runners.job import Job
+from gpuviz.runners.live import Wishes, measure
+from gpuviz.runners.measurement import (
+    F64,
+    DeviceFacts,
+    Measurement,
+    Peaks,
+    Reading,
+    Telemetry,
+)
+
+REPEATS = 200  # launches timed by one measurement
+PAUSE_SECONDS = 0.05  # at least, between two rounds: twenty a second is all that eyes take in
+SENSE_SECONDS = 1.0
+LOUD_SECONDS = 2.0  # the longest pause that the cap on use asks for
+CLOSE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A launch to measure: `job` compiles it for an architecture, `expected` are the buffers that
+    the emulator left."""
+
+    key: str
+    job: Callable[[str], Job]
+    expected: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+
+Targets = tuple[Target, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Which GPUs are there? Use number `device`."""
+
+    device: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Once:
+    """Measure each target once."""
+
+    targets: Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Continuously:
+    """Measure the targets again and again; `use` is the share of the time the GPU may be busy."""
+
+    targets: Targets
+    use: float = 0.5
+
+
+Wish = Look | Once | Continuously
+
+
+@dataclass(frozen=True)
+class Found:
+    """The GPUs, and which of them is used."""
+
+    devices: tuple[DeviceFacts, ...]
+    device: DeviceFacts
+
+
+@dataclass(frozen=True)
+class NoGpu:
+    """There is none, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Gauged:
+    """A whole measurement of a target."""
+
+    key: str
+    measurement: Measurement
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """More durations of a target in microseconds."""
+
+    key: str
+    microseconds: F64
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """New readings of a target's counters."""
+
+    key: str
+    readings: Mapping[str, Reading]
+
+
+@dataclass(frozen=True)
+class Sensed:
+    """Clocks, temperature, power."""
+
+    telemetry: Telemetry
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What went wrong with a target ("" when with none of them)."""
+
+    key: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Rested:
+    """Nothing is under way any more."""
+
+
+Report = Found | NoGpu | Gauged | Timed | Counted | Sensed | Trouble | Rested
+
+
+class Engine:
+    """Owns the connection to a GPU; `make_gpu` opens one. Both functions are called in the thread.
+
+    `report` is given the wish that is being served, and what was found.
+    """
+
+    def __init__(self, make_gpu: Callable[[int], Gpu], report: Callable[[Wish, Report], None]
+                 ) -> None:
+        self._make_gpu, self._tell = make_gpu, report
+        self._gpu: Gpu | None = None
+        self._peaks: dict[str, Peaks] = {}
+        self._wanted: Wish | None = None
+        self._wish: Wish = Look()
+        self._stop = threading.Event()
+        self._closed = False
+        self._wake = threading.Condition()
+        self._thread = threading.Thread(target=self._loop, daemon=True)
+        self._thread.start()
+
+    def ask(self, wish: Wish) -> None:
+        """Do this; what is under way is stopped."""
+        with self._wake:
+            self._wanted = wish
+            self._stop.set()
+            self._wake.notify()
+
+    def rest(self) -> None:
+        """Stop what is under way and do nothing."""
+        with self._wake:
+            self._wanted = None
+            self._stop.set()
+
+    def close(self) -> None:
+        """Stop, let the GPU go, end the thread."""
+        with self._wake:
+            self._closed = True
+            self._stop.set()
+            self._wake.notify()
+        self._thread.join(CLOSE_SECONDS)
+
+    def _loop(self) -> None:
+        while (wish := self._next()) is not None:
+            self._wish = wish
+            self._do(wish)
+            self._report(Rested())
+        if self._gpu is not None:
+            self._gpu.close()
+
+    def _report(self, report: Report) -> None:
+        self._tell(self._wish, report)
+
+    def _next(self) -> Wish | None:
+        """The next wish, None when there will be no more."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._closed or self._wanted is not None)
+            wish, self._wanted = self._wanted, None
+            self._stop.clear()
+            return None if self._closed else wish
+
+    def _do(self, wish: Wish) -> None:
+        """Whatever happens is reported; a worker that was lost is started again by the next."""
+        try:
+            if isinstance(wish, Look):
+                self._look(wish.device)
+            elif isinstance(wish, Once):
+                self._once(wish.targets)
+            else:
+                self._continuously(wish)
+        except Cancelled:
+            pass
+        except NoDevice as error:
+            self._report(NoGpu(str(error)))
+        except Error as error:
+            self._report(Trouble("", str(error)))
+        except Exception as error:
+            self._report(Trouble("", f"{type(error).__name__}: {error}"))
+
+    def _look(self, device: int) -> None:
+        if self._gpu is not None:
+            self._gpu.close()
+        self._gpu = self._make_gpu(device)
+        self._report(Found(self._gpu.devices(), self._gpu.facts()))
+        self._report(Sensed(self._gpu.telemetry()))
+
+    def _ready(self) -> Gpu:
+        if self._gpu is None:
+            raise NoDevice("no GPU has been found")
+        return self._gpu
+
+    def _once(self, targets: Targets) -> None:
+        """A target that fails does not keep the others from being measured."""
+        gpu = self._ready()
+        for target in targets:
+            try:
+                self._gauge(gpu, target, REPEATS)
+            except (Cancelled, NoDevice):
+                raise
+            except Error as error:
+                self._report(Trouble(target.key, str(error)))
+        self._report(Sensed(gpu.telemetry()))
+
+    def _gauge(self, gpu: Gpu, target: Target, repeats: int) -> None:
+        facts = gpu.facts()
+        wishes = Wishes(repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts))
+        made = measure(gpu, target.job(facts.sm), wishes, expected=target.expected,
+                       cancel=self._stop.is_set)  # fmt: skip
+        self._report(Gauged(target.key, made))
+
+    def _peaks_of(self, gpu: Gpu, facts: DeviceFacts) -> Peaks | None:
+        """Measured once a GPU; without them there are no percentages, and that is all."""
+        if facts.bus not in self._peaks:
+            try:
+                self._peaks[facts.bus] = gpu.peaks(self._stop.is_set)
+            except Cancelled:
+                raise
+            except Error:
+                return None
+        return self._peaks[facts.bus]
+
+    def _continuously(self, wish: Continuously) -> None:
+        gpu = self._ready()
+        for target in wish.targets:
+            self._gauge(gpu, target, BATCH)
+        sm, sensed = gpu.facts().sm, 0.0
+        launches = [(t.key, launch_of(t.job(sm))) for t in wish.targets]
+        counting = not gpu.facts().counters
+        while not self._stop.is_set():
+            began = time.monotonic()
+            for key, launch in launches:
+                counting = self._round(gpu, key, launch, counting)
+            if began - sensed > SENSE_SECONDS:
+                sensed = began
+                self._report(Sensed(gpu.telemetry()))
+            self._stop.wait(pause(time.monotonic() - began, wish.use))
+
+    def _round(self, gpu: Gpu, key: str, launch: GpuLaunch, counting: bool) -> bool:
+        """Times and counts of one target; whether counting is worth trying again."""
+        timing = gpu.time(launch, BATCH, warmup_ms=0.0, cancel=self._stop.is_set)
+        self._report(Timed(key, timing.microseconds))
+        if not counting:
+            return False
+        try:
+            self._report(Counted(key, gpu.count(launch, live=True, cancel=self._stop.is_set)))
+        except CountersUnavailable:
+            return False
+        return True
+
+
+def pause(busy: float, use: float) -> float:
+    """Seconds to rest after so many busy ones, for the GPU to be in use for that share."""
+    return min(max(busy * (1 / use - 1), PAUSE_SECONDS), LOUD_SECONDS)

@@ -1,0 +1,202 @@
+"""The timing panel: run the launches shown on a GPU, see how long they take, A against B."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gpuviz.qt.actions import Actions
+from gpuviz.qt.controls import button, keep_space, label, restyle
+from gpuviz.qt.meter import Meter, State
+from gpuviz.qt.quantities import grouped
+from gpuviz.qt.showing import Showing
+from gpuviz.qt.theme import Look, Theme, qcolor
+from gpuviz.qt.timing_plot import TimingPlot, color_name
+from gpuviz.qt.timings import Line, Series, lines_of, series_of
+from gpuviz.runners.measurement import F64, Measurement
+from gpuviz.runners.throughput import Work, work_of
+
+REFRESH_MS = 100  # more often nobody can read
+
+
+class TimingPanel(QWidget):
+    """Follows the meter."""
+
+    def __init__(self, meter: Meter, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._theme = theme
+        self._showing: Showing | None = None
+        self._series: dict[str, Series] = {}
+        self._work: dict[str, Work] = {}
+        self._missing: dict[str, str] = {}
+        self.setAccessibleName("Time per launch")
+        self.badge = label("", "badge")
+        self.once = button("run", "Run once on the GPU", "chip", "Run once  (F9)")
+        self.again = button("live", "Run continuously on the GPU", "chip",
+                            "Run on and on, beside the animation; again stops  (F10)")
+        self.again.setCheckable(True)
+        self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
+        self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
+        self.plot = TimingPlot(theme)
+        self.table = _Table(theme)
+        self.trouble, self.note = label("", "trouble"), label("", "quiet")
+        for words in (self.trouble, self.note):
+            words.setWordWrap(True)
+            words.hide()
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self._refresh)
+        meter.measured.connect(self._measure)
+        meter.missing.connect(self._miss)
+        meter.timed.connect(self._time)
+        meter.changed.connect(self._show_state)
+        self._show_state(meter.state)
+        self.hide()
+
+    @property
+    def series(self) -> Mapping[str, Series]:
+        """The durations shown, by the names of the runs."""
+        return self._series
+
+    def show_runs(self, showing: Showing) -> None:
+        """Other launches: nothing is known of their times yet."""
+        self._showing = showing
+        self._series, self._missing = {}, {}
+        self._work = {key: work_of(run) for key, run in showing.runs.items()}
+        self._refresh()
+        self.show()
+
+    def shut(self) -> None:
+        """Before the window goes."""
+        self._timer.stop()
+        self.plot.shut()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(label("Time per launch", "heading"))
+        head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignVCenter)
+        head.addStretch(1)
+        for made in (self.once, self.again):
+            keep_space(made)
+            head.addWidget(made)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(head)
+        for widget in (self.plot, self.table, self.trouble, self.note):
+            column.addWidget(widget)
+
+    def _measure(self, key: str, measurement: Measurement) -> None:
+        made = series_of(measurement, self._work.get(key))
+        if made is not None:
+            self._series[key] = made
+            self._missing.pop(key, None)
+            self._timer.start()
+
+    def _miss(self, key: str, why: str) -> None:
+        if key not in self._series:
+            self._missing[key] = why
+            self._timer.start()
+
+    def _time(self, key: str, microseconds: F64) -> None:
+        if key in self._series:
+            self._series[key] = self._series[key].more(microseconds)
+            if not self._timer.isActive():
+                self._timer.start()
+
+    def _show_state(self, state: State) -> None:
+        able = state.device is not None
+        self.once.setVisible(able)
+        self.again.setVisible(able)
+        self.again.setChecked(state.activity == "continuous")
+        self.once.setEnabled(state.activity != "once")
+        self.trouble.setText(f"▲ {state.trouble}")
+        self.trouble.setVisible(bool(state.trouble))
+
+    def _refresh(self) -> None:
+        """Badge, plot, table and words for what is known now."""
+        showing = self._showing
+        if showing is None:
+            return
+        ordered = {key: self._series[key] for key in showing.runs if key in self._series}
+        self.plot.show_series(ordered)
+        titles = [showing.title(key) for key in ordered]
+        self.table.show_lines(titles, lines_of(list(ordered.values())) if ordered else [])
+        self._say_badge(list(ordered.values()))
+        notes = dict.fromkeys(n for s in ordered.values() for n in s.notes)
+        missing = dict.fromkeys(self._missing.values())
+        captions = dict.fromkeys(s.caption for s in ordered.values())
+        said = "\n".join([*captions, *notes, *missing])
+        self.note.setText(said)
+        self.note.setVisible(bool(said))
+
+    def _say_badge(self, series: Sequence[Series]) -> None:
+        self.badge.setVisible(bool(series) or bool(self._missing))
+        kind = series[0].badge if series else "unavailable"
+        launches = sum(s.launches for s in series)
+        self.badge.setText(_badge(kind, launches))
+        self.badge.setProperty("kind", kind)
+        restyle(self.badge)
+
+
+def _badge(kind: str, launches: int) -> str:
+    return f"{kind} · {grouped(launches)} launches" if launches else kind
+
+
+class _Table(QWidget):
+    """Names to the left, numbers to the right, one column a run."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(0, 1)
+        self._cells: dict[tuple[int, int], QLabel] = {}
+        self.setAccessibleName("Times and rates")
+        self.hide()
+
+    def show_lines(self, titles: Sequence[str], lines: Sequence[Line]) -> None:
+        """Show lines of cells; titles only when there are several columns."""
+        wanted: dict[tuple[int, int], tuple[str, str, str]] = {}
+        if len(titles) > 1:
+            for column, title in enumerate(titles, 1):
+                color = _code(self._theme.look, color_name(column - 1, len(titles)))
+                wanted[0, column] = (f'<span style="color:{color}">■</span> {title}', "quiet", "")
+        for row, line in enumerate(lines, 1):
+            wanted[row, 0] = (line.name, "", line.hint)
+            for column, cell in enumerate(line.cells, 1):
+                wanted[row, column] = (cell, "value" if row == 1 else "", line.hint)
+        self._fill(wanted)
+        self.setVisible(bool(lines))
+
+    def text(self) -> str:
+        """All cells, columns parted by tabs."""
+        rows: dict[int, list[str]] = {}
+        for (row, _), made in sorted(self._cells.items(), key=lambda item: item[0]):
+            rows.setdefault(row, []).append(made.text())
+        return "\n".join("\t".join(cells) for cells in rows.values())
+
+    def _fill(self, wanted: Mapping[tuple[int, int], tuple[str, str, str]]) -> None:
+        for place in [p for p in self._cells if p not in wanted]:
+            self._cells.pop(place).deleteLater()
+        for place, (text, role, hint) in wanted.items():
+            made = self._cells.get(place)
+            if made is None:
+                made = self._cells[place] = label("", role)
+                side = Qt.AlignmentFlag.AlignRight if place[1] else Qt.AlignmentFlag.AlignLeft
+                self._grid.addWidget(made, *place, side | Qt.AlignmentFlag.AlignVCenter)
+            if made.text() != text:
+                made.setText(text)
+            made.setToolTip(hint)
+
+
+def _code(look: Look, name: str) -> str:
+    return qcolor(getattr(look.palette, name)).name()
