@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpuviz.ptx.flow import Span, spans, visiting_order
 from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Addr, Function, Instruction, Sym, Vec
+from gpuviz.ptx.ir import Addr, Function, Imm, Instruction, Sym, Vec
 from gpuviz.ptx.stream import type_bytes
 
 Step = Callable[[Group], None]
@@ -65,6 +65,15 @@ def is_synchronised(instruction: Instruction) -> bool:
     opcode = instruction.opcode
     return opcode.name in SYNCHRONISED and "sync" in opcode.mods or (
         opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+
+
+def polls(instruction: Instruction) -> bool:
+    """Whether it reads memory as a loop does that waits for others to write there."""
+    opcode = instruction.opcode
+    if opcode.name == "ld":
+        return any(m in opcode.mods for m in ("volatile", "acquire", "relaxed", "mmio"))
+    return opcode.name == "nanosleep" or (opcode.name == "atom" and (
+        "add" in opcode.mods or "or" in opcode.mods) and instruction.operands[2] == Imm(0))
 
 
 def layout(function: Function, index: int) -> tuple[FunctionCode, tuple[Span, ...]]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.access import Recorder
 from gpuviz.ptx.builtins import HEAP_BYTES
+from gpuviz.ptx.code import polls
 from gpuviz.ptx.execution import Execution
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.heap import keep_freed_memory
@@ -168,12 +169,8 @@ def blocks_per_batch(execution: Execution, options: Options) -> int:
 
 
 def waits_for_others(instruction: Instruction) -> bool:
-    """Whether an instruction suggests that blocks talk to each other while they run."""
-    opcode = instruction.opcode
-    if opcode.name == "ld":
-        return "global" in opcode.mods and any(
-            m in opcode.mods for m in ("volatile", "acquire", "relaxed"))
-    return opcode.name == "nanosleep" or (opcode.name == "atom" and "cas" in opcode.mods)
+    """Whether an instruction suggests that blocks wait for each other while they run."""
+    return polls(instruction) and "shared" not in instruction.opcode.mods
 
 
 def _trace(execution: Execution, emulated: int, arch: str, source: str, options: Options) -> Trace:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gpuviz.ptx import atomic
 from gpuviz.ptx.access import make_access
-from gpuviz.ptx.code import FunctionCode, Step
+from gpuviz.ptx.code import FunctionCode, Step, polls
 from gpuviz.ptx.group import Group
 from gpuviz.ptx.ir import Addr, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.operands import Reader, reader, unsupported, writers
@@ -28,7 +28,6 @@ Index = npt.NDArray[np.int64]
 _SPACE_NAMES: dict[str, Space] = {"global": "global", "shared": "shared", "local": "local",
                                   "const": "constant"}
 _SPACES = ("global", "shared", "local", "const", "param")
-_WAITING = ("volatile", "acquire", "relaxed", "mmio")  # loads that may be polled in a spin loop
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def load_step(instruction: Instruction, code: FunctionCode, program: Program) ->
     shape = _shape(instruction, target)
     locate = Locator(instruction, address, shape, "load", code, program)
     puts = writers(target, (shape.kind,) * shape.count, instruction)
-    polls = any(m in instruction.opcode.mods for m in _WAITING)
+    polled = polls(instruction)
 
     def load(g: Group) -> None:
         place = locate(g)
@@ -215,7 +214,7 @@ def load_step(instruction: Instruction, code: FunctionCode, program: Program) ->
         values = [cells.take(index if i == 0 else index + i) for i in range(shape.count)]
         for put, value in zip(puts, values, strict=True):
             put(g, value)
-        if polls:
+        if polled:
             g.machine.polled = True
 
     return load if shape.space else _generic_step(load, locate)
@@ -277,7 +276,7 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
                      program, _form(name, kind, used, values[0]))
     sources = [reader(o, kind, instruction, code, program) for o in (vector or values)]
     puts = writers(target, (kind,) * shape.count, instruction) if target is not None else ()
-    polls = name in ("cas", "exch")
+    polled = name in ("cas", "exch") or polls(instruction)
 
     def step(g: Group) -> None:
         place = locate(g)
@@ -291,7 +290,7 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
             old = _atomic(g, place, place.index, name, kind, sources[0](g), operand)
             for put in puts:
                 put(g, old)
-        if polls:
+        if polled:
             g.machine.polled = True
 
     return step if shape.space else _generic_step(step, locate)
