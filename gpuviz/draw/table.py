@@ -167,7 +167,7 @@ def _heading(stage: Stage, table: Table, place: int, index: int) -> list[Mark]:
         left = at - pill * {"left": 0.0, "center": 0.5, "right": 1.0}[column.align]
         color = stage.palette.accent if column.color is None else column.color
         above = size * _TIGHT * (len(title) - 1) + stage.text(13) * 1.75
-        top = low - above if column.titles[0] else low
+        top = low - (above if column.titles[0] else size * 0.15)
         marks += badge(stage, left, top, column.badge, color)
     return marks
 

@@ -22,7 +22,7 @@ from gpuviz.scenes.values import number
 from gpuviz.words import tr
 
 _KERNEL, _ENTRY, _SMALL = "square_array.cu", "square_array", "small"
-_ELEMENTS, _THREADS = 512, 8  # of the small example
+_ELEMENTS, _THREADS = 512, 8  # of the document's small example
 _BLOCK, _EACH = 512, 8  # of the trials
 _SLOW, _FAST, _END = 1.2, 5.0, 2.5  # seconds: an iteration, the many in between, the result
 _TRIAL, _SEND = 2.2, 0.5  # seconds of a trial, and of its request going out
@@ -112,11 +112,15 @@ def _tell_walk(values: Values, run: Run) -> Story:
     times = _times(walk.iterations)
     steps = (*_walk_steps(walk, times), Step(times[-1], times[-1] + _END, "result", tr("result"),
                                              _request(walk), role=_SMALL))  # fmt: skip
-    expected = tr("published: the document's table for STRIDE 4 begins with elements {a} for "
-                  "OFFSET 0, with {b} for OFFSET 1", a="0 1 2 3 256 257 258 259",
-                  b="1 2 3 0 257 258 259 256") if stride == 4 and offset < 2 else ""  # fmt: skip
+    first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
+    expected = tr("closed form: iteration 0 works on elements {row}", row=first)
     return Story(title, _walk_sentence(walk, stride, offset), steps,
                  _walk_picture(walk, title, _walk_sentence(walk, stride, offset), times), expected)
+
+
+def expected_row(threads: int, each: int, stride: int, offset: int) -> tuple[int, ...]:
+    """Elements of a block's first iteration: rows of threads, turned around by the offset."""
+    return tuple(t // stride * stride * each + (t + offset) % stride for t in range(threads))
 
 
 def _times(count: int) -> tuple[float, ...]:

@@ -57,7 +57,7 @@ def reference(threads: int, each: int, stride: int, offset: int) -> np.ndarray:
 
 
 def test_the_documents_table() -> None:
-    """512 elements, 8 threads, stride 4: the thread-to-address table for offset 0 and 1."""
+    """512 elements, 8 threads, stride 4, offset 0 and 1."""
     first = {"small": [0, 1, 2, 3, 256, 257, 258, 259], "offset": [1, 2, 3, 0, 257, 258, 259, 256]}
     for case, row in first.items():
         table = walk(case).element
@@ -65,6 +65,12 @@ def test_the_documents_table() -> None:
         assert table[0].tolist() == row
         assert table[1].tolist() == [n + 4 for n in row]
         assert table[63].tolist() == [n + 252 for n in row]
+
+
+@pytest.mark.parametrize("case", WALKS)
+def test_the_closed_form_is_the_first_row(case: str) -> None:
+    row = " ".join(map(str, walk(case).element[0].tolist()))
+    assert played(case).story.expected.endswith(f"elements {row}")
 
 
 @pytest.mark.parametrize("case", WALKS)
