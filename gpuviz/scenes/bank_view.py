@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuviz.draw.figures import pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Mark
@@ -13,6 +14,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.ticks import ticks
 from gpuviz.scenes.bank_request import BankRequest
+from gpuviz.scenes.measured import Timed, badge_of
 from gpuviz.trace import I64
 from gpuviz.words import tr
 
@@ -36,8 +38,12 @@ def board_height(stage: Stage) -> float:
     return stage.text(16) * 1.6 + stage.text(14) * 1.5 + 12 * stage.scale
 
 
-def board(stage: Stage, area: Rect, request: BankRequest, served: float) -> tuple[Mark, ...]:
-    """Counters of the request under way, the conflict's cause, and one mark a wavefront."""
+def board(stage: Stage, area: Rect, request: BankRequest, served: float,
+          time: Timed | None = None) -> tuple[Mark, ...]:  # fmt: skip
+    """Counters of the request under way, the conflict's cause, and one mark a wavefront.
+
+    `time` is how long the launch took, where a GPU has run it.
+    """
     top, rest = area.above(stage.text(16) * 1.6)
     middle, low = rest.above(stage.text(14) * 1.5)
     marks = Rect(low.x, low.y + 2, low.width, low.height - 2)
@@ -45,13 +51,14 @@ def board(stage: Stage, area: Rect, request: BankRequest, served: float) -> tupl
     text = elide(_cause(request, served, middle.width, size), middle.width, size)
     color = palette.warn if request.worst else palette.muted
     return (
-        *_counters(stage, top, request, served),
+        *_counters(stage, top, request, served, time),
         label(middle.x, middle.center[1], text, color, size),
         *ticks(stage, marks, request.count, request.ideal, served),
     )
 
 
-def _counters(stage: Stage, area: Rect, request: BankRequest, served: float) -> tuple[Mark, ...]:
+def _counters(stage: Stage, area: Rect, request: BankRequest, served: float, time: Timed | None
+              ) -> tuple[Mark, ...]:  # fmt: skip
     """Wavefronts so far, and how few there could be; from the model."""
     palette, size = stage.palette, stage.text(16)
     done = int(served + 1e-6)
@@ -64,6 +71,14 @@ def _counters(stage: Stage, area: Rect, request: BankRequest, served: float) -> 
     x += text_width(whole, size, True) + size * 1.5
     if x + text_width(ideal, size) < area.right - pill - size:
         marks.append(label(x, y, ideal, palette.muted, size))
+        x += text_width(ideal, size) + size * 1.5
+    if time is not None:
+        text, word = tr("launch {time}", time=time.text), badge_of([time])
+        room = text_width(text, size) + pill_width(stage, word) + size * 0.5
+        if x + room < area.right - pill - size:
+            marks.append(label(x, y, text, palette.ink, size))
+            x += text_width(text, size) + size * 0.5
+            marks += badge(stage, x, y, word, palette.good)
     return *marks, *badge(stage, area.right - pill, y, tr("model"), palette.accent)
 
 

@@ -20,6 +20,7 @@ from gpuviz.scenes import stride_table
 from gpuviz.scenes.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.bank_view import board, board_height, lane_tip, wavefronts, word_tip
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.measured import Timed, time_of
 from gpuviz.scenes.stride_table import Table, table_of
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
@@ -122,6 +123,7 @@ class _Scene:
     turn: float  # when the table takes over
     titles: tuple[str, str]
     sentences: tuple[str, str]
+    time: Timed | None
 
     def served_at(self, t: float) -> float:
         """Wavefronts of the load that are over, the fraction being the one under way."""
@@ -154,7 +156,8 @@ def _scene(values: Values, load: BankRequest, stores: tuple[BankRequest, ...],
     picked = number(values, "stride") if first == 1 else 32 + number(values, "padding")
     return _Scene(load, stores, written, table, picked, served, done, done + _END,
                   (_title(values, load), _table_title(table)),
-                  (_verdict(load), _table_sentence(values, table)))  # fmt: skip
+                  (_verdict(load), _table_sentence(values, table)),
+                  time_of(runs[_ROLE]))  # fmt: skip
 
 
 def _title(values: Values, load: BankRequest) -> str:
@@ -192,7 +195,7 @@ def _verdict(load: BankRequest) -> str:
         whole = tr("One wavefront serves the whole warp.")
         each = tr("One wavefront serves each of the {count} groups of lanes.", count=load.ideal)
         return whole if load.count == 1 else each
-    return tr("A bank delivers one word a wavefront: it takes {count} where {ideal} would do.",
+    return tr("A bank delivers one word a wavefront: {count} where {ideal} would do.",
               count=wavefronts(load.count), ideal=load.ideal)  # fmt: skip
 
 
@@ -279,7 +282,7 @@ def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
     low = Rect(area.x, top.bottom, area.width, tall)
     marks = _fill(scene, t, stage, top) if t < _FILL else _load(scene, t, stage, top)
     served = scene.served_at(t)
-    return stage.frame(*head, *marks, *board(stage, low, scene.load, served))
+    return stage.frame(*head, *marks, *board(stage, low, scene.load, served, scene.time))
 
 
 def _fill_sentence(scene: _Scene) -> str:

@@ -138,7 +138,7 @@ def _expected(distinct: int, step: int, arch: Architecture) -> str:
     if not arch.has_sectors:
         return ""
     passes, ways, sectors = expected(distinct, step)
-    return tr("closed form: {passes} constant passes, {ways} shared wavefronts, {sectors} sectors",
+    return tr("closed form: constant passes {passes}, shared wavefronts {ways}, sectors {sectors}",
               passes=passes, ways=ways, sectors=sectors)  # fmt: skip
 
 

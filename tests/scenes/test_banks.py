@@ -1,4 +1,5 @@
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.banks import Moment, picture, place
 from gpuviz.draw.hit import tip_at
-from gpuviz.draw.marks import Boxes, Lines
+from gpuviz.draw.marks import Boxes, Lines, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.scenes.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.banks import LESSON
@@ -115,6 +116,21 @@ def test_wide_loads_show_their_groups() -> None:
     assert [g.tolist() for g in load.groups] == np.arange(32).reshape(4, 8).tolist()
     assert [load.group_of(w) for w in range(load.count)] == [0, 1, 2, 3]
     assert load_of("pairs").ideal == 2  # neighbours ask for the same: groups merge
+
+
+def test_a_measured_time_has_its_place() -> None:
+    played_runs = played("Stride 8").runs
+    run = SimpleNamespace(**vars(played_runs["warp"]))
+    timing = SimpleNamespace(median=3.14)
+    run.measurement = SimpleNamespace(timing=timing, badge="recorded",
+                                      device=SimpleNamespace(name="a GPU"))  # fmt: skip
+    values = {**LESSON.defaults(), **CASES["Stride 8"]}
+    story = LESSON.tell(values, {**played_runs, "warp": run})
+    words = [s for m in pictures.frame(story, 0.3, "large").marks if isinstance(m, Texts)
+             for s in m.strings]  # fmt: skip
+    assert "launch 3.14 µs" in words and "recorded" in words
+    assert not any("launch" in s for m in pictures.frame(played("Stride 8").story, 0.3).marks
+                   if isinstance(m, Texts) for s in m.strings)  # fmt: skip
 
 
 def test_historic_architectures_have_sixteen_banks() -> None:
