@@ -42,6 +42,12 @@ class FunctionCode:
     slots: dict[Slot, int] = field(default_factory=dict)
     local_offset: dict[str, int] = field(default_factory=dict)
     local_size: int = 0
+    kept_places: list[Callable[[], None]] = field(default_factory=list)
+
+    def forget_places(self) -> None:
+        """Memory has moved: cell indices that instructions keep are no longer right."""
+        for forget in self.kept_places:
+            forget()
 
     @property
     def name(self) -> str:

@@ -251,7 +251,9 @@ class Machine:
                 f"the call stack needs more than the limit of {LocalMemory.LIMIT:,} bytes a thread "
                 f"after {len(group.stack):,} calls at {at.where}, "
                 f"{self.who(group, group.first_active())}: does the recursion end?")
-        self.local.reserve(size)
+        if self.local.reserve(size):
+            for code in self.execution.codes.values():
+                code.forget_places()
 
     def local_bytes(self, group: Group, lane: int, pointer: int, size: int) -> bytes:
         """Bytes from a thread's local memory, from a generic pointer on."""

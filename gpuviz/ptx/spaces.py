@@ -203,16 +203,17 @@ class LocalMemory:
         self.size = -(-max(size, 16) // 16) * 16
         self.cells = Cells(threads * self.size)
 
-    def reserve(self, size: int) -> None:
-        """Make room for deeper calls; `LIMIT` is CUDA's."""
+    def reserve(self, size: int) -> bool:
+        """Make room for deeper calls; whether cells have moved. `LIMIT` is CUDA's."""
         if size <= self.size:
-            return
+            return False
         wider = -(-max(size, 2 * self.size) // 16) * 16
         grown = np.zeros((self.threads, wider), np.uint8)
         grown[:, : self.size] = self.cells.bytes[: self.threads * self.size].reshape(
             self.threads, self.size)
         self.cells.replace(grown.reshape(-1))
         self.size = wider
+        return True
 
     def index(self, view: View, address: Array, width: int, unit: int) -> Index:
         """Cell index of every offset in the threads of a view."""

@@ -176,3 +176,18 @@ def test_clocks_lists_and_functors(arch):
     k = np.arange(32)
     out = outputs("language", "functors", 1, 32, np.zeros(32, np.int32), arch=arch)[0]
     assert (out == 10 + 2 * k + 3 * k * k).all()
+
+
+def deep(n, above, k):
+    own = [n * 8 + i + above[(i + k) & 7] for i in range(8)]
+    below = deep(n - 1, own, k + 1) if n > 0 else 0
+    return below + own[k & 7] + above[(k + n) & 7]
+
+
+def test_stacks_that_grow(arch):
+    out = outputs("language", "deep_stacks", 1, 50, np.zeros(50, np.int32), 5, arch=arch)[0]
+    wanted = []
+    for t in range(50):
+        own = [i * t for i in range(8)]
+        wanted.append(sum(own[5] + deep(5 + 9 * r, own, r) for r in range(3)))
+    assert list(out) == wanted

@@ -94,6 +94,10 @@ class Locator:
         self.address = _address_reader(operand, instruction, code, program)
         self.relative = operand.offset if isinstance(operand.base, Reg) else 0
         self.memo: Place | None = None
+        code.kept_places.append(self._forget)
+
+    def _forget(self) -> None:
+        self.memo = None
 
     def __call__(self, g: Group) -> Place:
         """The place of a group whose lanes all hit one space."""

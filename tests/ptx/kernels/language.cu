@@ -211,3 +211,18 @@ extern "C" __global__ void functors(int *out) {
     int k = threadIdx.x;
     out[k] = twice(Add{k}, 10) + twice([=](int x) { return x * k; }, 3);
 }
+__device__ __noinline__ int deep(int n, const int *above, int k) {  // each call has memory of its own
+    int own[8];
+    for (int i = 0; i < 8; i++) own[i] = n * 8 + i + above[(i + k) & 7];
+    int below = n > 0 ? deep(n - 1, own, k + 1) : 0;
+    return below + own[k & 7] + above[(k + n) & 7];
+}
+extern "C" __global__ void deep_stacks(int *out, int n) {
+    int own[8];
+    for (int i = 0; i < 8; i++) own[i] = i * threadIdx.x;
+    volatile int *kept = &own[n & 7];
+    int sum = 0;
+#pragma unroll 1
+    for (int r = 0; r < n - 2; r++) sum += *kept + deep(n + 9 * r, own, r);
+    out[threadIdx.x] = sum;
+}
