@@ -22,6 +22,7 @@ extern __shared__ Element words[];
 
 __device__ void fill(const Element* in, int count)
 {
+    #pragma unroll 1
     for (int i = threadIdx.x; i < count; i += 32)
         words[i] = in[i];
     __syncthreads();
