@@ -46,6 +46,27 @@ _MATH = """#pragma once
 #endif
 """
 
+# Limits of the two IEEE 754 formats, written out: CCCL leaves them to the host in some releases.
+_FLOAT = """#pragma once
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define FLT_DIG 6
+#define FLT_MIN_EXP (-125)
+#define FLT_MAX_EXP 128
+#define FLT_EPSILON 0x1p-23f
+#define FLT_MIN 0x1p-126f
+#define FLT_TRUE_MIN 0x1p-149f
+#define FLT_MAX 0x1.fffffep127f
+#define DBL_MANT_DIG 53
+#define DBL_DIG 15
+#define DBL_MIN_EXP (-1021)
+#define DBL_MAX_EXP 1024
+#define DBL_EPSILON 0x1p-52
+#define DBL_MIN 0x1p-1022
+#define DBL_TRUE_MIN 0x1p-1074
+#define DBL_MAX 0x1.fffffffffffffp1023
+"""
+
 _STD_MATH = "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 fabs floor fma fmax fmin \
 fmod hypot isfinite isinf isnan log log10 log1p log2 pow round rsqrt sin sinh sqrt tan tanh trunc"
 _STD_INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t \
@@ -70,6 +91,7 @@ PRELUDE = "gpuviz_prelude.h"
 _PRELUDE_TEXT = """#pragma once
 #include <stdint.h>
 #include <limits.h>
+#include <float.h>
 #include <math.h>
 typedef unsigned char u_char; typedef unsigned short ushort;
 typedef unsigned int uint; typedef unsigned long ulong;
@@ -91,7 +113,7 @@ STAND_INS: dict[str, str] = {
     **dict.fromkeys(("stdint.h", "inttypes.h"), "#include <cuda/std/cstdint>\n"),
     "cstdint": _in_std(_STD_INTEGERS, "cuda/std/cstdint"),
     **dict.fromkeys(("limits.h", "climits"), "#include <cuda/std/climits>\n"),
-    **dict.fromkeys(("float.h", "cfloat"), "#include <cuda/std/cfloat>\n"),
+    **dict.fromkeys(("float.h", "cfloat"), _FLOAT),
     "math.h": _MATH,
     "cmath": _in_std(_STD_MATH, "math.h"),
     "assert.h": "#pragma once\n",
