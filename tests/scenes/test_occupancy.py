@@ -1,0 +1,131 @@
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import ARCHITECTURES, architecture
+from gpuviz.compile import nvrtc
+from gpuviz.errors import InputError
+from gpuviz.runners.measurement import Placement
+from gpuviz.scenes.occupancy import LESSON, demand_of
+from gpuviz.scenes.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
+from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, _two_places
+from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.resident import most_at_once
+from tests.scenes import pictures
+
+CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {
+    "no block fits": {"x": 1024, "y": 1, "registers": 128},
+    "idle lanes": {"x": 33, "y": 1},
+    "one block": {"x": 32, "y": 32, "registers": 40},
+}
+cases = pytest.mark.parametrize("case", CASES)
+needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+
+
+@cache
+def played(case: str, arch: str = "sm_90") -> Performance:
+    return perform(LESSON, CASES[case], arch=arch)
+
+
+@cases
+@needs_compiler
+def test_the_product_is_right(case: str) -> None:
+    run = played(case).runs["kernel"]
+    scalars = dict(run.trace.launch.scalars)
+    inner, columns = int(scalars["inner"]), int(scalars["columns"])
+    m, n, p = (run.outputs[b].astype(np.float64) for b in "MNP")
+    exact = m.reshape(-1, inner) @ n.reshape(inner, columns)
+    assert np.abs(p.reshape(exact.shape) - exact).max() <= 1e-6 * inner
+
+
+@needs_compiler
+def test_registers_and_shared_memory_are_those_of_the_compile() -> None:
+    values = check_values(LESSON, CASES["16 × 16, tiled"])
+    run = played("16 × 16, tiled").runs["kernel"]
+    assert run.resources is not None and run.resources.registers > 0
+    assert demand_of(values, run) == Demand(256, run.resources.registers, 2048)
+    given = demand_of({**values, "registers": 77, "shared": 5000}, run)
+    assert given == Demand(256, 77, 5000)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: f"{e.document} {e.given}")
+def test_examples_of_the_documents(example) -> None:
+    assert example.demand.on(example.arch).blocks == example.blocks
+
+
+def test_registers_that_the_tutorials_count() -> None:
+    fit = fit_of(TEXTBOOK, Demand(256, 10, 0))
+    registers = next(s for s in fit.slots if s.id == "registers")
+    assert (registers.need * fit.found.blocks, registers.capacity) == (15360, 16384)
+    assert fit_of(TEXTBOOK, Demand(256, 12, 0)).found.threads == 1280
+    # GF100: eight tiles of 2 KB need 16 of its 48 KB.
+    shared = next(s for s in fit_of(GF100, Demand(128, 16, 2048)).slots if s.id == "shared")
+    assert (8 * shared.need, shared.capacity) == (16 * 1024, 48 * 1024)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.x}x{s.y}")
+def test_the_published_table(shape) -> None:
+    assert _two_places(shape.demand.on(GF100).fraction) == f"{shape.occupancy:.2f}"
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES, ids=lambda a: a.sm)
+def test_stretches_of_a_sweep_are_what_each_value_gives(arch) -> None:
+    demand = Demand(160, 24, 3000)
+    for sweep in sweeps_of(arch, demand):
+        for value in (*sweep.edges[:-1].tolist(), *(sweep.edges[1:] - 1).tolist()):
+            alone = Demand(**{**vars(demand), sweep.id: value}).on(arch)
+            assert (sweep.at(value).blocks, sweep.at(value).warps) == (alone.blocks, alone.warps)
+
+
+def test_the_next_cliff() -> None:
+    found = {s.id: s.cliff for s in sweeps_of(architecture("1.0"), Demand(256, 10, 0))}
+    assert found["registers"] == 11  # published: 10 registers 3 blocks, 11 registers 2
+    assert sweeps_of(architecture("9.0"), Demand(256, 32, 0))[1].cliff == 33
+
+
+def test_blocks_at_once() -> None:
+    times = [(0, 0, 10), (0, 2, 8), (0, 8, 12), (0, 10, 20), (1, 0, 5), (1, 1, 5), (1, 2, 5)]
+    sm, start, end = np.array(times, np.int64).T
+    assert most_at_once(Placement(np.arange(7), sm, start, end)) == 3
+    assert most_at_once(Placement(*(np.zeros(0, np.int64),) * 4)) == 0
+
+
+@needs_compiler
+def test_words_name_the_limit() -> None:
+    assert "5 blocks of 256 threads: 83 %" in played("12 registers").story.title
+    assert "3\u2009072 registers, and 1\u2009024 are left" in played("12 registers").story.sentence
+    assert "16 warp slots stay empty" in played("128 threads in 8 block slots").story.sentence
+    assert "No block" in played("no block fits").story.title
+    assert "lanes have no thread" in played("idle lanes").story.sentence
+    story = played("G80, 11 registers").story
+    shown = pictures.words(story.frame(story.steps[-4].start, pictures.STAGES["large"]))
+    assert "▸ room for 2 blocks: the limit" in shown
+
+
+@needs_compiler
+def test_what_was_not_measured_says_so() -> None:
+    story = played("32 × 5 threads").story
+    shown = pictures.words(story.frame(5.0, pictures.STAGES["large"]))
+    assert "unavailable" in shown
+
+
+@pytest.mark.parametrize("values", [{"x": 64, "y": 32}, {"kernel": "tiled", "x": 32, "y": 5}])
+def test_combinations_that_make_no_sense(values: dict[str, int]) -> None:
+    with pytest.raises(InputError):
+        check_values(LESSON, values)
+
+
+@cases
+@needs_compiler
+def test_pictures_are_pure(case: str) -> None:
+    pictures.check_purity(played(case).story)
+    pictures.check_steps(played(case).story)
+
+
+@cases
+@pytest.mark.parametrize("stage", pictures.STAGES)
+@needs_compiler
+def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
+    for arch in ("sm_90", "sm_121"):
+        pictures.check_text(played(case, arch).story, stage)
