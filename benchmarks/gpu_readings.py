@@ -1,9 +1,8 @@
 """Measure the launches or patterns of a file on this GPU, and write them with their readings.
 
-    python benchmarks/gpu_readings.py PLAN.json OUT.json [--only PREFIX]
+    python benchmarks/gpu_readings.py PLAN.json OUT.json
 
-PLAN.json is a file that `gpuviz verify` reads, with or without measured values. With --only, the
-readings of keys with that prefix replace those in the file, and the others stay.
+PLAN.json is a file that `gpuviz verify` reads, with or without measured values.
 """
 
 import argparse
@@ -13,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.runners import live, verification
-from gpuviz.runners.counters import FORMS, LIVE_FORMS
+from gpuviz.runners.counters import FORMS
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu, launch_of
 from gpuviz.runners.measurement import Reading
-
-KEPT = ("name", "source", "entry", "grid", "block", "args", "defines", "dynamic_shared")
 
 
 def head(gpu: Gpu) -> dict[str, Any]:
@@ -36,15 +33,10 @@ def values(readings: dict[str, Reading]) -> dict[str, float]:
     return {key: int(v) if v.is_integer() else v for key, v in found.items()}
 
 
-def launches(gpu: Gpu, plan: Path, prefix: str) -> list[dict[str, Any]]:
+def launches(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
     measured = verification.load(plan)
-    rows = []
-    for launch in measured.launches:
-        readings = gpu.count(launch_of(verification.job_of(measured, launch)), live=bool(prefix))
-        new = {k: v for k, v in values(readings).items() if k.startswith(prefix)}
-        old = launch.get("measured", {}) if prefix else {}
-        rows.append({**launch, "measured": {**old, **new}})
-    return rows
+    return [{**launch, "measured": values(gpu.count(launch_of(
+        verification.job_of(measured, launch))))} for launch in measured.launches]  # fmt: skip
 
 
 def patterns(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
@@ -61,19 +53,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--only", default="")
     given = parser.parse_args()
-    content = json.loads(given.plan.read_text())
-    if given.only and any(key.startswith(given.only) for key in FORMS.keys() - LIVE_FORMS.keys()):
-        print(f"only the one-pass counters of {given.only} are read anew")
+    kind = "launches" if "launches" in json.loads(given.plan.read_text()) else "cases"
     with Gpu() as gpu:
         if gpu.facts().counters:
             raise CountersUnavailable(gpu.facts().counters)
-        kind = "launches" if "launches" in content else "cases"
-        rows = launches(gpu, given.plan, given.only) if kind == "launches" else patterns(
-            gpu, given.plan)
-        top = {k: v for k, v in content.items() if k != kind} if given.only else head(gpu)
-    write(given.out, top, kind, rows)
+        rows = launches(gpu, given.plan) if kind == "launches" else patterns(gpu, given.plan)
+        write(given.out, head(gpu), kind, rows)
 
 
 if __name__ == "__main__":

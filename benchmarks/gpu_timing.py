@@ -7,6 +7,7 @@ import time
 
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
+from gpuviz.runners.counters import SETS
 from gpuviz.runners.gpu.client import Gpu, launch_of
 from gpuviz.runners.job import Job
 
@@ -50,14 +51,13 @@ def timings(gpu: Gpu) -> None:
 
 def rates(gpu: Gpu) -> None:
     launch = launch_of(job(gpu, COPY, 64, "f32[65536]=zeros", "f32[65536]=zeros", "i32=16384"))
-    for quick in (True, False):
-        gpu.count(launch, live=quick)
+    for which in SETS:
+        gpu.count(launch, which)
         start, number = time.perf_counter(), 0
         while time.perf_counter() < start + 2:
-            gpu.count(launch, live=quick)
+            gpu.count(launch, which)
             number += 1
-        kind = "live counters" if quick else "all counters"
-        print(f"{kind}: {number / (time.perf_counter() - start):.1f} readings a second")
+        print(f"{which} counters: {number / (time.perf_counter() - start):.1f} readings a second")
 
 
 if __name__ == "__main__":

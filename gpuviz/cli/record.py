@@ -16,6 +16,7 @@ from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live import Wishes
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recorded import load
 from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
@@ -25,6 +26,7 @@ NAME = "record"
 HELP = "measure lessons on this GPU and keep the results in a file"
 EXAMPLE = """examples:
   gpuviz record --all -o h200.gpurec
+  gpuviz record --all --check -o h200.gpurec     is it complete and up to date? needs no GPU
   gpuviz record --scene coalescing --scene banks -o two.gpurec"""
 
 
@@ -33,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", action="append", default=[], metavar="ID",
                         help="a lesson (may be given several times)")
     parser.add_argument("--all", action="store_true", help="every lesson")
+    parser.add_argument("--check", action="store_true", help="measure nothing: list the launches "
+                        "that FILE does not hold, or not any more")
     parser.add_argument("--repeat", type=int, default=100, metavar="N",
                         help="launches to time (default %(default)s)")
     add_device(parser)
@@ -44,6 +48,21 @@ def run(arguments: argparse.Namespace) -> int:
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
     if not lessons:
         raise InputError("what to record? give --all, or --scene ID (see gpuviz list)")
+    return _check(arguments.output, lessons) if arguments.check else _record(arguments, lessons)
+
+
+def _check(path: Path, lessons: tuple[Lesson, ...]) -> int:
+    """List what a file lacks; 1 when there is something."""
+    shelf = load([path])
+    missing = [(one.id, plan.role, dict(values), why) for one, values, plan, _ in variants(lessons)
+               if (why := shelf.find(plan).why)]
+    for lesson_id, role, values, why in missing:
+        print(f"{lesson_id} {role} {values}: {why}")
+    print(f"{len(missing)} launches to record again" if missing else "everything is recorded")
+    return 1 if missing else 0
+
+
+def _record(arguments: argparse.Namespace, lessons: tuple[Lesson, ...]) -> int:
     with Gpu(arguments.device) as gpu:
         facts = gpu.facts()
         if facts.counters:

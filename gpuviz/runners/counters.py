@@ -10,6 +10,7 @@ Compute, Kernel Profiling Guide, "Metrics Decoder".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 _T = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}"
 _SASS_WAVES = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}"
@@ -70,6 +71,17 @@ def _live() -> Iterator[tuple[str, Forms]]:
 
 LIVE_FORMS: dict[str, Forms] = dict(_live())
 """The keys that patched instructions count: all in one pass, hundreds of readings a second."""
+
+_PANEL_KEYS = ("global_load_lines", "global_store_lines", "shared_load_requests",
+               "shared_store_requests")  # fmt: skip
+
+Which = Literal["live", "panel", "all"]
+SETS: dict[Which, dict[str, Forms]] = {
+    "live": LIVE_FORMS,
+    "panel": {**LIVE_FORMS, **{key: FORMS[key] for key in _PANEL_KEYS}},
+    "all": FORMS,
+}
+"""What can be asked for: the one-pass keys, those and what the counts panel needs besides, all."""
 
 NOT_COMPARED = {
     "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them

@@ -91,6 +91,10 @@ def test_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len({entry.launch for entry in recording.entries}) == len(recording.entries) > 3
     assert all(e.measurement.timing is not None for e in recording.entries)
     assert main(["record", "-o", str(out)]) == 2
+    capsys.readouterr()
+    assert main(["record", "--check", "--scene", "coalescing", "-o", str(out)]) == 0
+    assert main(["record", "--check", "--scene", "transpose", "-o", str(out)]) == 1
+    assert "transpose" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("made_up")
@@ -112,9 +116,8 @@ def test_verify_live_replaces_what_the_file_says(tmp_path: Path, kernel: str,
 def test_without_a_gpu_the_status_is_three(
     command: tuple[str, ...], kernel: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Gpu() as gpu:
-        with suppress(NoDevice):
-            pytest.skip(f"there is one: {gpu.facts().name}")
+    with Gpu() as gpu, suppress(NoDevice):
+        pytest.skip(f"there is one: {gpu.facts().name}")
     assert main([word.format(kernel=kernel) for word in command]) == 3
     told = capsys.readouterr().err
     assert told.startswith("gpuviz: ") and told.count("\n") == 1

@@ -29,7 +29,7 @@ def there_and_back(message: Message) -> Message:
 
 
 @pytest.mark.parametrize("message", [
-    Time("k", 5, 1.5, "warm"), protocol.Describe(), protocol.Count("k", True),
+    Time("k", 5, 1.5, "warm"), protocol.Describe(), protocol.Count("k", "live"),
     Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, ARRAYS), Reply({"a": [1.5, None]}, ARRAYS),
     protocol.Failure({"kind": "Error"}, True),
 ], ids=lambda m: type(m).__name__)  # fmt: skip

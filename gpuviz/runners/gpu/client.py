@@ -24,7 +24,7 @@ import numpy as np
 
 from gpuviz.arguments import materialise
 from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.counters import FORMS, LIVE_FORMS, why_missing
+from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.process import Process, command, never
 from gpuviz.runners.gpu.protocol import Array, Mode, Reply, Request
@@ -193,18 +193,18 @@ class Gpu:
                 progress((first + size) / count)
         return Timing(np.concatenate(times), mode, tuple(clocks))
 
-    def count(self, launch: GpuLaunch, *, live: bool = False, cancel: Cancel = never
+    def count(self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = never
               ) -> dict[str, Reading]:
-        """Counters of one launch, by key: all, or only the `live` ones, which take one pass.
+        """Counters of one launch, by the keys of a set of `gpuviz.runners.counters.SETS`.
 
         Raises
         ------
         CountersUnavailable : denied, busy or not supported; and as `run`
         """
         with self._lock:
-            reply = self._ask(protocol.Count(self._load(launch, cancel), live), cancel)
+            reply = self._ask(protocol.Count(self._load(launch, cancel), which), cancel)
         values = reply.values["values"]
-        return {key: _reading(key, values) for key in (LIVE_FORMS if live else FORMS)}
+        return {key: _reading(key, values) for key in SETS[which]}
 
     def place(self, launch: GpuLaunch, cancel: Cancel = never) -> Placement:
         """Where and when each block ran; errors as `run`."""

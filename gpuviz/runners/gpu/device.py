@@ -167,7 +167,7 @@ class Device:
     def count(self, request: protocol.Count) -> Reply:
         """Counters of one launch."""
         kernel = self._kernel(request.key)
-        values, passes = self._guarded(lambda: self._counters.read(kernel, request.live))
+        values, passes = self._guarded(lambda: self._counters.read(kernel, request.which))
         return Reply({"values": values, "passes": passes})
 
     def place(self, request: protocol.Place) -> Reply:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import FormatError
+from gpuviz.runners.counters import Which
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -80,10 +81,10 @@ class Time:
 
 @dataclass(frozen=True)
 class Count:
-    """Read counters of one launch: `live` for the exact ones that take one pass, or all."""
+    """Read the counters of a set of `gpuviz.runners.counters.SETS`, of one launch."""
 
     key: str
-    live: bool
+    which: Which
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuviz.runners.counters import FORMS, LIVE_FORMS, all_metrics, combine, metrics_for
+from gpuviz.runners.counters import LIVE_FORMS, SETS, Which, all_metrics, combine, metrics_for
 from gpuviz.runners.cupti.library import load
 from gpuviz.runners.cupti.profiler import Chip, Profiler
 from gpuviz.runners.cupti.status import unavailable
@@ -36,7 +36,7 @@ class Counters:
         self._found()
         self._select(metrics_for(LIVE_FORMS, self._available))
 
-    def read(self, kernel: Kernel, live: bool) -> tuple[dict[str, float], int]:
+    def read(self, kernel: Kernel, which: Which) -> tuple[dict[str, float], int]:
         """Values by key of one launch, and how many times it ran for them.
 
         Raises
@@ -44,8 +44,7 @@ class Counters:
         CountersUnavailable : CUPTI refuses
         """
         self._found()
-        forms = LIVE_FORMS if live else FORMS
-        chosen = metrics_for(forms, self._available)
+        chosen = metrics_for(SETS[which], self._available)
         profiler = self._select(chosen)
         kernel.stay()
         kernel.reset()
