@@ -82,6 +82,7 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
     if function is None or not function.entry or not function.defined:
         raise LaunchError(f"there is no kernel {kernel!r} in this module; it has: "
                           f"{', '.join(module.kernels) or 'none'}")
+    _check_shape(function, grid, block)
     memory = GlobalMemory()
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
     buffers, content = _arguments(function, arguments, labels, memory)
@@ -96,6 +97,18 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
     emulated = _run(execution, options)
     return Result(_trace(execution, emulated, arch, source, options),
                   _outputs(memory, arguments, labels), execution.executed)
+
+
+def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
+    """What no device of any kind would launch (`check_limits` of the runners knows each device)."""
+    for what, sizes in (("grid", grid), ("block", block)):
+        if min(sizes) < 1:
+            raise LaunchError(f"a {what} of {'x'.join(map(str, sizes))} is empty; every size must "
+                              "be at least 1")
+    threads = block[0] * block[1] * block[2]
+    if 0 < function.max_threads < threads:
+        raise LaunchError(f"kernel {function.name} was compiled for at most {function.max_threads} "
+                          f"threads a block (__launch_bounds__), not {threads}")
 
 
 def _arguments(function: Function, arguments: Sequence[Array], labels: Sequence[str],

@@ -29,7 +29,7 @@ Bool = npt.NDArray[np.bool_]
 
 SPARSE_PART = 4  # a group of at most 1/4 of its view gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the view has at least this many threads
-FRAME = 64  # bytes of stack that a call takes at least, for saved registers
+FRAME = 128  # bytes of stack that a call takes at least, for saved registers
 PATIENCE = 64  # loops a spinning group may make before others get a turn, the first time
 
 

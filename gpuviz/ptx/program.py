@@ -54,6 +54,9 @@ class Program:
             return ""
         name = max(before, key=lambda n: self.addresses[n])
         at = address - self.addresses[name]
+        if address & 1 << 31:  # a negative index, seen as an offset of 32 bits
+            name = min(sizes, key=lambda n: self.addresses[n])
+            return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(name)}"
         place_ = f"{at - sizes[name]} bytes past the end" if at >= sizes[name] else f"byte {at}"
         return f"{place_} of {demangled(name)} ({sizes[name]} bytes)"
 

@@ -54,7 +54,7 @@ extern "C" __global__ void endless(volatile int *out) {
 extern "C" __global__ void endless_quietly(int *out, int step) {
     unsigned x = threadIdx.x + 1;
     do {
-        x = x * 1664525u + 1013904223u * step;  // line 57
+        asm volatile("mad.lo.u32 %0, %0, 1664525, %1;" : "+r"(x) : "r"(step));  // line 57
     } while (x != 0);
     out[threadIdx.x] = x;
 }
@@ -69,7 +69,7 @@ extern "C" __global__ void trapped(int *out) {
     out[threadIdx.x] = 1;
 }
 extern "C" __global__ void unsafe_copy(const float *in, float *out) {
-    __shared__ alignas(16) float part[64];
+    __shared__ alignas(16) float part[80];
     unsigned to = (unsigned)__cvta_generic_to_shared(&part[threadIdx.x]);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(in + threadIdx.x));
     out[threadIdx.x] = part[threadIdx.x];
