@@ -9,9 +9,11 @@ from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
+from gpuviz.scenes.matmul_naive import LESSON as MATMUL_NAIVE
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.memory_spaces import LESSON as MEMORY_SPACES
+from gpuviz.scenes.occupancy import LESSON as OCCUPANCY
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
@@ -28,8 +30,10 @@ SCENES: tuple[Lesson, ...] = (
     TRANSPOSE,
     CONSTANT_MEMORY,
     MEMORY_SPACES,
+    MATMUL_NAIVE,
     MATMUL_TILED,
     THREAD_COARSENING,
+    OCCUPANCY,
 )  # fmt: skip
 
 

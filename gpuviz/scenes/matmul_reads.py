@@ -115,11 +115,16 @@ def words(trace: Trace, block: int) -> Words:
 
 @dataclass(frozen=True, eq=False)
 class Naive:
-    """The naive kernel: (inner, T) elements of M and N read at each step, (T,) stored ones of P."""
+    """The naive kernel: (inner, T) elements of M and N read at each step, (T,) stored ones of P.
+
+    `load` and `store` are the first instructions that do so.
+    """
 
     m: I64
     n: I64
     stored: I64
+    load: MemoryInstruction
+    store: MemoryInstruction
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +167,8 @@ def naive_reads(trace: Trace, block: int, sizes: Sizes) -> Naive:
     touched = words(trace, block)
     loads, count = touched.of("load", "global"), trace.launch.threads_per_block
     m, n = (_by_turn(_in_buffer(loads, name), sizes.inner, count) for name in "MN")
-    return Naive(m, n, _by_thread(_in_buffer(touched.of("store", "global"), "P"), count))
+    stores = _in_buffer(touched.of("store", "global"), "P")
+    return Naive(m, n, _by_thread(stores, count), loads.first, stores.first)
 
 
 def tiled_reads(trace: Trace, block: int, sizes: Sizes) -> Tiled:
@@ -288,3 +294,22 @@ def costs(trace: Trace, arch: Architecture, block: int) -> Costs:
     loads = np.unique(trace.of(block=block, space="global", op="load").phase)
     phase = np.searchsorted(loads, requests.phase, side="right") - 1
     return Costs(trace, requests.instruction, phase, cost)
+
+
+def costs_by_step(made: Costs, block: int, steps: int) -> I64:
+    """(steps, 2) requests and their cost for each step of a naive kernel's block.
+
+    The k-th load of a warp from one buffer is its step k; a wide load counts where it begins.
+    """
+    trace, requests = made.trace, made.trace.of(block=block)
+    loads = [i.op == "load" and i.space == "global" for i in trace.instructions]
+    width = np.array([i.width for i in trace.instructions], np.int64)
+    table, turn = np.zeros((steps, 2), np.int64), dict[tuple[int, str], int]()
+    for row in np.flatnonzero(np.array(loads, bool)[requests.instruction]).tolist():
+        first = int(requests.address[row, requests.lanes(row)][0])
+        buffer = trace.launch.buffer_at(first)
+        key = int(requests.warp[row]), buffer.name if buffer else ""
+        step = turn.get(key, 0)
+        table[step] += 1, made.cost[row]
+        turn[key] = step + max(int(width[requests.instruction[row]]) // _WORD, 1)
+    return table

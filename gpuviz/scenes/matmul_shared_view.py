@@ -168,7 +168,7 @@ def formula(
     lines = [(line, large, palette.ink, True) for line in wrap(said[0], area.width, large, True)]
     for text, color in ((said[1], palette.muted), (said[2], palette.ink)):
         short = first_fitting(_shorter(text), area.width, size) or elide(text, area.width, size)
-        lines.append((short, size, color, False))
+        lines += [(short, size, color, False)] if short else []
     y, marks = area.y, list[Mark]()
     for text, height, color, bold in lines:
         if y + height * 1.2 > area.bottom or text_width(text, height, bold) > area.width:

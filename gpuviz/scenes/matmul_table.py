@@ -24,6 +24,7 @@ from gpuviz.trace import I64
 from gpuviz.words import tr
 
 _MOST_CELLS = 160
+_TALLEST = 2.2  # height of a row, in letter sizes
 _STRIP = 5.0  # height of the hatched strip under an element that is read again
 
 
@@ -54,8 +55,10 @@ def fitting(stage: Stage, area: Rect, about: Multiplication, moment: Moment) -> 
     """
     steps, threads = about.naive.m.shape
     size = stage.text(14)
-    across = int((area.width - _width(stage, about, 0)) / _step_width(stage, about))
+    across = int((area.width - width_of(stage, about, 0)) / _step_width(stage, about))
     down = int((area.height - _height(stage, 0)) / (size * 1.6))
+    if down < threads:  # more of them without a caption
+        down = max(down, int((area.height - size * 1.3) / (size * 1.45)))
     across, down = min(across, steps), min(down, threads)
     if across < 1 or down < 2:
         return None
@@ -69,10 +72,10 @@ def table_size(stage: Stage, about: Multiplication) -> Table:
     if steps * threads > _MOST_CELLS:
         return Table(*[float("inf")] * 3)
     bare = stage.text(14) * (1.3 + 1.45 * threads)
-    return Table(_width(stage, about, steps), _height(stage, threads), bare)
+    return Table(width_of(stage, about, steps), _height(stage, threads), bare)
 
 
-def _width(stage: Stage, about: Multiplication, steps: int) -> float:
+def width_of(stage: Stage, about: Multiplication, steps: int) -> float:
     """Width of so many steps."""
     return _row_head(stage, about) + steps * _step_width(stage, about)
 
@@ -108,10 +111,8 @@ def named(stage: Stage, area: Rect, name: str, forms: tuple[str, ...]) -> tuple[
     taken = text_width(name, size, True) + size * 0.7
     text = first_fitting(forms, area.width - taken, size)
     y = area.y + size * 0.6
-    return (
-        label(area.x, y, name, stage.palette.ink, size, bold=True),
-        label(area.x + taken, y, text, stage.palette.muted, size),
-    )
+    title = label(area.x, y, name, stage.palette.ink, size, bold=True)
+    return (title, label(area.x + taken, y, text, stage.palette.muted, size)) if text else (title,)
 
 
 def access_table(
@@ -122,10 +123,10 @@ def access_table(
     bare = area.height < _height(stage, shown.threads) - 0.5
     caption, rest = area.above(0.0 if bare else size * 1.7)
     head = _row_head(stage, about)
-    wide = min(area.width, _width(stage, about, shown.steps) * 1.3) - head
+    wide = min(area.width, width_of(stage, about, shown.steps) * 1.3) - head
     names, rest = rest.above(size * (1.3 if bare else 1.4))
     name = label(names.x, names.y + size * 0.6, tr("Naive"), stage.palette.ink, size, True)
-    high = min(rest.height, shown.threads * size * 1.9)
+    high = min(rest.height, shown.threads * size * _TALLEST)
     space = size * 0.3  # between steps; rows stand closer
     cells = grid(Rect(rest.x + head, rest.y, wide + space, high), shown.threads, shown.steps, 2.0)
     cells[:, 2] -= space
@@ -137,6 +138,11 @@ def access_table(
         guards(stage, cells[shown.of(about.m.naive_reads) < 0], False),
         *_now(stage, cells, about, moment, shown),
     )
+
+
+def bottom_of(stage: Stage, shown: Window) -> float:
+    """The most height that a captioned table of this size takes."""
+    return stage.text(14) * (1.7 + 1.4 + shown.threads * _TALLEST)
 
 
 def _caption(about: Multiplication, shown: Window) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from gpuviz.draw.track import track
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.matmul_block_view import block, phase_parts
+from gpuviz.scenes.matmul_heat_view import heat_map
 from gpuviz.scenes.matmul_layout import Areas, Table, areas, framed
-from gpuviz.scenes.matmul_naive_view import heat_map
 from gpuviz.scenes.matmul_parameters import (
     FILL,
     WATCHED,

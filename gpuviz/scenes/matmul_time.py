@@ -15,7 +15,7 @@ _SECONDS: dict[PartName, float] = {
     "load M": 1.3, "load N": 1.3, "loaded": 0.7, "multiply": 1.0, "multiplied": 0.7,
     "store": 1.2, "result": 2.0,
 }  # fmt: skip
-_SHORTEST, _LONGEST = 8.0, 24.0  # seconds; stories are told slower or faster to last so long
+_SHORTEST, _LONGEST = 8.5, 24.0  # seconds; stories are told slower or faster to last so long
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
 
 def _timed(sizes: Sizes, parts: tuple[_Part, ...]) -> tuple[Moment, ...]:
-    """The parts one after another, in 8 to 24 seconds."""
+    """The parts one after another, in 8.5 to 24 seconds."""
     usual = sum(_SECONDS[part.name] for part in parts)
     pace = min(max(usual, _SHORTEST), _LONGEST) / usual
     made, t = [], 0.0

@@ -45,9 +45,9 @@ def slot_tip(
     held = operand.written(element) if element >= 0 else tr("0, put there by a guard lane")
     lines = [f"{name} = {held}", tr("read {times} in phase {n}", times=times(count), n=phase + 1)]
     if moment.part == "multiply":
-        readers = np.flatnonzero(operand.tile.reads[phase, moment.k] == slot)
-        if len(readers):
-            lines.append(f"k = {moment.k}: {_threads(about, readers)}")
+        who = np.flatnonzero(operand.tile.reads[phase, moment.k] == slot)
+        if len(who):
+            lines.append(f"k = {moment.k}: {readers(about, who)}")
     return "\n".join(lines)
 
 
@@ -86,10 +86,12 @@ def _thread(about: Multiplication, thread: int) -> str:
               lane=thread % 32)  # fmt: skip
 
 
-def _threads(about: Multiplication, threads: I64) -> str:
+def readers(about: Multiplication, threads: I64) -> str:
     """Who reads: the first few by name."""
     names = [f"({t % about.sizes.tile},{t // about.sizes.tile})" for t in threads[:_FEW].tolist()]
     if len(threads) > _FEW:
         return tr("read by threads {names} and {n} more", names=", ".join(names),
                   n=len(threads) - _FEW)  # fmt: skip
+    if len(threads) == 1:
+        return tr("read by thread {name}", name=names[0])
     return tr("read by threads {names}", names=", ".join(names))

@@ -9,7 +9,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.matmul_scene import Multiplication, Operand
 from gpuviz.scenes.matmul_time import Moment
-from gpuviz.scenes.matmul_words import ratio
+from gpuviz.scenes.matmul_words import ratio, spaced
 from gpuviz.words import tr
 
 Row = tuple[str, int, int]
@@ -92,20 +92,15 @@ def _line(
     said = first_fitting((ratio(naive, tiled),), line.right - left, size, True) if whole else ""
     return [
         label(line.x, y, what, palette.muted, size),
-        label(line.x + name + column, y, _counted(naive), color, size, whole, "right"),
-        label(line.x + name + 2 * column, y, _counted(tiled), color, size, whole, "right"),
+        label(line.x + name + column, y, spaced(naive), color, size, whole, "right"),
+        label(line.x + name + 2 * column, y, spaced(tiled), color, size, whole, "right"),
         label(left, y, said, palette.good, size, bold=True),
     ]
 
 
-def _counted(count: int) -> str:
-    """Thousands apart by a thin space."""
-    return f"{count:,}".replace(",", "\u2009")
-
-
 def _both(naive: int, tiled: int) -> str:
     """Both counts with their names."""
-    return tr("naive {a} · tiled {b}", a=_counted(naive), b=_counted(tiled))
+    return tr("naive {a} · tiled {b}", a=spaced(naive), b=spaced(tiled))
 
 
 def _short(stage: Stage, area: Rect, shown: tuple[Row, ...]) -> tuple[Mark, ...]:
@@ -115,7 +110,7 @@ def _short(stage: Stage, area: Rect, shown: tuple[Row, ...]) -> tuple[Mark, ...]
     names = (tr("global loads"), shown[1][0])
     for name, (_, naive, tiled), line in zip(names, shown, area.rows(len(shown)), strict=True):
         numbers = _both(naive, tiled)
-        arrow = f"{_counted(naive)} → {_counted(tiled)}"
+        arrow = f"{spaced(naive)} → {spaced(tiled)}"
         forms = (f"{name}: {numbers} · {ratio(naive, tiled)}", f"{name}: {numbers}",
                  f"{name}: {arrow}", arrow)  # fmt: skip
         text = first_fitting(forms, line.width, size, bold=True)
@@ -126,9 +121,9 @@ def _short(stage: Stage, area: Rect, shown: tuple[Row, ...]) -> tuple[Mark, ...]
 def _line_only(stage: Stage, area: Rect, loads: Row, sectors: Row) -> tuple[Mark, ...]:
     """One line: loads of the whole launch, and transactions where there is room."""
     _, naive, tiled = loads
-    fewer, arrow = ratio(naive, tiled), f"{_counted(naive)} → {_counted(tiled)}"
+    fewer, arrow = ratio(naive, tiled), f"{spaced(naive)} → {spaced(tiled)}"
     long = f"{tr('global loads')}: {_both(naive, tiled)} · {fewer}"
-    moved = f"{sectors[0]} {_counted(sectors[1])} → {_counted(sectors[2])}"
+    moved = f"{sectors[0]} {spaced(sectors[1])} → {spaced(sectors[2])}"
     short = f"{tr('loads')} {arrow}"
     forms = (f"{long} · {moved}", f"{short}, {fewer} · {moved}", long, f"{short}, {fewer}", short)
     size = stage.text(14)

@@ -57,7 +57,7 @@ def captions(
     ):  # fmt: skip
         taken = text_width(name, size, True) + size * 0.5
         text = first_fitting(note, matrix.area.width - taken, size)
-        marks.append(label(x + taken, y, text, stage.palette.muted, size))
+        marks += [label(x + taken, y, text, stage.palette.muted, size)] if text else []
     if framed.numbered:
         beside, rows = corner.x - framed.gap / 2, (framed.area.x + at.left.x) / 2
         marks += [
@@ -80,7 +80,8 @@ def _flat_captions(stage: Stage, framed: Framed, names: Names, notes: Notes) -> 
             y, taken = matrix.y - size * 0.7, wide + size * 0.4
             said = first_fitting(note, matrix.area.width + framed.gap * 0.6 - taken, size)
             marks.append(label(matrix.x, y, name, ink, size, bold=True))
-            marks.append(label(matrix.x + taken, y, said, stage.palette.muted, size))
+            if said:
+                marks.append(label(matrix.x + taken, y, said, stage.palette.muted, size))
         elif not above and wide <= size * 1.5:
             x = matrix.x - wide - size * 0.35
             marks.append(label(x, matrix.area.center[1], name, ink, size, bold=True))

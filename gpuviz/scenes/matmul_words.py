@@ -19,9 +19,15 @@ def number(value: float) -> str:
     return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
 
 
+def spaced(count: float) -> str:
+    """A count, thousands apart by a thin space; small fractions in three digits."""
+    exact = count == round(count) or count >= 1000
+    return f"{count:,.0f}".replace(",", "\u2009") if exact else f"{count:.3g}"
+
+
 def things(count: int, name: str) -> str:
     """`1 thread`, `4 threads`."""
-    n = f"{count:,}".replace(",", "\u2009")
+    n = spaced(count)
     forms = {
         "thread": (tr("1 thread"), tr("{n} threads", n=n)),
         "request": (tr("1 request"), tr("{n} requests", n=n)),
@@ -119,16 +125,16 @@ def _multiply(about: Multiplication, moment: Moment, who: str) -> tuple[str, str
     row, column = divmod(about.element, about.sizes.columns)
     x, y = about.thread
     detail = f"k = {moment.k} · {who}"
-    return f"P[{row}][{column}] += Ms[{y}][k] × Ns[k][{x}]", detail, _products(about, moment)
+    return f"P[{row}][{column}] += Ms[{y}][k] × Ns[k][{x}]", detail, product_sum(about, moment.step)
 
 
-def _products(about: Multiplication, moment: Moment) -> str:
+def product_sum(about: Multiplication, step: int) -> str:
     """`5 + 2 × 9 = 23`; a slot filled by a guard lane counts as zero."""
-    if moment.step < 0:
+    if step < 0:
         return tr("{sum} + 0 × 0, behind the edge", sum=number(float(about.sums[-1])))
-    factors = [float(operand.value.ravel()[operand.naive_reads[moment.step, about.watched]])
+    factors = [float(operand.value.ravel()[operand.naive_reads[step, about.watched]])
                for operand in (about.m, about.n)]  # fmt: skip
-    before, after = about.sums[moment.step : moment.step + 2]
+    before, after = about.sums[step : step + 2]
     a, b = map(number, factors)
     return f"{number(float(before))} + {a} × {b} = {number(float(after))}"
 
@@ -165,14 +171,14 @@ def _executed(about: Multiplication, moment: Moment) -> tuple[int, str]:
     if moment.part in ("load M", "load N"):
         tile: TileReads = _operand(about, moment).tile
         cost = about.costs.of("load", "global", tile.load.line, moment.phase)
-        return tile.load.line, _cost(tile.load.text, cost, noun)
+        return tile.load.line, cost_of(tile.load.text, cost, noun)
     if moment.part == "multiply":
         cost = about.costs.of("load", "shared", tiled.read.line, moment.phase)
         when = tr(" in this phase") + (tr(", as in the PTX") if about.merged else "")
-        return tiled.read.line, _cost(tiled.read.text, cost, "wavefront", when)
+        return tiled.read.line, cost_of(tiled.read.text, cost, "wavefront", when)
     if moment.part == "store":
         cost = about.costs.of("store", "global", tiled.store.line)
-        return tiled.store.line, _cost(tiled.store.text, cost, noun)
+        return tiled.store.line, cost_of(tiled.store.text, cost, noun)
     if moment.part == "result":
         fewer = ratio(about.totals["naive"].loads, about.totals["tiled"].loads)
         return 0, tr("global loads · {fewer}", fewer=fewer)
@@ -180,7 +186,8 @@ def _executed(about: Multiplication, moment: Moment) -> tuple[int, str]:
     return _barrier_line(about.costs.trace.source, after), "__syncthreads()"
 
 
-def _cost(text: str, cost: tuple[int, int], noun: str, when: str = "") -> str:
+def cost_of(text: str, cost: tuple[int, int], noun: str, when: str = "") -> str:
+    """`ld.global.f32 · 1 request · 4 sectors`."""
     return f"{text} · {things(cost[0], 'request')} · {things(cost[1], noun)}{when}"
 
 
