@@ -17,7 +17,6 @@ from gpuviz.scenes.matmul_scene import Multiplication, multiplication
 from gpuviz.scenes.matmul_table import fitting, whole
 from gpuviz.scenes.matmul_time import naive_moments
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.words import tr
 from tests.scenes import pictures
 
 CASES: dict[str, dict[str, Value]] = {p.label: dict(p.values) for p in LESSON.presets} | {
