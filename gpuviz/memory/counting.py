@@ -157,6 +157,7 @@ def measure(arch: Architecture, instruction: MemoryInstruction, address: U64, ac
     if instruction.space == "constant":
         return np.stack([requests, passes(arch, address, active, width)], axis=1)
     if instruction.space == "local":
+        requests *= max(1, width // 4)  # each 32-bit word is one: measured on an H200
         moved = local_transactions(arch, address, active, width, instruction.op)
     else:
         moved = transactions(arch, address, active, width, instruction.op, instruction.path)
