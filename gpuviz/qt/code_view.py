@@ -147,7 +147,10 @@ class CodeView(QPlainTextEdit):
         end = rect.left() + self.fontMetrics().horizontalAdvance(text)
         pad = look.px(12)
         width = self.viewport().width()
-        said = self._note_for(line, painter.fontMetrics(), width - end - 2 * pad)
+        room = width - end - 2 * pad
+        if self.horizontalScrollBar().value() and room < 0:
+            return  # who scrolls wants to read the code
+        said = self._note_for(line, painter.fontMetrics(), room)
         left = width - painter.fontMetrics().horizontalAdvance(said) - 2 * pad
         box = QRectF(left, rect.top(), width - left, rect.height())
         ground = look.blend("accent_soft", "panel", 0.15) if lit else look.color("panel")

@@ -153,7 +153,7 @@ class Counts(QWidget):
                       tuple(keys), dict(self._measured), view,
                       tuple(run.arch for run in runs))  # fmt: skip
         self.model.show(sheet)
-        verdicts = all_verdicts(sheet, runs, list(titles.values()))
+        verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
         _say(self.verdict, "\n".join(v.text for v in verdicts))
         self.verdict.setProperty("off", not all(v.equal for v in verdicts))
         restyle(self.verdict)

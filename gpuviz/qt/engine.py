@@ -276,7 +276,7 @@ class Engine:
         if not counting:
             return False
         try:
-            self._report(Counted(key, gpu.count(launch, live=True, cancel=self._stop.is_set)))
+            self._report(Counted(key, gpu.count(launch, "panel", self._stop.is_set)))
         except CountersUnavailable:
             return False
         return True

@@ -14,7 +14,7 @@ from gpuviz.qt.toolbar import Toolbar
 from gpuviz.qt.transport import Transport
 
 HANDLE = 1  # pixels between two panes; Qt makes five of them grabbable
-LIST, SIDE = 236, 330  # widths to begin with
+LIST, SIDE = 236, 352  # widths to begin with
 CODE_SHARE = 0.30  # of the height in the middle
 
 
@@ -112,7 +112,7 @@ def _scrolled(*widgets: QWidget) -> QScrollArea:
     """Panels below each other that scroll up and down when there is not enough room."""
     inside = QWidget()
     column = QVBoxLayout(inside)
-    column.setContentsMargins(16, 12, 14, 12)
+    column.setContentsMargins(14, 12, 12, 12)
     column.setSpacing(18)
     for widget in widgets:
         column.addWidget(widget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuviz.qt.count_views import Measured, Sheet, signed
@@ -51,13 +51,17 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
     unequal = [(row, r) for row, r in compared if r]
     if not unequal:
         return Verdict(f"{subject}{found.caption}: all {len(compared)} counters equal", True)
-    said = "\n".join(_sentence(row, r, source) for row, r in unequal)
+    said = "\n".join(_sentences(unequal, source))
     return Verdict(f"{subject}{found.caption}: {len(unequal)} of {len(compared)} counters differ\n"
                    f"{said}", False)
 
 
-def _sentence(row: Row, residual: float, run: Run) -> str:
-    return f"{row.label} {signed(residual)}: {cause(row.key, run)}"
+def _sentences(unequal: Sequence[tuple[Row, float]], run: Run) -> list[str]:
+    """One sentence a cause, with the rows it explains."""
+    by_cause: dict[str, list[str]] = {}
+    for row, residual in unequal:
+        by_cause.setdefault(cause(row.key, run), []).append(f"{row.label} {signed(residual)}")
+    return [f"{', '.join(rows)}: {why}" for why, rows in by_cause.items()]
 
 
 def cause(key: str, run: Run) -> str:
@@ -70,9 +74,10 @@ def cause(key: str, run: Run) -> str:
     return next((why for part, why in _CAUSES if part in key), _UNKNOWN)
 
 
-def all_verdicts(sheet: Sheet, runs: Sequence[Run], titles: Sequence[str]) -> list[Verdict]:
-    """A verdict for each run that was measured, named when there are several."""
-    several = len(runs) > 1
-    found = (verdict(sheet, number, run, title if several else "")
-             for number, (run, title) in enumerate(zip(runs, titles, strict=True)))  # fmt: skip
+def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]
+                 ) -> list[Verdict]:
+    """A verdict for each run with a title that was measured, named when there are several."""
+    several = len(titles) > 1
+    found = (verdict(sheet, sheet.runs.index(key), runs[key], title if several else "")
+             for key, title in titles.items())  # fmt: skip
     return [one for one in found if one is not None]

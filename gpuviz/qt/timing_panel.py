@@ -14,10 +14,11 @@ from gpuviz.qt.quantities import grouped
 from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Look, Theme, qcolor
 from gpuviz.qt.timing_plot import TimingPlot, color_name
-from gpuviz.qt.timings import Line, Series, lines_of, series_of
+from gpuviz.qt.timings import Line, Series, by_run, lines_of, series_of
 from gpuviz.runners.measurement import F64, Measurement
 from gpuviz.runners.throughput import Work, work_of
 
+COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read
 
 
@@ -40,6 +41,8 @@ class TimingPanel(QWidget):
         self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
         self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
         self.plot = TimingPlot(theme)
+        self.shown = label("", "quiet")
+        self.shown.hide()
         self.table = _Table(theme)
         self.trouble, self.note = label("", "trouble"), label("", "quiet")
         for words in (self.trouble, self.note):
@@ -88,7 +91,7 @@ class TimingPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(head)
-        for widget in (self.plot, self.table, self.trouble, self.note):
+        for widget in (self.plot, self.shown, self.table, self.trouble, self.note):
             column.addWidget(widget)
 
     def _measure(self, key: str, measurement: Measurement) -> None:
@@ -126,26 +129,35 @@ class TimingPanel(QWidget):
         ordered = {key: self._series[key] for key in showing.runs if key in self._series}
         self.plot.show_series(ordered)
         titles = [showing.title(key) for key in ordered]
-        self.table.show_lines(titles, lines_of(list(ordered.values())) if ordered else [])
+        self.table.show_series(titles, list(ordered.values()))
         self._say_badge(list(ordered.values()))
         notes = dict.fromkeys(n for s in ordered.values() for n in s.notes)
         missing = dict.fromkeys(self._missing.values())
         captions = dict.fromkeys(s.caption for s in ordered.values())
-        said = "\n".join([*captions, *notes, *missing])
-        self.note.setText(said)
-        self.note.setVisible(bool(said))
+        _say(self.note, "\n".join([*captions, *notes, *missing]))
+        _say(self.shown, _shown(list(ordered.values())))
 
     def _say_badge(self, series: Sequence[Series]) -> None:
         self.badge.setVisible(bool(series) or bool(self._missing))
         kind = series[0].badge if series else "unavailable"
-        launches = sum(s.launches for s in series)
-        self.badge.setText(_badge(kind, launches))
+        self.badge.setText(kind)
         self.badge.setProperty("kind", kind)
         restyle(self.badge)
 
 
-def _badge(kind: str, launches: int) -> str:
-    return f"{kind} · {grouped(launches)} launches" if launches else kind
+def _say(words: QLabel, text: str) -> None:
+    """Show a label's text, or hide it when there is none."""
+    words.setText(text)
+    words.setVisible(bool(text))
+
+
+def _shown(series: Sequence[Series]) -> str:
+    """What the plot shows."""
+    if not series:
+        return ""
+    kept, launches = max(len(s.microseconds) for s in series), max(s.launches for s in series)
+    many = f"last {kept} of {grouped(launches)}" if launches > kept else f"{kept}"
+    return f"µs, {many} launches" + (" each" if len(series) > 1 else "")
 
 
 class _Table(QWidget):
@@ -163,13 +175,21 @@ class _Table(QWidget):
         self.setAccessibleName("Times and rates")
         self.hide()
 
-    def show_lines(self, titles: Sequence[str], lines: Sequence[Line]) -> None:
-        """Show lines of cells; titles only when there are several columns."""
-        wanted: dict[tuple[int, int], tuple[str, str, str]] = {}
-        if len(titles) > 1:
-            for column, title in enumerate(titles, 1):
-                color = _code(self._theme.look, color_name(column - 1, len(titles)))
-                wanted[0, column] = (f'<span style="color:{color}">■</span> {title}', "quiet", "")
+    def show_series(self, titles: Sequence[str], series: Sequence[Series]) -> None:
+        """A column for each of up to two runs, a line for each of more."""
+        marked = [self._marked(number, titles) for number in range(len(titles))]
+        if len(series) > COLUMNS:
+            self._show([], by_run(marked, series))
+        else:
+            self._show(marked if len(series) > 1 else [], lines_of(series) if series else [])
+
+    def _marked(self, number: int, titles: Sequence[str]) -> str:
+        """A title with the colour that its run has in the plot."""
+        color = _code(self._theme.look, color_name(number, len(titles)))
+        return f'<span style="color:{color}">■</span> {titles[number]}'
+
+    def _show(self, titles: Sequence[str], lines: Sequence[Line]) -> None:
+        wanted = {(0, column): (title, "quiet", "") for column, title in enumerate(titles, 1)}
         for row, line in enumerate(lines, 1):
             wanted[row, 0] = (line.name, "", line.hint)
             for column, cell in enumerate(line.cells, 1):

@@ -13,6 +13,7 @@ from gpuviz.runners.throughput import Throughput, Work, throughput
 
 KEPT = 400  # launches that are plotted and counted in the statistics
 THIN = "\u2009"
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 
 
@@ -101,12 +102,19 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
     spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)), HINTS["median"])
     lines = [*_joined(median, spread), _line("shortest", [duration(s.minimum) for s in series],
                                              _ratio([s.minimum for s in series]))]  # fmt: skip
-    for name, which, unit in (("useful bytes", 0, "GB/s"), ("moved bytes", 1, "GB/s"),
-                              ("arithmetic", 2, "GFLOP/s")):  # fmt: skip
+    for name, which, unit in (("useful bytes", 0, "B/s"), ("moved bytes", 1, "B/s"),
+                              ("arithmetic", 2, "FLOP/s")):  # fmt: skip
         lines += _rates(name, unit, series, which)
     if any(s.differences for s in series):
         lines.append(_line("result", [_difference(s) for s in series], [""]))
     return lines
+
+
+def by_run(titles: Sequence[str], series: Sequence[Series]) -> list[Line]:
+    """One line a run, for more runs than there is room for columns; ratios are to the first."""
+    return [Line(title, (f"{duration(s.median)}  ± {_spread(s)}",
+                         ratio(series[0].median, s.median)), HINTS["median"])
+            for title, s in zip(titles, series, strict=True)]  # fmt: skip
 
 
 def _line(name: str, cells: Cells, end: Cells) -> Line:
@@ -145,6 +153,12 @@ def three(value: float) -> str:
     return f"{value:.3g}"
 
 
+def _scaled(value: float, unit: str) -> str:
+    """`57.4 GB/s`: in millions, thousands of millions, or beyond."""
+    scale, prefix = next(((s, p) for s, p in _PREFIXES if value >= s), _PREFIXES[-1])
+    return f"{three(value / scale)}{THIN}{prefix}{unit}"
+
+
 def _ratio(values: Sequence[float | None]) -> Cells:
     return [ratio(*values)] if len(values) == 2 else []
 
@@ -162,7 +176,7 @@ def _rates(name: str, unit: str, series: Sequence[Series], which: int) -> list[L
     values = [_part(s.rates, which) for s in series]
     if not any(values):
         return []
-    said = ["–" if v is None else f"{three(v / 1e9)}{THIN}{unit}" for v in values]
+    said = ["–" if v is None else _scaled(v, unit) for v in values]
     line = _line(name, said, _ratio(values))
     shares = [_of_peak(s.peaks, v, which) for s, v in zip(series, values, strict=True)]
     if not any(shares):

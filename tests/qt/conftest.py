@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from gpuviz.qt.fonts import load_fonts
+from gpuviz.qt.meter import Sources
 from gpuviz.qt.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -23,14 +24,14 @@ def perform() -> FakePerform:
 
 
 @pytest.fixture
-def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callable[[], Window]]:
+def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callable[..., Window]]:
     """Makes windows that share one settings file; each is shown and has its first story."""
     load_fonts()
     made: list[Window] = []
 
-    def window() -> Window:
+    def window(sources: Sources | None = None) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
-        shown = Window(perform, LESSONS, settings)
+        shown = Window(perform, LESSONS, settings, sources)
         made.append(shown)
         shown.show()
         qtbot.waitExposed(shown)

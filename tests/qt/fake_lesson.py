@@ -9,15 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.arguments import parse
+from gpuviz.compile import Program
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Cancelled
 from gpuviz.memory.counting import Counter
 from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.runners.job import Job
 from gpuviz.scenes.base import (
     Choice,
     Lesson,
     Parameter,
+    Plan,
     Preset,
     Step,
     Story,
@@ -130,7 +134,20 @@ def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] =
     launch = Launch("pairs", (64, 1, 1), (256, 1, 1))
     trace = Trace(launch, (LOAD, STORE), requests, (0,), 64, 1000, 32, findings=findings,
                   source=SOURCE, ptx=PTX, arch=arch)  # fmt: skip
-    return Run(trace, counter.result(), {}, arch, level, "SASS equals the PTX here.")
+    outputs = {"in": np.arange(64, dtype=np.float32), "out": np.zeros(32, np.float32)}
+    return Run(trace, counter.result(), outputs, arch, level, "SASS equals the PTX here.")
+
+
+def plan(role: str, values: Values) -> Plan:
+    """A launch of a kernel that exists; `job_of` makes a job of it without a compiler."""
+    arguments = ("f32[64]=arange", "f32[32]=zeros", f"i32={values['stride']}")
+    return Plan(role, "coalescing.cu", "pairs", (64, 1, 1), (256, 1, 1), arguments)
+
+
+def job_of(plan: Plan, arch: str) -> Job:
+    """The job of `plan`; nobody executes its machine code."""
+    program = Program(PTX, b"machine code", "", {}, (), SOURCE, "pairs.cu", arch, "none")
+    return Job(program, "pairs", plan.grid, plan.block, tuple(map(parse, plan.arguments)))
 
 
 @dataclass
@@ -143,6 +160,7 @@ class FakePerform:
     error: Callable[[Values], Exception | None] = lambda values: None
     findings: tuple[Finding, ...] = ()
     roles: tuple[str, ...] = ("pairs",)
+    planned: bool = False  # whether there is a launch that a GPU could run
 
     def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
                  progress: Progress, cancel: Cancel) -> Performance:
@@ -153,7 +171,8 @@ class FakePerform:
         if error := self.error(values):
             raise error
         runs = {role: run(values, arch, level, self.findings) for role in self.roles}
-        return Performance(lesson.tell(values, runs), runs, ())
+        plans = tuple(plan(role, values) for role in self.roles) if self.planned else ()
+        return Performance(lesson.tell(values, runs), runs, plans)
 
     def _wait(self, values: Values, progress: Progress, cancel: Cancel) -> None:
         for tick in range(2000):

@@ -1,0 +1,91 @@
+"""A GPU that is none: the real worker loop and pipes, answers made up. Run as a program.
+
+`python fake_gpu.py BEHAVIOUR`: "well", or how its launches end: "fault", "hang", "die", "denied"
+(counters only), "none" (no GPU is there).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from gpuviz.errors import KernelFault
+from gpuviz.runners.counters import SETS
+from gpuviz.runners.faults import CountersUnavailable, NoDevice
+from gpuviz.runners.gpu import protocol
+from gpuviz.runners.gpu.protocol import Reply
+from gpuviz.runners.gpu.worker import serve
+from gpuviz.runners.measurement import DeviceFacts, Telemetry
+
+DENIED = "hardware counters are denied: ask the administrator"
+COUNTS = {"global_load_requests": 512.0, "global_load_sectors": 4096.0, "global_load_lines": 1024.0,
+          "global_store_requests": 512.0, "global_store_sectors": 2049.0}  # fmt: skip
+
+
+def facts(index: int, why: str = "") -> DeviceFacts:
+    return DeviceFacts(index, f"NVIDIA Test {index}", "9.0", "580.1", "13.0", 132, 1 << 36,
+                       50 << 20, f"bus{index}", counters=why)  # fmt: skip
+
+
+class FakeDevice:
+    """Answers at once; durations are 2.3 microseconds with a seeded noise."""
+
+    def __init__(self, behaviour: str) -> None:
+        self._behaviour = behaviour
+        self._random = np.random.default_rng(7)
+        self._arrays: dict[str, tuple[protocol.Array, ...]] = {}
+
+    def fatal(self, error: Exception) -> bool:
+        return isinstance(error, KernelFault)
+
+    def describe(self, request: protocol.Describe) -> Reply:
+        if self._behaviour == "none":
+            raise NoDevice("no NVIDIA driver on this machine")
+        why = DENIED if self._behaviour == "denied" else ""
+        return Reply({"devices": [asdict(facts(0, why)), asdict(facts(1, why))], "own": 0})
+
+    def load(self, request: protocol.Load) -> Reply:
+        self._arrays[request.key] = tuple(a for a in request.arrays[1:] if a.ndim)
+        return Reply()
+
+    def drop(self, request: protocol.Drop) -> Reply:
+        return Reply()
+
+    def run(self, request: protocol.Run) -> Reply:
+        if self._behaviour == "fault":
+            raise KernelFault("the kernel accessed an illegal address")
+        if self._behaviour == "hang":
+            time.sleep(3600)
+        if self._behaviour == "die":
+            os._exit(7)
+        return Reply(arrays=self._arrays[request.key])
+
+    def time(self, request: protocol.Time) -> Reply:
+        noise = self._random.gamma(2.0, 0.02, request.count)
+        return Reply({"clocks": [1980.0]}, (2.25 + noise,))
+
+    def count(self, request: protocol.Count) -> Reply:
+        if self._behaviour == "denied":
+            raise CountersUnavailable(DENIED, "denied")
+        values = {k: v for k, v in COUNTS.items() if k in SETS[request.which]}
+        return Reply({"values": values, "passes": 1})
+
+    def peaks(self, request: protocol.Peaks) -> Reply:
+        return Reply({"bytes_per_second": 4.157e12, "flops_per_second": 6e13})
+
+    def sense(self, request: protocol.Sense) -> Reply:
+        return Reply(asdict(Telemetry(1980.0, 3201.0, 45.0, 148.0, 1 << 30)))
+
+
+def arguments(behaviour: str = "well") -> list[str]:
+    """How this program is started."""
+    return [sys.executable, str(Path(__file__)), behaviour]
+
+
+if __name__ == "__main__":
+    serve(FakeDevice(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)
