@@ -11,7 +11,7 @@ from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.ptx.decode.memory import describe
 from gpuviz.ptx.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
-from gpuviz.trace import Access, MemoryInstruction, Sink
+from gpuviz.trace import LANES, Access, MemoryInstruction, Op, Sink
 
 
 class Replay:
@@ -56,7 +56,7 @@ class Replay:
         if wrong.any() if access.active is None else (wrong & access.active).any():
             self.misaligned.add(access.instruction.ptx_line)
             address = address & ~np.uint64(emit.width - 1)
-        return Access(_named(access.instruction, emit), address, access.active, access.repeat)
+        return replace(access, instruction=_named(access.instruction, emit), address=address)
 
 
 def _named(instruction: MemoryInstruction, emit: Emit) -> MemoryInstruction:
@@ -70,15 +70,16 @@ def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
     """
     rows = [_issued(row, plan, executed) for row in counts.rows]
     rows += _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
+    rows += [_spilled(pc, emit, executed[pc]) for pc, emit in plan.spills if executed.get(pc)]
     sums: dict[MemoryInstruction, dict[str, int]] = {}
     for row in rows:
         at = row.instruction
         at = replace(at, pc=plan.origin.get(at.pc, at.pc))
-        total = sums.setdefault(at, dict.fromkeys(row.counts, 0))
+        total = sums.setdefault(at, {})
         for key, value in row.counts.items():
-            total[key] += value
+            total[key] = total.get(key, 0) + value
     ordered = sorted(sums, key=lambda i: (i.pc, i.function, i.space, i.text))
-    return Counts(tuple(CountRow(i, sums[i]) for i in ordered))
+    return replace(counts, rows=tuple(CountRow(i, sums[i]) for i in ordered))
 
 
 def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
@@ -118,3 +119,13 @@ def _quiet(at: Instruction, function: str, emit: Emit, executed: Mapping[int, in
     prefix = f"shared_{op}_"
     return CountRow(row, {prefix + "requests": executed.get(emit.owner, 0),
                           prefix + "wavefronts": 0, prefix + "wavefronts_ideal": 0})
+
+
+def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
+    """A spill: one word after the other of all lanes, so as many sectors as bytes a lane."""
+    sass, width = emit.sass, emit.width
+    op: Op = sass.memory.op if sass.memory else "load"
+    at = MemoryInstruction(pc, sass.line, sass.ptx_line, sass.opcode, op, "local", width)
+    counts = {"requests": warps, "sectors": warps * width, "lines": warps * max(1, width // 4),
+              "sectors_ideal": warps * width, "bytes": warps * width * LANES}
+    return CountRow(at, {f"local_{op}_{key}": value for key, value in counts.items()})

@@ -13,6 +13,7 @@ _LABEL = re.compile(r"^([.$\w]+):$")
 _PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)( inlined at)?')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 _PARTS = re.compile(r"(?:@(!?U?P\w+)\s+)?(\S+)\s*(.*)$")
+_REMARK = re.compile(r'\s*\(\*"(\w+)"\*\)')
 _TARGET = re.compile(r"`\(([^)]+)\)")
 _PTX = ".nv_debug_ptx_txt"
 
@@ -30,6 +31,7 @@ class SassInstruction:
         PTX text; 0 when the compiler does not tell
     inlined : whether the CUDA line lies in a function inlined here
     target : address it may jump to, -1 when it does not jump
+    spill : whether it saves or restores a register that was short
     """
 
     address: int
@@ -41,6 +43,7 @@ class SassInstruction:
     ptx_line: int
     inlined: bool = False
     target: int = -1
+    spill: bool = False
 
     @cached_property
     def memory(self) -> Memory | None:
@@ -131,8 +134,8 @@ class _Reader:
             self.labels.setdefault(address, []).append(name)
         self._waiting.clear()
         self._new_place = False
-        parts = _PARTS.match(text)
+        parts = _PARTS.match(_REMARK.sub("", text))
         if parts is not None:
             self.instructions.append(SassInstruction(
-                address, text, parts[1] or "", parts[2], parts[3], self._line, self._ptx_line,
-                self._inlined))
+                address, parts[0], parts[1] or "", parts[2], parts[3], self._line, self._ptx_line,
+                self._inlined, spill="SpillRefill" in text))

@@ -14,7 +14,7 @@ instruction the PTX line it comes from; a merged access has the line of one of i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuviz.ptx.code import ends_block
@@ -54,9 +54,20 @@ def make_plan(module: Module, listing: Listing) -> Plan:
         origin.update(matcher.origin)
     new = replace(module, functions=tuple(functions))
     used = _twins(matches, listing) | {e.sass.address for _, e in idle}
-    left = tuple(i for i in listing.memory if i.address not in used)
-    plan = Plan(new, matches, origin, tuple(idle), (), left)
+    left = tuple(i for i in listing.memory if i.address not in used and not i.spill)
+    plan = Plan(new, matches, origin, tuple(idle), _spills(new, listing), (), left)
     return replace(plan, differences=differences(plan))
+
+
+def _spills(module: Module, listing: Listing) -> tuple[tuple[int, Emit], ...]:
+    """Spills, each owned by the PTX block whose line it has."""
+    first: dict[int, int] = {}
+    for function in module.functions:
+        for span in spans(function, ends_block):
+            for i in function.body[span.start:span.end]:
+                first.setdefault(i.ptx_line, function.body[span.start].pc)
+    return tuple((owner, Emit(i, 0, i.memory.width, owner)) for i in listing.memory
+                 if i.spill and i.memory and (owner := first.get(i.ptx_line, -1)) >= 0)
 
 
 def _twins(matches: dict[int, Match], listing: Listing) -> set[int]:
@@ -90,6 +101,10 @@ class _Shares:
         self._count = Counter(m.instruction.ptx_line for m in members)
         self._given: Counter[int] = Counter()
 
+    def at(self, line: int) -> Sequence[SassInstruction]:
+        """All instructions of a line."""
+        return self._found.get(line, ())
+
     def of(self, group: Sequence[_Access]) -> list[SassInstruction] | None:
         """The next share of a group; None when a line cannot be divided evenly."""
         share: list[SassInstruction] = []
@@ -115,31 +130,37 @@ class _Matcher:
         self.origin = rewriter.origin
         self.idle: list[tuple[int, Emit]] = []
         self._chunk_of = rewriter.chunk_of
-        self._taken = {pc: {c.block for c in chunks} for loop, chunks in shapes
-                       for pc in (i.pc for i in function.body[loop.start:loop.end])}
+        self._tests = rewriter.tests
+        self._taken = {i.pc: {(c.block, c.guard) for c in chunks} for loop, chunks in shapes
+                       for i in function.body[loop.start:loop.end]}
         self._blocks = spans(self.function, ends_block)
-        self._owners = Owners(self.function, self._blocks, code)
+        self._owners = Owners(self.function, self._blocks, code, set(rewriter.tests.values()))
 
     def matches(self) -> dict[int, Match]:
         """A match for each memory instruction of the function."""
         values = Values(self.function, self._blocks)
-        found: dict[int, Match] = {}
+        units: dict[object, list[_Access]] = {}
         for number, span in enumerate(self._blocks):
-            members = _accesses(self.function, span, number, values)
-            for group in _by_chunk(members, self._chunk_of):
-                found.update({m.pc: m for m in self._group(group)})
-        return found
+            for access in _accesses(self.function, span, number, values):
+                chunk = self._chunk_of.get(access.instruction.pc)
+                units.setdefault(chunk or (number,), []).append(access)
+        return {m.pc: m for unit in units.values() for m in self._unit(unit)}
 
-    def _group(self, members: Sequence[_Access]) -> Iterable[Match]:
-        """Accesses of one block (and, in an unrolled loop, one chunk)."""
+    def _unit(self, members: Sequence[_Access]) -> Iterable[Match]:
+        """Accesses of one block, or of all copies of a loop's body in one block of code."""
         chunk = self._chunk_of.get(members[0].instruction.pc)
-        lines = {m.instruction.ptx_line for m in members}
+        lines = {m.instruction.ptx_line: m.instruction for m in members}
         taken = self._taken.get(members[0].instruction.pc, set())
-        places = ([chunk.block] if chunk else
-                  [n for n in range(len(self._code)) if n not in taken])
-        versions = {n: found for n in places
-                    if (found := [i for i in self._code[n].instructions
-                                  if i.memory is not None and i.ptx_line in lines])}
+
+        def fits(place: int, sass: SassInstruction) -> bool:
+            if sass.ptx_line not in lines or not _same_kind(lines[sass.ptx_line], sass):
+                return False
+            if chunk is not None:
+                return place == chunk.block and chunk.guard in ("", sass.guard)
+            return (place, "") not in taken and (place, sass.guard) not in taken
+
+        versions = {n: found for n, block in enumerate(self._code)
+                    if (found := [i for i in block.instructions if fits(n, i)])}
         self._set_aside(members, versions)
         shares = {n: _Shares(members, found) for n, found in versions.items()}
         for same_base in _by_base(members):
@@ -158,6 +179,8 @@ class _Matcher:
 
     def _same_base(self, members: Sequence[_Access], shares: dict[int, _Shares]) -> list[Match]:
         """The first version of a group stands for the others, which are copies of it."""
+        if members[0].instruction.opcode.name in ("atom", "red"):
+            return [_atomic(m, shares) for m in members]
         mine = {n: share for n, known in shares.items() if (share := known.of(members)) != []}
         if not mine and members[0].instruction.pc in self._taken:
             return _unmatched(members)  # a loop that was unrolled as a whole: there is no rest
@@ -193,9 +216,20 @@ class _Matcher:
         memory = sass.memory
         if sass.guard and memory is not None and memory.space == "shared" and (
                 memory.op in ("load", "store")):
-            block = self._owners.owner(place, access.block)
-            owner = self.function.body[self._blocks[block].start].pc
+            owner = self._owner(sass, place, access)
         return Emit(sass, shift, width, owner)
+
+    def _owner(self, sass: SassInstruction, place: int, access: _Access) -> int:
+        """The pc that tells how often a guarded instruction is issued."""
+        pc = access.instruction.pc
+        chunk = self._chunk_of.get(pc)
+        if pc in self._tests and (not self._code_loops(place) if chunk is None else chunk.guard):
+            return self._tests[pc]
+        block = self._owners.owner(place, access.block)
+        return self.function.body[self._blocks[block].start].pc
+
+    def _code_loops(self, place: int) -> bool:
+        return place in self._code[place].next
 
     def _solved(self, members: Sequence[_Access], place: int, found: Sequence[SassInstruction]
                 ) -> list[Match]:
@@ -219,6 +253,25 @@ class _Matcher:
         return Match(piece.pc, "same" if plain else "widened", emits)
 
 
+def _atomic(access: _Access, shares: Mapping[int, _Shares]) -> Match:
+    """An atomic stays one: the counter knows what loops and votes the assembler makes of it."""
+    found = [i for share in shares.values() for i in share.at(access.instruction.ptx_line)]
+    emits = tuple(Emit(i, 0, i.memory.width) for i in found if i.memory is not None)
+    return Match(access.instruction.pc, "same" if emits else "dropped", emits)
+
+
+def _same_kind(instruction: Instruction, sass: SassInstruction) -> bool:
+    """Whether machine code on the line of a PTX instruction may be its access."""
+    if sass.memory is None or sass.spill:
+        return False
+    name, op = instruction.opcode.name, sass.memory.op
+    wanted = {"ld": "load", "ldu": "load", "st": "store"}.get(name, op)
+    spaces = {m.partition("::")[0] for m in instruction.opcode.mods}
+    known = sass.memory.space if sass.memory.space in ("global", "shared", "local") else ""
+    return op == wanted and (not known or known in spaces or name in ("atom", "red", "cp")
+                             or spaces.isdisjoint(("global", "shared", "local", "const")))
+
+
 def _unmatched(members: Sequence[_Access]) -> list[Match]:
     return [Match(m.instruction.pc, "unmatched") for m in members]
 
@@ -231,8 +284,14 @@ def _alike(one: Sequence[Match], other: Sequence[Match]) -> bool:
 
 def _shapes(function: Function, code: Sequence[SassBlock]) -> list[Shape]:
     found = [(loop, chunks_of(function, loop, code)) for loop in counted_loops(function)]
-    return [(loop, chunks) for loop, chunks in found if chunks and (
-        [c.copies for c in chunks] == sorted({c.copies for c in chunks}, reverse=True))]
+    return [(loop, chunks) for loop, chunks in found if chunks and _descend(chunks)]
+
+
+def _descend(chunks: Sequence[Chunk]) -> bool:
+    """Whether chunks come in the known order: peeled ones, then fewer and fewer copies."""
+    many = [c.copies for c in chunks if c.copies > 1]
+    peeled = all(c.copies == 1 for c in chunks[:len(chunks) - len(many)])
+    return peeled and many == sorted(set(many), reverse=True)
 
 
 def _accesses(function: Function, span: Span, block: int, values: Values) -> list[_Access]:
@@ -254,18 +313,12 @@ def width_of(instruction: Instruction) -> int:
     return count * (16 if mods[-1] == "b128" else type_bytes(mods[-1]))
 
 
-def _by_chunk(members: Sequence[_Access], chunk_of: dict[int, Chunk]) -> list[list[_Access]]:
-    found: dict[Chunk | None, list[_Access]] = {}
-    for member in members:
-        found.setdefault(chunk_of.get(member.instruction.pc), []).append(member)
-    return list(found.values())
-
-
 def _by_base(members: Sequence[_Access]) -> list[list[_Access]]:
-    """Accesses of one kind to one base, in program order."""
+    """Accesses of one kind to one base in one block, in program order."""
     found: dict[tuple[object, ...], list[_Access]] = {}
     for member in members:
         opcode = member.instruction.opcode
-        key = (member.terms, opcode.name, "shared" in opcode.text, "local" in opcode.text)
+        key = (member.block, member.terms, opcode.name, "shared" in opcode.text,
+               "local" in opcode.text)
         found.setdefault(key, []).append(member)
     return list(found.values())

@@ -72,9 +72,12 @@ def _address_bracket(name: str, operands: str) -> str:
 
 
 def _split(address: str) -> tuple[str, int]:
-    """Base registers and immediate offset of `R4.X4+UR8+-0x40`."""
+    """Base registers and immediate offset of `R4.X4+UR8+-0x40`; RZ and URZ are 0, so no base."""
     found = _OFFSET.search(address)
-    if found is None:
-        return ("", int(address, 16)) if address.startswith("0x") else (address, 0)
-    sign = -1 if (found[1] == "-") != (found[2] == "-") else 1
-    return address[: found.start()], sign * int(found[3], 16)
+    offset = 0
+    if address.startswith("0x"):
+        address, offset = "", int(address, 16)
+    elif found is not None:
+        sign = -1 if (found[1] == "-") != (found[2] == "-") else 1
+        address, offset = address[: found.start()], sign * int(found[3], 16)
+    return "+".join(r for r in address.split("+") if r not in ("RZ", "URZ")), offset

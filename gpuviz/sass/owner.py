@@ -8,7 +8,7 @@ the block with the branch is executed: that block is found here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from gpuviz.ptx.flow import Span
 from gpuviz.ptx.ir import Function
@@ -20,15 +20,19 @@ _TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P",
 
 
 class Owners:
-    """Finds, for a block of machine code and a block of PTX, the PTX block executed as often."""
+    """Finds, for a block of machine code and a block of PTX, the PTX block executed as often.
 
-    def __init__(self, function: Function, blocks: Sequence[Span], code: Sequence[SassBlock]
-                 ) -> None:
+    `tests` are the pcs of the instructions that unrolling added before its chunks.
+    """
+
+    def __init__(self, function: Function, blocks: Sequence[Span], code: Sequence[SassBlock],
+                 tests: Set[int] = frozenset()) -> None:
         following = [b.next for b in blocks]
         self._lines = [{i.ptx_line for i in function.body[b.start:b.end]} for b in blocks]
         self._code = code
         self._above = dominators(following)
         self._headers = frozenset(loops(following))
+        self._tests = {n for n, b in enumerate(blocks) if function.body[b.start].pc in tests}
 
     def owner(self, sass_block: int, block: int) -> int:
         """The PTX block that is executed whenever the machine code's block is."""
@@ -43,8 +47,11 @@ class Owners:
     def _chain(self, block: int) -> list[int]:
         """The block and those that dominate it, up to the header of its loop."""
         found = [block]
-        while found[-1] not in self._headers and self._above.get(found[-1], found[-1]) != found[-1]:
-            found.append(self._above[found[-1]])
+        while found[-1] not in self._headers:
+            above = self._above.get(found[-1], found[-1])
+            if above == found[-1] or above in self._tests:
+                break
+            found.append(above)
         return found
 
     def _present(self, sass_block: int, names: frozenset[str]) -> set[int]:

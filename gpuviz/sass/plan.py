@@ -65,13 +65,16 @@ class Plan:
     origin : pc of an unrolled copy to the pc of the instruction it was copied from
     idle : machine instructions that never access memory but are issued (`@!PT LDS`, which goes
         before an asynchronous copy on sm_90), with the pc of the PTX instruction they come with
+    spills : machine instructions that save and restore registers, with the pc of the first
+        instruction of the PTX block they belong to
     differences : in the order of the PTX text
-    unaccounted : machine instructions that stand for no PTX memory instruction (spills, ...)
+    unaccounted : machine instructions that stand for no PTX memory instruction (jump tables)
     """
 
     module: Module
     matches: Mapping[int, Match]
     origin: Mapping[int, int] = field(default_factory=dict)
     idle: tuple[tuple[int, Emit], ...] = ()
+    spills: tuple[tuple[int, Emit], ...] = ()
     differences: tuple[Difference, ...] = ()
     unaccounted: tuple[SassInstruction, ...] = ()

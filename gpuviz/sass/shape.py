@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gpuviz.ptx.ir import Function, Instruction
 from gpuviz.sass.flow import SassBlock, name_of
+from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.unroll import Chunk, Loop
 
 _ARITHMETIC = frozenset({"FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"})
@@ -14,14 +15,31 @@ _DATA = ("f16", "f16x2", "bf16", "f32", "f64")
 
 
 def chunks_of(function: Function, loop: Loop, code: Sequence[SassBlock]) -> tuple[Chunk, ...]:
-    """The blocks of machine code that hold several copies of a loop's body, in address order."""
+    """The blocks of machine code that hold several copies of a loop's body, in address order.
+
+    A single copy before them is the first iteration, peeled off.
+    """
     lines = {i.ptx_line for i in function.body[loop.start:loop.end] if is_data(i)}
-    found = []
-    for number, block in enumerate(code):
-        copies = _copies(block, lines)
-        if copies > 1:
-            found.append(Chunk(copies, number in block.next, number))
-    return tuple(found)
+    straight = len(loop.blocks) == 1
+    found = [chunk for number, block in enumerate(code)
+             for chunk in _chunks(number, block, lines, straight)]
+    last = max((n for n, chunk in enumerate(found) if chunk.copies > 1), default=-1)
+    return tuple(found[:last + 1])
+
+
+def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> list[Chunk]:
+    """The copies in one block.
+
+    The body of a `straight` loop has no branches; where all its instructions are guarded, the
+    assembler put chunks under a guard each.
+    """
+    found = [i for i in block.instructions if i.ptx_line in lines
+             and (i.memory is not None or name_of(i) in _ARITHMETIC)]
+    guards = dict.fromkeys(i.guard for i in found)
+    if "" in guards or not straight:
+        copies = _copies(found)
+        return [Chunk(copies, number in block.next, number)] if copies else []
+    return [Chunk(_copies([i for i in found if i.guard == g]), False, number, g) for g in guards]
 
 
 def is_data(instruction: Instruction) -> bool:
@@ -39,9 +57,7 @@ def is_memory(instruction: Instruction) -> bool:
     return opcode.name in ("ld", "ldu", "st", "atom", "red") and "param" not in spaces
 
 
-def _copies(block: SassBlock, lines: set[int]) -> int:
-    """How often most of the lines occur in a block; the larger number in case of doubt."""
-    counts = Counter(i.ptx_line for i in block.instructions if i.ptx_line in lines
-                     and (i.memory is not None or name_of(i) in _ARITHMETIC))
-    often = Counter(counts.values())
+def _copies(found: Sequence[SassInstruction]) -> int:
+    """How often most of the lines occur; the larger number in case of doubt."""
+    often = Counter(Counter(i.ptx_line for i in found).values())
     return max(often, key=lambda n: (often[n], n), default=0)

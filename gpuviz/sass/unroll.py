@@ -6,7 +6,13 @@ the rest. Emulating the loop in the unrolled shape gives the requests of the cod
 
 The shape is that of the machine code: blocks with several copies of the body, most copies first,
 each entered while at least so many iterations are left; whatever is left is done by the loop
-itself. The rewritten function computes the same as the original whatever the shape.
+itself. The rewritten function computes the same as the original whatever the shape. For each chunk
+
+    test:   @done bra next              (lanes that finished in an earlier chunk come by as well)
+            due = the last of the chunk's iterations is due;  @!due bra next
+            body, as many times as there are copies
+            @p bra test (or next, for a chunk that is not a loop);  done = true
+    next:
 """
 
 from __future__ import annotations
@@ -23,19 +29,21 @@ from gpuviz.sass.flow import loops
 from gpuviz.sass.symbolic import Form, Values
 
 _MONOTONE = frozenset({"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"})
-_INTEGER = frozenset({"s32", "u32", "s64", "u64"})
+_INTEGER = frozenset({"s32", "u32", "b32", "s64", "u64", "b64"})
 
 
 @dataclass(frozen=True)
 class Chunk:
     """`copies` bodies in a row, entered while so many iterations are left; repeated if `loop`.
 
-    `block` is the number of the machine code's basic block.
+    `block` is the number of the machine code's basic block. `guard` is the predicate of all its
+    instructions where the assembler replaced the branch around the chunk by it, else "".
     """
 
     copies: int
     loop: bool
     block: int
+    guard: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,110 +131,124 @@ def _writes(function: Function, span: Span, register: Reg) -> bool:
 
 
 class Rewriter:
-    """Unrolls loops of one function; `origin` maps the pc of each copy to that of its original."""
+    """Unrolls loops of one function.
+
+    `origin` maps the pc of each copy to that of its original, `chunk_of` to its chunk; `tests` the
+    pc of an instruction of a chunk, or of the loop that is left, to the test before it.
+    """
 
     def __init__(self, function: Function, next_pc: int) -> None:
         self._function = function
         self._pcs = count(next_pc)
+        self._names = count()
         self._types = list(function.registers)
-        self._labels = dict(function.labels)
+        self._body: list[Instruction] = []
+        self._placed: dict[str, int] = {}
         self.origin: dict[int, int] = {}
         self.chunk_of: dict[int, Chunk] = {}
-        self._names = count()
+        self.tests: dict[int, int] = {}
 
     def unrolled(self, shapes: Sequence[tuple[Loop, tuple[Chunk, ...]]]) -> Function:
-        """The function with each loop in its shape. `chunk_of` then tells a copy's chunk by pc."""
-        body: list[Instruction] = []
-        moved: dict[int, int] = {}
+        """The function with each loop in its shape."""
         at = 0
         for loop, chunks in sorted(shapes, key=lambda s: s[0].start):
-            moved.update({i: len(body) + i - at for i in range(at, loop.start)})
-            body += self._function.body[at:loop.start]
-            self._loop(loop, chunks, body)
+            self._keep(at, loop.start)
+            self._loop(loop, chunks)
             at = loop.end
-        moved.update({i: len(body) + i - at for i in range(at, len(self._function.body) + 1)})
-        body += self._function.body[at:]
-        inside = self._placed
-        labels = {name: inside.get(name, moved.get(place, -1))
-                  for name, place in self._labels.items()}
-        return replace(self._function, body=tuple(body), labels=labels,
+        self._keep(at, len(self._function.body))
+        return replace(self._function, body=tuple(self._body), labels=self._placed,
                        registers=tuple(self._types))
 
-    _placed: dict[str, int]
+    def _keep(self, start: int, end: int) -> None:
+        """Instructions [start, end) as they are; labels at `end` belong to what follows."""
+        last = end == len(self._function.body)
+        for name, place in self._function.labels.items():
+            if start <= place < end or last and place == end:
+                self._placed[name] = len(self._body) + place - start
+        self._body += self._function.body[start:end]
 
-    def _loop(self, loop: Loop, chunks: tuple[Chunk, ...], body: list[Instruction]) -> None:
-        """All chunks of a loop, then the loop itself."""
-        if not hasattr(self, "_placed"):
-            self._placed = {}
-        entries = [name for name, place in self._function.labels.items() if place == loop.start]
-        out = self._label()
+    def _loop(self, loop: Loop, chunks: tuple[Chunk, ...]) -> None:
+        """All chunks of a loop, then the loop itself for what is left."""
+        for name, place in self._function.labels.items():
+            if place == loop.start:
+                self._placed[name] = len(self._body)
+        done = self._register("pred")
+        self._set(loop, done, False)
         heads = [self._label() for _ in chunks] + [self._label()]
-        for name in entries:
-            self._placed[name] = len(body)
-        for number, chunk in enumerate(chunks):
-            self._placed[heads[number]] = len(body)
-            self._chunk(loop, chunk, body, heads[number], heads[number + 1], out)
-        self._placed[heads[-1]] = len(body)
-        self._copy(loop, body, heads[-1], None, original=True)
-        self._placed[out] = len(body)
+        for chunk, head, after in zip(chunks, heads, heads[1:], strict=False):
+            self._chunk(loop, chunk, head, after, done)
+        self._rest(loop, heads[-1], done)
 
-    def _chunk(self, loop: Loop, chunk: Chunk, body: list[Instruction], head: str, after: str,
-               out: str) -> None:
-        self._guard(loop, chunk, body, after)
+    def _chunk(self, loop: Loop, chunk: Chunk, head: str, after: str, done: Reg) -> None:
+        self._placed[head] = len(self._body)
+        first = self._add(loop.test, Opcode("bra"), (Sym(after),), done)
+        self._guard(loop, chunk, after)
         for number in range(chunk.copies):
-            last = number + 1 == chunk.copies
-            self._copy(loop, body, (head if chunk.loop else after) if last else None, chunk)
-        jump = self._function.body[loop.end - 1]
-        body.append(self._new(jump, Opcode("bra"), (Sym(out),), None))
+            start = len(self._body)
+            self._copy(loop)
+            for instruction in self._body[start:]:
+                self.chunk_of[instruction.pc] = chunk
+                self.tests[instruction.pc] = first.pc
+            if number + 1 == chunk.copies:
+                jump = self._function.body[loop.end - 1]
+                self._add(jump, jump.opcode, (Sym(head if chunk.loop else after),), jump.guard)
+        self._set(loop, done, True)
 
-    def _guard(self, loop: Loop, chunk: Chunk, body: list[Instruction], after: str) -> None:
+    def _rest(self, loop: Loop, head: str, done: Reg) -> None:
+        """The original loop, for lanes that are not done."""
+        self._placed[head] = len(self._body)
+        out, again = self._label(), self._label()
+        first = self._add(loop.test, Opcode("bra"), (Sym(out),), done)
+        self._placed[again] = len(self._body)
+        for name, place in self._function.labels.items():
+            if loop.start < place < loop.end:
+                self._placed[name] = len(self._body) + place - loop.start
+        body = self._function.body[loop.start:loop.end]
+        self._body += (*body[:-1], replace(body[-1], operands=(Sym(again),)))
+        self.tests.update({i.pc: first.pc for i in body})
+        self._placed[out] = len(self._body)
+
+    def _guard(self, loop: Loop, chunk: Chunk, after: str) -> None:
         """Skip the chunk unless all its iterations are due."""
         test = loop.test
         steps = range(1, chunk.copies)
         if test.opcode.mods[0] in _MONOTONE:
             steps = range(chunk.copies - 1, chunk.copies)
-        for step in steps:
-            moved = self._register(loop.counter.type)
+        kind = "s64" if test.opcode.mods[-1].endswith("64") else "s32"
+        for step in steps if chunk.copies > 1 else ():
+            moved, due = self._register(loop.counter.type), self._register("pred")
             lead = loop.ahead + (step - 1) * loop.step
-            kind = "s64" if test.opcode.mods[-1].endswith("64") else "s32"
-            body.append(self._new(test, Opcode("add", (kind,)), (moved, loop.counter, Imm(lead)),
-                                  None))
-            due = self._register("pred")
-            body.append(self._new(test, test.opcode, (due, moved, test.operands[2]), None))
-            body.append(self._new(test, Opcode("bra"), (Sym(after),), Not(due)))
+            self._add(test, Opcode("add", (kind,)), (moved, loop.counter, Imm(lead)))
+            self._add(test, test.opcode, (due, moved, test.operands[2]))
+            self._add(test, Opcode("bra"), (Sym(after),), Not(due))
 
-    def _copy(self, loop: Loop, body: list[Instruction], back: str | None, chunk: Chunk | None,
-              *, original: bool = False) -> None:
-        """One body; its last jump goes to `back`, or is left out."""
-        start = len(body)
-        renamed: dict[str, str] = {}
-        for name, place in self._function.labels.items():
-            if loop.start < place < loop.end:
-                renamed[name] = name if original else self._label()
-                self._placed[renamed[name]] = start + place - loop.start
-        for instruction in self._function.body[loop.start:loop.end]:
+    def _copy(self, loop: Loop) -> None:
+        """One body without its last jump, its labels renamed."""
+        start = len(self._body)
+        renamed = {name: self._label() for name, place in self._function.labels.items()
+                   if loop.start < place < loop.end}
+        for name, new in renamed.items():
+            self._placed[new] = start + self._function.labels[name] - loop.start
+        for old in self._function.body[loop.start:loop.end - 1]:
             operands = tuple(Sym(renamed[o.name]) if isinstance(o, Sym) and o.name in renamed
-                             else o for o in instruction.operands)
-            body.append(instruction if original and operands == instruction.operands
-                        else self._new(instruction, instruction.opcode, operands,
-                                       instruction.guard))
-            if chunk is not None:
-                self.chunk_of[body[-1].pc] = chunk
-        jump = body.pop()
-        if back is not None:
-            body.append(replace(jump, operands=(Sym(back),)))
+                             else o for o in old.operands)
+            self._add(old, old.opcode, operands, old.guard)
 
-    def _new(self, like: Instruction, opcode: Opcode, operands: tuple[Operand, ...],
-             guard: Reg | Not | None) -> Instruction:
-        pc = next(self._pcs)
-        self.origin[pc] = like.pc
-        return Instruction(pc, opcode, operands, guard, like.line, like.ptx_line)
+    def _set(self, loop: Loop, predicate: Reg, value: bool) -> None:
+        self._add(loop.test, Opcode("setp", ("eq" if value else "ne", "s32")),
+                  (predicate, Imm(0), Imm(0)))
+
+    def _add(self, like: Instruction, opcode: Opcode, operands: tuple[Operand, ...],
+             guard: Reg | Not | None = None) -> Instruction:
+        """Append an instruction that stands for another."""
+        made = Instruction(next(self._pcs), opcode, operands, guard, like.line, like.ptx_line)
+        self.origin[made.pc] = like.pc
+        self._body.append(made)
+        return made
 
     def _register(self, kind: str) -> Reg:
         self._types.append(kind)
         return Reg(len(self._types) - 1, kind, f"%unrolled{len(self._types)}")
 
     def _label(self) -> str:
-        name = f"#unrolled{next(self._names)}"
-        self._labels[name] = -1
-        return name
+        return f"#unrolled{next(self._names)}"

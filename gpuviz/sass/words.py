@@ -16,11 +16,11 @@ def differences(plan: Plan) -> tuple[Difference, ...]:
         if text:
             kind = match.kind if match.kind != "same" else "issued"
             found.setdefault((at.ptx_line, text), Difference(at.line, at.ptx_line, kind, text))
-    for instruction in plan.unaccounted:
-        if instruction.memory is not None and instruction.memory.space == "local":
-            text = f"the compiler added {instruction.text.split()[0]} for a spilled register"
-            found.setdefault((instruction.ptx_line, text), Difference(
-                instruction.line, instruction.ptx_line, "spill", text))
+    for _, emit in plan.spills:
+        sass = emit.sass
+        text = (f"the compiler added {sass.opcode}: registers are short, one is spilled (counted "
+                "as if all lanes of the warps were active)")
+        found.setdefault((sass.ptx_line, text), Difference(sass.line, sass.ptx_line, "spill", text))
     return tuple(sorted(found.values(), key=lambda d: d.ptx_line))
 
 
