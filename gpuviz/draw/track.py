@@ -12,9 +12,11 @@ import numpy as np
 
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, elide, grid
-from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
+from gpuviz.draw.marks import F32, Boxes, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
+from gpuviz.trace import Bool
 from gpuviz.words import tr
 
 _GAP = 4.0
@@ -22,11 +24,15 @@ _GAP = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of a phase: its name, its colour, and the phase's number (-1: after the last)."""
+    """A part of a phase: its name, its colour, and the phase's number (-1: after the last).
+
+    One that is `skipped` never happens: it is hatched, whatever the time.
+    """
 
     name: str
     color: Rgba
     phase: int
+    skipped: bool = False
 
 
 def height_of(stage: Stage, slim: bool = False) -> float:
@@ -55,19 +61,42 @@ def _boxes(
     """One box a part: full when done, outlined now, dim when still to come."""
     palette, size = stage.palette, stage.text(14)
     cells = grid(row, 1, len(shown), _GAP)
-    fill = np.stack([
-        parts[i].color if i == now
-        else palette.soft(parts[i].color, 0.45) if i < now else palette.todo(parts[i].color)
-        for i in shown
-    ])  # fmt: skip
+    fill = np.stack([_fill(palette, parts[i], np.sign(i - now)) for i in shown])
+    skipped = np.array([parts[i].skipped for i in shown], bool)
     room = float(cells[0, 2]) - 4
     words = tuple(elide(parts[i].name, room, size, bold=True) for i in shown)
     current = cells[[i == now for i in shown]]
     return (
-        Boxes(cells, fill, radius=5),
+        Boxes(cells[~skipped], fill[~skipped], radius=5),
+        Boxes(cells[skipped], fill[skipped], hatch=palette.waste, radius=5),
+        *_plates(stage, cells[skipped], words, skipped),
         Boxes(current, stroke=palette.outline, stroke_width=2.5, radius=5),
         Texts(centers(cells), words, palette.ink_on(fill), size, "center", bold=True),
     )
+
+
+def _fill(palette: Palette, part: Part, side: int) -> Rgba:
+    """A part that is over (-1), under way (0) or to come (1)."""
+    if part.skipped:
+        return palette.waste_ground
+    if side == 0:
+        return part.color
+    return palette.soft(part.color, 0.45) if side < 0 else palette.todo(part.color)
+
+
+def _plates(
+    stage: Stage, cells: F32, words: tuple[str, ...], skipped: Bool
+) -> tuple[Mark, ...]:
+    """Ground for the names of hatched parts."""
+    size = stage.text(14)
+    names = [word for word, one in zip(words, skipped, strict=True) if one]
+    if not names:
+        return ()
+    wide = np.array([text_width(name, size, True) for name in names], np.float32) + size * 0.6
+    middle = centers(cells)
+    rects = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.65, wide,
+                      np.full_like(wide, size * 1.3)], axis=1)  # fmt: skip
+    return (Boxes(rects, stage.palette.waste_ground, radius=3),)
 
 
 def _names(stage: Stage, row: Rect, below: Rect, parts: tuple[Part, ...]) -> tuple[Mark, ...]:

@@ -9,6 +9,7 @@ from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
+from gpuviz.scenes.matmul_boundary import LESSON as MATMUL_BOUNDARY
 from gpuviz.scenes.matmul_naive import LESSON as MATMUL_NAIVE
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
@@ -32,6 +33,7 @@ SCENES: tuple[Lesson, ...] = (
     MEMORY_SPACES,
     MATMUL_NAIVE,
     MATMUL_TILED,
+    MATMUL_BOUNDARY,
     THREAD_COARSENING,
     OCCUPANCY,
 )  # fmt: skip

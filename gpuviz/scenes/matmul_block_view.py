@@ -14,12 +14,13 @@ from gpuviz.scenes.matmul_words import expression
 from gpuviz.words import tr
 
 
-def phase_parts(stage: Stage, phases: int) -> tuple[Part, ...]:
-    """The track: four parts a phase, then the store."""
+def phase_parts(stage: Stage, phases: int, made: int | None = None) -> tuple[Part, ...]:
+    """The track: four parts a phase, then the store; phases after those `made` are skipped."""
     palette = stage.palette
     four = ((tr("load"), palette.load), (tr("barrier"), palette.barrier),
             (tr("multiply"), palette.compute), (tr("barrier"), palette.barrier))  # fmt: skip
-    parts = [Part(name, color, p) for p in range(phases) for name, color in four]
+    last = phases if made is None else made
+    parts = [Part(name, color, p, p >= last) for p in range(phases) for name, color in four]
     return (*parts, Part(tr("store"), palette.store, -1))
 
 

@@ -84,13 +84,13 @@ def _tile(
     return (
         painted(matrix, fill, tip),
         *hatched,
-        *_plates(stage, matrix, zeros[shown[zeros]], fill),
+        *plates(stage, matrix, zeros[shown[zeros]], fill),
         *numbers(stage, matrix, count, fill, shown, least),
         *_reading(stage, matrix, operand, about, moment),
     )
 
 
-def _plates(stage: Stage, matrix: Matrix, cells: I64, fill: Rgba) -> tuple[Mark, ...]:
+def plates(stage: Stage, matrix: Matrix, cells: I64, fill: Rgba) -> tuple[Mark, ...]:
     """Ground for numbers on hatched cells."""
     if not len(cells):
         return ()

@@ -147,12 +147,13 @@ def _sum(about: Multiplication, moment: Moment) -> str:
 
 def steps(about: Multiplication) -> tuple[Step, ...]:
     """The time line: one step a moment, with the line executed and its cost."""
-    return tuple(_step(about, moment) for moment in about.line)
+    return tuple(step(about, moment, "tiled") for moment in about.line)
 
 
-def _step(about: Multiplication, moment: Moment) -> Step:
+def step(about: Multiplication, moment: Moment, role: str) -> Step:
+    """One moment on the time line, in the kernel of a role."""
     line, detail = _executed(about, moment)
-    return Step(moment.start, moment.end, _KIND[moment.part], _label(moment), detail, line, "tiled")
+    return Step(moment.start, moment.end, _KIND[moment.part], _label(moment), detail, line, role)
 
 
 def _label(moment: Moment) -> str:
