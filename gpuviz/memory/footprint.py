@@ -11,41 +11,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.trace import I64, U64, Access, Bool
+from gpuviz.trace import I64, Access, Bool
 
 SECTOR_BITS = 5
-_SPAN = 36  # global addresses of a launch share all bits above these
+_PAGE_BITS = 20  # sectors of one page: 32 MiB of memory
 
 
 class Footprint:
-    """A bit for each sector loaded so far."""
+    """A bit for each sector loaded so far, in pages that appear when first touched."""
 
     def __init__(self) -> None:
-        self._base = 0
-        self._seen: Bool = np.zeros(0, bool)
+        self._pages: dict[int, Bool] = {}
 
     def mark(self, access: Access) -> None:
-        """Note the sectors of a global load."""
+        """Note the sectors of a global load; accesses are aligned, so each touches one sector."""
         address = access.address if access.active is None else access.address[access.active]
-        if not address.size:
+        sector = (address.reshape(-1) >> np.uint64(SECTOR_BITS)).astype(np.int64)
+        if not sector.size:
             return
-        if not self._base:
-            self._base = int(address.reshape(-1)[0]) >> _SPAN << _SPAN
-        first = self._sectors(address)
-        self._reserve(int(first.max()) + 1)
-        self._seen[first] = True
+        first, last = int(sector.min()) >> _PAGE_BITS, int(sector.max()) >> _PAGE_BITS
+        if first == last:
+            self._mark_page(first, sector)
+            return
+        page = sector >> _PAGE_BITS
+        for number in np.unique(page).tolist():
+            self._mark_page(number, sector[page == number])
 
-    def _sectors(self, address: U64) -> I64:
-        """Accesses are aligned and at most a sector wide: each touches one sector."""
-        return ((address - np.uint64(self._base)) >> np.uint64(SECTOR_BITS)).astype(np.int64)
+    def _mark_page(self, number: int, sector: I64) -> None:
+        self._page(number)[sector & (1 << _PAGE_BITS) - 1] = True
 
-    def _reserve(self, count: int) -> None:
-        if count > len(self._seen):
-            wider = np.zeros(max(count, 2 * len(self._seen)), bool)
-            wider[: len(self._seen)] = self._seen
-            self._seen = wider
+    def _page(self, number: int) -> Bool:
+        if number not in self._pages:
+            self._pages[number] = np.zeros(1 << _PAGE_BITS, bool)
+        return self._pages[number]
 
     @property
     def sectors(self) -> int:
         """Number of distinct sectors loaded."""
-        return int(np.count_nonzero(self._seen))
+        return sum(int(np.count_nonzero(page)) for page in self._pages.values())
