@@ -6,9 +6,10 @@ read-only path counts in global_load_* and in texture_load_*, as it does on the 
 counts in global_load_* too, beside its own `global_copy_*` and `shared_copy_*`. A reduction in
 shared memory counts as an atomic there; one that is carried out in a loop counts the loads of the
 loop in shared_load_* (see `atomics`). Requests without an active lane count nothing, as in Nsight
-Compute's l1tex counters (smsp__inst_executed counts them). The tag counter of Nsight Compute that ignores requests whose
-lane 0 is predicated off is not imitated. Cache hits are not modelled: l2_load_sectors_least and
-_most bound the sectors that loads ask of L2; they agree when nothing is loaded twice (`footprint`).
+Compute's l1tex counters (smsp__inst_executed counts them). The tag counter of Nsight Compute that
+ignores requests whose lane 0 is predicated off is not imitated. Cache hits are not modelled:
+l2_load_sectors_least and _most bound the sectors that loads ask of L2; they agree when nothing is
+loaded twice (`footprint`).
 """
 
 from __future__ import annotations
