@@ -3,7 +3,8 @@
 The layers, lowest first; a file imports only from its own layer or a lower one:
 
 errors      what can go wrong, each with the thing, the value and the remedy
-            beside it: resources (files that ship), words (translation), doctor (system libraries)
+            beside it: resources (files that ship), words (translation), glossary (the field's
+            words), doctor (system libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; arguments are kernel arguments as text)
@@ -17,7 +18,9 @@ draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file
 export      pictures to files
 qt          the window; the only folder that knows Qt
-app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot
+app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot;
+            translation collects the texts people read; coverage holds the lessons against the
+            documents they come from (coverage_rows: what those say)
 """
 
 __version__ = "0.1.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from gpuviz import doctor
+from gpuviz import doctor, words
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] = ()) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    from PySide6.QtCore import QSettings
+    from PySide6.QtCore import QLocale, QSettings
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.fonts import load_fonts
@@ -38,6 +38,7 @@ def _run(argv: Sequence[str]) -> int:
     app.setOrganizationName(ORGANISATION)
     load_fonts()
     settings = QSettings(ORGANISATION, APPLICATION)
+    words.choose(words.best((str(settings.value("language", "")), *QLocale.system().uiLanguages())))
     window = Window(perform, SCENES, settings, Sources(Gpu, shipped))
     window.show()
     status = app.exec()

@@ -2,12 +2,14 @@
 
 `tr("{count} sectors", count=8)` looks the English text up in the catalogue of the chosen language
 (resources/locale/<language>.json, English text to translated text) and fills in the values. A text
-that is not in the catalogue stays English. English itself has no catalogue.
+that is not in the catalogue stays English. English itself has no catalogue. What a lesson declares
+and the glossary are data, plain English, and translated where they are shown: `tr(lesson.title)`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 
 from gpuviz import resources
@@ -33,6 +35,15 @@ def choose(language: str) -> None:
     if language not in languages():
         raise InputError(f"there is no language {language!r}; there are: {', '.join(languages())}")
     _chosen[0] = language
+
+
+def best(asked: Iterable[str]) -> str:
+    """The first language there is of those asked for, by locale names, or English.
+
+    A locale name is `es`, `es-MX` or `es_ES.UTF-8`.
+    """
+    wanted = (name.replace("_", "-").partition("-")[0].lower() for name in asked)
+    return next((name for name in wanted if name in languages()), ENGLISH)
 
 
 def chosen() -> str:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "gpuviz"
 
 # Lowest first; a file imports from its own layer or a lower one.
 LAYERS = (
-    ("errors", "resources", "words", "doctor"),
+    ("errors", "resources", "words", "glossary", "doctor"),
     ("arch",),
     ("trace", "trace_file", "arguments"),
     ("compile",),
@@ -30,7 +30,7 @@ LAYERS = (
     ("scenes",),
     ("export",),
     ("qt",),
-    ("app", "cli", "prebuild", "__main__"),
+    ("app", "cli", "prebuild", "translation", "coverage", "coverage_rows", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

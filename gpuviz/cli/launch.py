@@ -12,6 +12,7 @@ from gpuviz.runners.job import Job, triple
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.perform import check_values, job_of
+from gpuviz.words import ENGLISH, languages
 
 SPEC_HELP = ("TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
              "for a scalar; once for each parameter, in order")
@@ -38,6 +39,12 @@ def add_scene(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", metavar="ID", help="a lesson (see gpuviz list)")
     parser.add_argument("--set", action="append", default=[], metavar="K=V",
                         help="a parameter of the lesson")
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """The argument that chooses the language of a lesson's texts."""
+    parser.add_argument("--language", choices=languages(), default=ENGLISH,
+                        help="language of the texts (default %(default)s)")
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -6,8 +6,11 @@ import argparse
 import json
 from typing import Any
 
+from gpuviz import words
+from gpuviz.cli.launch import add_language
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.words import tr
 
 NAME = "list"
 HELP = "the lessons, with their parameters and defaults"
@@ -17,10 +20,12 @@ EXAMPLE = "example:\n  gpuviz list --json"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_language(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print, 0."""
+    words.choose(arguments.language)
     if arguments.json:
         print(json.dumps([as_json(one) for one in SCENES], indent=1))
     else:
@@ -30,14 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(lesson: Lesson) -> dict[str, Any]:
     """A lesson as plain values."""
-    return {"id": lesson.id, "title": lesson.title, "chapter": lesson.chapter,
-            "look_for": lesson.look_for,
+    return {"id": lesson.id, "title": tr(lesson.title), "chapter": tr(lesson.chapter),
+            "look_for": tr(lesson.look_for), "words": lesson.words,
             "parameters": [_parameter(p) for p in lesson.parameters],
-            "presets": [{"label": p.label, "values": dict(p.values)} for p in lesson.presets]}
+            "presets": [{"label": tr(p.label), "values": dict(p.values)} for p in lesson.presets]}
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    out: dict[str, Any] = {"id": parameter.id, "label": parameter.label,
+    out: dict[str, Any] = {"id": parameter.id, "label": tr(parameter.label),
                            "default": parameter.default}
     if parameter.choices:
         out["choices"] = [choice.value for choice in parameter.choices]
@@ -48,14 +53,15 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 def as_text(lesson: Lesson) -> str:
     """A lesson for people."""
-    lines = [f"{lesson.id}  ({lesson.chapter}: {lesson.title})", f"  {lesson.look_for}"]
+    lines = [f"{lesson.id}  ({tr(lesson.chapter)}: {tr(lesson.title)})", f"  {tr(lesson.look_for)}"]
     lines += [f"    {p.id} = {p.default}  {_range(p)}" for p in lesson.parameters]
     return "\n".join(lines)
 
 
 def _range(parameter: Parameter) -> str:
     if parameter.choices:
-        return "one of " + ", ".join(str(choice.value) for choice in parameter.choices)
+        values = ", ".join(str(choice.value) for choice in parameter.choices)
+        return tr("one of {values}", values=values)
     if isinstance(parameter.default, bool):
-        return "true or false"
-    return f"{parameter.minimum} to {parameter.maximum}"
+        return tr("true or false")
+    return tr("{least} to {most}", least=parameter.minimum, most=parameter.maximum)

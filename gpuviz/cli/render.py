@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gpuviz import words
 from gpuviz.arch import architecture
-from gpuviz.cli.launch import add_scene, pairs
+from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="pixels (default 1920x1080)")
     parser.add_argument("--theme", choices=tuple(THEMES), default="dark", help="colours")
     parser.add_argument("--scale", type=float, default=1.0, help="enlarge letters")
+    add_language(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.png")
 
 
@@ -54,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("which lesson? give --scene ID (see gpuviz list)")
     if arguments.output.suffix.lower() != ".png":
         raise InputError(f"{arguments.output}: only PNG pictures can be drawn; name it OUT.png")
+    words.choose(arguments.language)
     chosen = lesson(arguments.scene)
     story = _story(chosen, arguments)
     width, height = arguments.size

@@ -298,4 +298,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("alignment", "sector", "request", "stride", "waste"),
 )

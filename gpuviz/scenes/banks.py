@@ -334,4 +334,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("bank", "word", "wavefront", "conflict", "broadcast", "group", "half-warp"),
 )

@@ -59,8 +59,8 @@ class Plan:
     """One launch a lesson asks for. `arguments` are SPECs of the command line (`f32[64]=rand`).
 
     `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
-    resources/kernels; `record` the linear ids of the blocks whose requests the story needs,
-    `path` whether it needs their way through the program, too (`Trace.path`).
+    resources/kernels, or the absolute path of a user's own; `record` the linear ids of the blocks
+    whose requests the story needs, `path` whether it needs their way through the program, too (`Trace.path`).
     """
 
     role: str
@@ -124,7 +124,8 @@ class Lesson:
     """One lesson of the course.
 
     `problem(values)` says in a sentence why a combination of values makes no sense, or returns "".
-    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role.
+    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words` are
+    the ids of the glossary's words that the lesson is about (`gpuviz.glossary`).
     """
 
     id: str
@@ -136,6 +137,7 @@ class Lesson:
     plan: Callable[[Values], tuple[Plan, ...]]
     tell: Callable[[Values, Mapping[str, Run]], Story]
     problem: Callable[[Values], str] = field(default=lambda values: "")
+    words: tuple[str, ...] = ()
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""

@@ -183,4 +183,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("request", "sector", "line", "transaction", "coalescing", "stride", "offset", "waste"),
 )

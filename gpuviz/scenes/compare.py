@@ -11,6 +11,7 @@ from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.base import Lesson, Step, Story, Values
+from gpuviz.words import tr
 
 SIDES = ("A", "B")
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
@@ -67,7 +68,7 @@ def name_of(lesson: Lesson, values: Values, other: Values) -> str:
     """What a side is called: the preset it is, or where it differs from the other side."""
     for preset in lesson.presets:
         if all(values.get(key) == value for key, value in preset.values.items()):
-            return preset.label
-    labels = {p.id: p.label for p in lesson.parameters}
+            return tr(preset.label)
+    labels = {p.id: tr(p.label) for p in lesson.parameters}
     differs = [f"{labels[key]} {value}" for key, value in values.items() if other.get(key) != value]
-    return ", ".join(differs) or lesson.title
+    return ", ".join(differs) or tr(lesson.title)

@@ -226,4 +226,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("constant-memory", "broadcast", "wavefront", "cache", "shared-memory"),
 )

@@ -204,4 +204,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("divergence", "active-lane", "branch", "branch-efficiency", "path", "warp"),
 )

@@ -235,4 +235,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("grid", "block", "thread", "linear-id", "warp", "lane", "multiprocessor"),
 )

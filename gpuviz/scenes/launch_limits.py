@@ -221,4 +221,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("launch", "grid", "block", "compute-capability", "host", "maximum-difference"),
 )

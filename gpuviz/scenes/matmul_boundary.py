@@ -193,4 +193,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("guard", "active-lane", "tile", "phase", "maximum-difference"),
 )

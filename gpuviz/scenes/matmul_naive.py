@@ -115,4 +115,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("request", "sector", "intensity", "roofline", "row-major"),
 )

@@ -158,4 +158,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("tile", "phase", "barrier", "shared-memory", "dynamic-shared-memory", "conflict"),
 )

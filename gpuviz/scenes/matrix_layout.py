@@ -191,4 +191,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("row-major", "stride", "sector", "coalescing", "request"),
 )

@@ -294,4 +294,6 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("register", "local-memory", "shared-memory", "global-memory", "constant-memory",
+           "spill", "host"),  # fmt: skip
 )

@@ -317,4 +317,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("occupancy", "slot", "limiter", "register", "shared-memory", "multiprocessor"),
 )

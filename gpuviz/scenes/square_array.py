@@ -280,4 +280,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("stride", "offset", "half-warp", "transaction", "segment", "divergence"),
 )

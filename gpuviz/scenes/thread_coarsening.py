@@ -254,4 +254,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("coarsening", "unrolling", "register", "stride", "sector"),
 )

@@ -309,4 +309,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("tile", "bank", "conflict", "padding", "swizzle", "sector", "barrier"),
 )

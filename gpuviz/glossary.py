@@ -1,0 +1,143 @@
+"""The words of the field as gpuviz uses them, from resources/glossary.toml.
+
+Texts are English; show them through `words.tr` (`tr(entry.text)`), as they are in the catalogues.
+`python -m gpuviz.glossary` writes docs/glossary.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from gpuviz import resources
+from gpuviz.errors import FormatError, InputError
+
+PAGE = Path(__file__).parent.parent / "docs" / "glossary.md"
+_FIELDS = {"word", "text", "source", "see", "classes"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One word.
+
+    Attributes
+    ----------
+    id : how lessons and other entries name it
+    word : as shown, lower case unless it is a name
+    text : one or two sentences
+    source : where a figure in the text is published, or ""
+    see : ids of related words
+    classes : public classes of the program that hold such things
+    """
+
+    id: str
+    word: str
+    text: str
+    source: str = ""
+    see: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """All words by id, in the order of the file.
+
+    Raises
+    ------
+    FormatError : the file is damaged
+    """
+    file = resources.path("glossary.toml")
+    try:
+        rows = tomllib.loads(file.read_text(encoding="utf-8"))
+        return {name: _entry(name, row) for name, row in rows.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"the glossary {file.name} cannot be read: {error}") from None
+
+
+def _entry(name: str, row: Mapping[str, object]) -> Entry:
+    if unknown := row.keys() - _FIELDS:
+        raise ValueError(f"{name} has the unknown fields {', '.join(sorted(unknown))}")
+    return Entry(name, str(row.get("word", name)), str(row["text"]), str(row.get("source", "")),
+                 _names(row.get("see", [])), _names(row.get("classes", [])))  # fmt: skip
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} has to be a list")
+    return tuple(map(str, value))
+
+
+def entry(name: str) -> Entry:
+    """The entry of an id.
+
+    Raises
+    ------
+    InputError : there is none
+    """
+    found = entries().get(name)
+    if found is None:
+        raise InputError(f"the glossary has no word {name!r}; it has: {', '.join(entries())}")
+    return found
+
+
+def named_in(text: str) -> tuple[Entry, ...]:
+    """The words that an English text uses, singular or plural, in the text's order.
+
+    Of words that begin alike the longest is meant: "shared memory", not "memory".
+    """
+    return tuple(dict.fromkeys(_by_word()[_singular(m)] for m in _pattern().findall(text)))
+
+
+@cache
+def _by_word() -> Mapping[str, Entry]:
+    return {one.word.lower(): one for one in entries().values()}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    longest_first = sorted(_by_word(), key=len, reverse=True)
+    either = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"\b(?:{either})(?:e?s)?\b", re.IGNORECASE)
+
+
+def _singular(found: str) -> str:
+    """The word itself of a match of `_pattern`."""
+    lower = found.lower()
+    return next(w for w in (lower, lower.removesuffix("s"), lower.removesuffix("es"))
+                if w in _by_word())  # fmt: skip
+
+
+def page() -> str:
+    """The glossary as a Markdown page, words in alphabetical order."""
+    ordered = sorted(entries().values(), key=lambda one: one.word.lower())
+    head = ("# Glossary\n\nOne word, one meaning: in the window, in the lessons and in the code.\n"
+            "Made from resources/glossary.toml by `python -m gpuviz.glossary`.\n")  # fmt: skip
+    return "\n".join([head, *(line for one in ordered for line in _paragraph(one))])
+
+
+def _paragraph(one: Entry) -> Iterator[str]:
+    yield f'<a id="{one.id}"></a>**{one.word}**: {one.text}'
+    if one.source:
+        yield f"Source: {one.source}."
+    if one.see:
+        yield "See " + ", ".join(f"[{entry(name).word}](#{name})" for name in one.see) + "."
+    if one.classes:
+        yield "In the code: " + ", ".join(f"`{name}`" for name in one.classes) + "."
+    yield ""
+
+
+def main() -> int:
+    """Write the page; exit status 0."""
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    print(PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""The texts people read, collected, and how complete a catalogue is.
+
+A text is either the literal first argument of a `tr` call, wherever it is, or data that is
+translated where it is shown: what a lesson declares (title, chapter, what to look for, parameters,
+choices, presets) and the glossary. `python -m gpuviz.translation --missing es` lists what
+resources/locale/es.json lacks. How to translate: docs/translation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import string
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuviz import glossary, words
+from gpuviz.scenes import SCENES
+from gpuviz.scenes.base import Lesson, Parameter
+
+PACKAGE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Use:
+    """A call of `tr`: its place, and its text; None where that is no literal."""
+
+    place: str
+    text: str | None
+    shown: bool  # whether it shows data, `tr(lesson.title)`, and so needs no literal
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """How a catalogue differs from the texts: all three are empty when it is complete."""
+
+    missing: tuple[str, ...]
+    stale: tuple[str, ...]
+    misfilled: tuple[str, ...]  # texts whose translation names other values
+
+
+def uses() -> tuple[Use, ...]:
+    """Every call of `tr` in the program."""
+    return tuple(use for file in sorted(PACKAGE.rglob("*.py")) for use in _uses(file))
+
+
+def _uses(file: Path) -> Iterator[Use]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+        if isinstance(node, ast.Call) and _is_tr(node.func) and node.args:
+            first = node.args[0]
+            text = first.value if isinstance(first, ast.Constant) else None
+            place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{node.lineno}"
+            yield Use(place, text if isinstance(text, str) else None,
+                      isinstance(first, ast.Attribute))  # fmt: skip
+
+
+def _is_tr(function: ast.expr) -> bool:
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name == "tr"
+
+
+def texts() -> dict[str, str]:
+    """Every text that people read and one place where it stands; those without a letter left out.
+
+    In the order of the program, so that what belongs together stays together.
+    """
+    found: dict[str, str] = {}
+    for use in uses():
+        if use.text is not None:
+            found.setdefault(use.text, use.place)
+    for lesson in SCENES:
+        for text in _of_lesson(lesson):
+            found.setdefault(text, f"lesson {lesson.id}")
+    for entry in glossary.entries().values():
+        for text in (entry.word, entry.text):
+            found.setdefault(text, f"glossary, {entry.id}")
+    return {text: place for text, place in found.items() if any(map(str.isalpha, text))}
+
+
+def _of_lesson(lesson: Lesson) -> Iterator[str]:
+    yield from (lesson.title, lesson.chapter, lesson.look_for)
+    for parameter in lesson.parameters:
+        yield from _of_parameter(parameter)
+    yield from (preset.label for preset in lesson.presets)
+
+
+def _of_parameter(parameter: Parameter) -> Iterator[str]:
+    yield from (parameter.label, parameter.hint)
+    yield from (choice.label for choice in parameter.choices)
+
+
+def gaps(language: str) -> Gaps:
+    """What a catalogue lacks, what it holds in vain, and where its {names} differ.
+
+    Raises
+    ------
+    FormatError : there is no such catalogue, or it is damaged
+    """
+    wanted, found = texts(), words.catalogue(language)
+    missing = tuple(text for text in wanted if not found.get(text))
+    stale = tuple(text for text in found if text not in wanted)
+    misfilled = tuple(text for text in found if fields(text) != fields(found[text]))
+    return Gaps(missing, stale, misfilled)
+
+
+def fields(text: str) -> set[str]:
+    """The {names} of a text; one that is no format string has none."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    except ValueError:
+        return set()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what a catalogue lacks as lines of JSON to fill in; exit status 1 when it has gaps."""
+    parser = argparse.ArgumentParser(prog="python -m gpuviz.translation", description=__doc__)
+    parser.add_argument("--missing", metavar="LANGUAGE", required=True,
+                        help="a catalogue of resources/locale, such as es")
+    return report(parser.parse_args(argv).missing)
+
+
+def report(language: str) -> int:
+    """Print the gaps of a catalogue; 1 when there are any."""
+    found, places = gaps(language), texts()
+    for text in found.missing:
+        print(f"{places[text]}\n  {text!r}")
+    for text in found.stale:
+        print(f"no longer used: {text!r}")
+    for text in found.misfilled:
+        print(f"the translation names other values: {text!r}")
+    return 1 if found.missing or found.stale or found.misfilled else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

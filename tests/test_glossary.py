@@ -1,0 +1,92 @@
+"""The glossary: complete for the code and the lessons, and its links lead somewhere."""
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+import pytest
+
+from gpuviz import glossary, memory, resources, trace
+from gpuviz.errors import FormatError, InputError
+from gpuviz.scenes import SCENES
+
+ENTRIES = glossary.entries()
+
+# Classes that are machinery: they carry things the glossary explains, and are no term themselves.
+MACHINERY = {
+    "Sink",  # whatever listens to accesses
+    "Rows", "Patterns",  # requests that look alike, counted once
+}  # fmt: skip
+
+
+def modules() -> list[ModuleType]:
+    names = [f"{memory.__name__}.{info.name}" for info in iter_modules(memory.__path__)]
+    return [trace, *map(import_module, names)]
+
+
+def public_classes() -> set[str]:
+    """Classes that the seam and the memory model define, by their own statements."""
+    trees = [ast.parse(inspect.getsource(module)) for module in modules()]
+    return {
+        node.name
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    }
+
+
+def test_every_class_of_trace_and_memory_is_a_word_or_machinery() -> None:
+    explained = [name for entry in ENTRIES.values() for name in entry.classes]
+    assert len(explained) == len(set(explained)), "one class, one word"
+    assert set(explained) | MACHINERY == public_classes()
+
+
+def test_links_lead_to_entries() -> None:
+    links = {(entry.id, name) for entry in ENTRIES.values() for name in entry.see}
+    assert {link for link in links if link[1] not in ENTRIES or link[0] == link[1]} == set()
+
+
+def test_entries_are_one_to_four_plain_sentences() -> None:
+    for entry in ENTRIES.values():
+        assert entry.text.endswith((".", ".)")) and "\n" not in entry.text, entry.id
+        assert 20 < len(entry.text) < 320, entry.id
+    words = [entry.word.lower() for entry in ENTRIES.values()]
+    assert len(words) == len(set(words))
+
+
+def test_every_lesson_has_words() -> None:
+    for lesson in SCENES:
+        assert set(lesson.words) <= ENTRIES.keys(), lesson.id
+        assert len(lesson.words) >= 3, f"{lesson.id}: which words of the glossary is it about?"
+        assert len(lesson.words) == len(set(lesson.words))
+
+
+def test_words_are_found_in_texts() -> None:
+    def found(text: str) -> list[str]:
+        return [entry.id for entry in glossary.named_in(text)]
+
+    assert found("Wavefronts of 32-byte Sectors") == ["wavefront", "sector"]
+    assert found("two blocks share no shared memory") == ["block", "shared-memory"]
+    assert found("branches, passwords and subwarps") == ["branch"]
+
+
+def test_an_unknown_word_names_the_known_ones() -> None:
+    assert glossary.entry("half-warp").word == "half warp"
+    with pytest.raises(InputError, match="'sektor'.*sector"):
+        glossary.entry("sektor")
+
+
+def test_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "glossary.toml").write_text('[bank]\ntext = "x"\nsea = []\n')
+    monkeypatch.setattr(resources, "path", lambda name: tmp_path / name)
+    with pytest.raises(FormatError, match="bank has the unknown fields sea"):
+        glossary.entries.__wrapped__()  # past what is kept of the true one
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert glossary.PAGE.read_text(encoding="utf-8") == glossary.page(), (
+        "run python -m gpuviz.glossary"
+    )

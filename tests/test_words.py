@@ -1,0 +1,76 @@
+"""Texts and their translations: complete, with the same values, in the language asked for."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gpuviz import translation, words
+from gpuviz.cli import main
+from gpuviz.errors import InputError
+from gpuviz.words import best, choose, languages, tr
+
+OTHERS = [name for name in languages() if name != words.ENGLISH]
+
+
+@pytest.fixture
+def spanish() -> Iterator[None]:
+    choose("es")
+    yield
+    choose(words.ENGLISH)
+
+
+def test_there_is_a_spanish_catalogue() -> None:
+    assert "es" in OTHERS
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogues_are_complete(language: str) -> None:
+    gaps = translation.gaps(language)
+    assert gaps.missing == (), f"run python -m gpuviz.translation --missing {language}"
+    assert gaps.stale == ()
+    assert gaps.misfilled == ()
+
+
+def test_tr_is_called_with_literals_or_with_data_that_is_collected() -> None:
+    assert [use.place for use in translation.uses() if use.text is None and not use.shown] == []
+
+
+def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
+    texts = translation.texts()
+    assert {"Coalescing", "Global memory", "threads per block", "Stride 32"} <= texts.keys()
+    assert texts["closed form: {count} sectors a load request of this warp"].startswith(
+        "gpuviz/scenes/coalescing.py:"
+    )
+    assert "1000" not in texts
+
+
+def test_what_a_catalogue_lacks_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = {"Coalescing": "", "no such text": "x", "{n} blocks": "{m} bloques"}
+    monkeypatch.setattr(words, "catalogue", lambda language: broken)
+    gaps = translation.gaps("es")
+    assert "Coalescing" in gaps.missing and "Global memory" in gaps.missing
+    assert "no such text" in gaps.stale and gaps.misfilled == ("{n} blocks",)
+    assert translation.main(["--missing", "es"]) == 1
+    assert "no longer used: 'no such text'" in capsys.readouterr().out
+
+
+def test_values_are_filled_in_and_unknown_texts_stay_english(spanish: None) -> None:
+    assert tr("{n} blocks", n=3) == "3 bloques"
+    assert tr("never written, {n} times", n=2) == "never written, 2 times"
+
+
+def test_a_language_is_chosen_by_locale() -> None:
+    assert best(("es_MX.UTF-8",)) == best(("", "xx", "es-AR", "en-US")) == "es"
+    assert best(("en-GB", "es")) == best(("xx",)) == best(()) == words.ENGLISH
+    with pytest.raises(InputError, match="'xx'.*en, es"):
+        choose("xx")
+
+
+def test_the_course_is_listed_in_spanish(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        assert main(["list", "--language", "es"]) == 0
+    finally:
+        choose(words.ENGLISH)
+    assert "Memoria global" in capsys.readouterr().out
