@@ -43,6 +43,8 @@ def apply(op: str, kind: str, cells: Bits, index: Bits, b: Bits, c: Bits | None 
     starts = _starts(index[order])
     if len(starts) == len(index):
         return _at_once(step, cells, index, b, c)
+    if op == "cas" and c is not None:
+        return _swap_in_order(cells, index, b, c, order, starts)
     accumulate = _accumulator(op, kind)
     groups = np.split(order, starts[1:])
     if accumulate and len(groups) <= max(map(len, groups)):
@@ -61,6 +63,27 @@ def _at_once(step: Step, cells: Bits, index: Bits, b: Bits, c: Bits | None) -> B
     old: Bits = cells[index]
     cells[index] = step(old, b, c)
     return old
+
+
+def _swap_in_order(
+    cells: Bits, index: Bits, b: Bits, c: Bits, order: Bits, starts: Bits
+) -> Bits:
+    """Compare and swap: each pass goes to the next lane of every cell that succeeds."""
+    wanted, place = b[order], np.arange(len(order))
+    cell = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    where = index[order[starts]]
+    now, found = cells[where], np.empty_like(b)
+    waiting = np.ones(len(order), np.bool_)
+    while waiting.any():
+        hits = np.where(waiting & (wanted == now[cell]), place, len(order))
+        winner = np.minimum.reduceat(hits, starts)
+        seen = waiting & (place <= winner[cell])
+        found[order[seen]] = now[cell[seen]]
+        waiting &= ~seen
+        won = winner < len(order)
+        now[won] = c[order[winner[won]]]
+    cells[where] = now
+    return found
 
 
 def _cell_by_cell(

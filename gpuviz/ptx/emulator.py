@@ -25,6 +25,7 @@ from gpuviz.trace import Buffer, Launch, Sink, Trace
 Array = npt.NDArray[Any]
 Triple = tuple[int, int, int]
 BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for the cache
+RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
 RECORD_LIMIT = 2_000_000  # requests kept at most
 
 
@@ -175,10 +176,11 @@ def blocks_per_batch(execution: Execution, options: Options) -> int:
     per_thread = 8 * (len(code.registers) + 16) + code.local_size
     per_block = threads * per_thread + 2 * program.shared_size
     by_memory = max(1, options.memory // max(per_block, 1))
-    functions = reachable(program.module, program.kernel)
-    if any(waits_for_others(i) for f in functions for i in f.body):
+    body = [i for f in reachable(program.module, program.kernel) for i in f.body]
+    if any(map(waits_for_others, body)):
         return by_memory
-    return max(1, min(by_memory, BATCH_THREADS // threads))
+    rivals = any(i.opcode.name == "atom" and "cas" in i.opcode.mods for i in body)
+    return max(1, min(by_memory, (RIVAL_THREADS if rivals else BATCH_THREADS) // threads))
 
 
 def waits_for_others(instruction: Instruction) -> bool:
