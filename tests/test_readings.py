@@ -21,7 +21,7 @@ KNOWN: dict[str, dict[tuple[str, str], str]] = {
                       "where in shared memory the lanes write",
     },
 }  # fmt: skip
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 FILES = sorted(DATA.glob("h200_*.json"))
 
 
