@@ -15,6 +15,7 @@ from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
 from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.memory_spaces import LESSON as MEMORY_SPACES
 from gpuviz.scenes.occupancy import LESSON as OCCUPANCY
+from gpuviz.scenes.reduction import LESSON as REDUCTION
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
@@ -36,6 +37,7 @@ SCENES: tuple[Lesson, ...] = (
     MATMUL_BOUNDARY,
     THREAD_COARSENING,
     OCCUPANCY,
+    REDUCTION,
 )  # fmt: skip
 
 
