@@ -1,0 +1,69 @@
+"""How many warps hide a latency: the lecture slides' arithmetic, and when each warp computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.draw.color import Float
+
+# Lanes that one multiprocessor multiplies or adds 32-bit floats in at once. CUDA C++ Programming
+# Guide, "Throughput of Native Arithmetic Instructions" (5.5 for 1.x and 2.x, 12.6 for later ones).
+_LANES = {(1, 0): 8, (2, 0): 32, (2, 1): 48, (3, 0): 192, (5, 0): 128, (6, 0): 64, (6, 1): 128,
+          (7, 0): 64, (8, 6): 128}  # fmt: skip
+
+
+def lanes_of(arch: Architecture) -> int:
+    """Lanes that compute at once on one multiprocessor: the row of the table at or before it."""
+    return _LANES[max(cc for cc in _LANES if cc <= arch.cc)]
+
+
+def cycles_of(arch: Architecture) -> float:
+    """Cycles in which a multiprocessor serves one instruction of one warp: 4 on a G80."""
+    return arch.warp / lanes_of(arch)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Warps that take turns while loads are under way.
+
+    Attributes
+    ----------
+    warps : resident ones
+    independent : instructions a warp has to execute between a load and the use of what it loads
+    cycles : that one of them takes
+    wait : cycles from a load to its data
+    """
+
+    warps: int
+    independent: int
+    cycles: float
+    wait: int
+
+    @property
+    def turn(self) -> float:
+        """Cycles for which one warp keeps the lanes busy before it has to wait."""
+        return self.independent * self.cycles
+
+    @property
+    def needed(self) -> int:
+        """Warps with which the lanes never wait."""
+        return ceil(self.wait / self.turn - 1e-9)
+
+    @property
+    def period(self) -> float:
+        """Cycles from a warp's turn to its next one."""
+        return max(float(self.wait), self.warps * self.turn)
+
+    @property
+    def busy(self) -> float:
+        """Fraction of the time in which the lanes compute."""
+        return self.warps * self.turn / self.period
+
+    def starts(self, periods: int) -> Float:
+        """(periods, warps) cycle at which each warp's turns start: one after another, in order."""
+        first = np.arange(self.warps) * self.turn
+        return np.asarray(np.arange(periods)[:, None] * self.period + first)

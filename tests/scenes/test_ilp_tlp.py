@@ -1,0 +1,162 @@
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import ARCHITECTURES, architecture
+from gpuviz.compile import nvrtc
+from gpuviz.occupancy import occupancy
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
+from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
+from gpuviz.scenes.latency import Latency, cycles_of
+from gpuviz.scenes.latency_charts import ELEMENTS, LOADS, WARPS, rates_of
+from gpuviz.scenes.perform import Performance, check_values, perform
+from tests.scenes import pictures
+
+CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
+    "no block": {"registers": 255, "threads": 512},
+    "few warps": {"registers": 100, "threads": 64, "independent": 8, "latency": 1000},
+}
+cases = pytest.mark.parametrize("case", CASES)
+needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+
+
+@cache
+def played(case: str, arch: str = "sm_90") -> Performance:
+    return perform(LESSON, CASES[case], arch=arch)
+
+
+def test_the_slides_arithmetic() -> None:
+    g80 = architecture("1.0")
+    assert cycles_of(g80) == 4
+    assert Latency(16, 8, 4, 200).needed == 7  # 200 / (8 * 4)
+    three, two = (occupancy(g80, 256, n).blocks for n in (10, 11))
+    assert (three, two, two * 256 // 32) == (3, 2, 16)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES, ids=lambda a: a.sm)
+def test_lanes_are_those_of_the_guide(arch) -> None:
+    lanes = {1: 8, 2: 32, 3: 192, 5: 128, 7: 64, 9: 128, 10: 128, 11: 128, 12: 128}
+    listed = {(2, 1): 48, (6, 0): 64, (6, 1): 128, (6, 2): 128, (8, 0): 64, (8, 6): 128,
+              (8, 7): 128, (8, 8): 128, (8, 9): 128}
+    assert 32 / cycles_of(arch) == listed.get(arch.cc, lanes.get(arch.cc[0]))
+
+
+@pytest.mark.parametrize(("warps", "independent", "wait"), [(24, 4, 200), (24, 1, 200), (1, 1, 9),
+                                                            (7, 8, 200), (6, 8, 200)])  # fmt: skip
+def test_turns_are_those_of_a_queue(warps: int, independent: int, wait: int) -> None:
+    """Warp after warp, each as soon as the lanes are free and its own load is back."""
+    one, periods = Latency(warps, independent, 4, wait), 4
+    free, ready, begun = 0.0, [0.0] * warps, []
+    for turn in range(periods * warps):
+        warp = turn % warps
+        start = max(free, ready[warp])
+        begun.append(start)
+        free, ready[warp] = start + one.turn, start + wait
+    assert one.starts(periods).ravel().tolist() == begun
+    assert (one.busy == 1) == (warps >= one.needed)
+
+
+@cases
+@needs_compiler
+def test_every_kernel_sums_the_same(case: str) -> None:
+    runs = played(case).runs
+    for role, run in runs.items():
+        given = run.outputs["in"].astype(np.float64).reshape(ELEMENTS, -1)
+        exact = given.sum(axis=0)
+        if role == "sweep":
+            kept = np.repeat(WARPS, len(LOADS))[:, None] * 32 > np.arange(1024)
+            exact = np.where(kept.ravel(), exact, 0)
+        assert np.abs(run.outputs["out"] - exact).max() < 1e-6 * ELEMENTS
+
+
+@needs_compiler
+def test_loads_at_once_cost_registers() -> None:
+    runs = played("Today, eight at once").runs
+    registers = [runs[str(n)].resources.registers for n in LOADS]
+    assert registers == sorted(registers) and registers[-1] - registers[0] >= 8
+
+
+@needs_compiler
+def test_counts_do_not_depend_on_how_many_are_loaded_at_once() -> None:
+    totals = [played("Today, eight at once").runs[str(n)].counts.totals for n in LOADS]
+    assert {t["global_load_sectors"] for t in totals} == {256 // 32 * 4 * ELEMENTS}
+
+
+@needs_compiler
+def test_words_say_whether_latency_is_hidden() -> None:
+    assert played("4 independent, 10 registers").story.title.startswith("24 warps hide 200")
+    assert "7 would do" in played("8 independent, 11 registers").story.title
+    assert "idle 52 % of the time" in played("Nothing independent").story.sentence
+    assert "7 warps" in played("8 independent, 11 registers").story.expected
+
+
+def test_blocks_that_were_timed() -> None:
+    blocks = len(WARPS) * len(LOADS)
+    lasted = 100 * (np.arange(blocks) + 1)
+    order = np.random.default_rng(1).permutation(blocks)
+    start = np.full(blocks, 7)
+    placement = Placement(order, order, start, start + lasted[order])
+    run = SimpleNamespace(measurement=SimpleNamespace(placement=placement))
+    rates = rates_of(run)
+    moved = np.repeat(WARPS, 4).reshape(6, 4) * 32 * 4 * ELEMENTS
+    assert np.allclose(rates, moved / lasted.reshape(6, 4))
+    assert rates_of(SimpleNamespace()) is None
+
+
+def measured_story():
+    """The default story as it is told where a GPU timed the sweep (times made up)."""
+    values = check_values(LESSON, {})
+    runs = dict(played("4 independent, 10 registers").runs)
+    blocks = len(WARPS) * len(LOADS)
+    warps, loads = np.repeat(WARPS, 4), np.tile(LOADS, 6)
+    lasted = (20_000 * (1 / loads + warps / 64)).astype(np.int64)
+    number = np.arange(blocks)
+    device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0)
+    found = Measurement("recorded", "", device, placement=Placement(
+        number, number, np.zeros(blocks, np.int64), lasted))
+    sweep = runs["sweep"]
+    runs["sweep"] = SimpleNamespace(**{**vars(sweep), "measurement": found})
+    return tell(values, runs)
+
+
+@needs_compiler
+def test_measured_rates_have_their_act(qapp: object) -> None:
+    story = measured_story()
+    assert story.steps[-1].label == "measured"
+    shown = pictures.words(story.frame(story.duration, pictures.STAGES["large"]))
+    assert {"recorded", "8 at once", "a GPU"} <= set(shown)
+    pictures.check_purity(story)
+    for stage in pictures.STAGES:
+        pictures.check_text(story, stage)
+
+
+@cases
+@needs_compiler
+def test_steps_name_their_line(case: str) -> None:
+    played_ = played(case)
+    source = played_.runs["4"].trace.source.splitlines()
+    for step in played_.story.steps:
+        assert not step.line or any(part in source[step.line - 1] for part in ("value[k]", "sum"))
+
+
+@cases
+@needs_compiler
+def test_pictures_are_pure(case: str) -> None:
+    pictures.check_purity(played(case).story)
+    pictures.check_steps(played(case).story)
+
+
+@cases
+@pytest.mark.parametrize("stage", pictures.STAGES)
+@needs_compiler
+def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
+    pictures.check_text(played(case).story, stage)
+
+
+def test_launches_are_the_same_for_every_latency() -> None:
+    values = check_values(LESSON, {})
+    assert plan({**values, "latency": 777}) == plan(values)
+    assert replace(plan(values)[0]) == plan({**values, "registers": 99})[0]
