@@ -18,6 +18,7 @@ from gpuviz.ptx.windows import BASES, CODE
 
 Array = npt.NDArray[Any]
 Geometry = tuple[int, int, int]
+_WORKSPACE = 256  # bytes
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Program:
     addresses: dict[str, int] = field(default_factory=dict)
     parameter_offset: dict[str, int] = field(default_factory=dict)
     spaces: dict[str, str] = field(default_factory=dict)
+    workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
 
     def address_of(self, name: str) -> int | None:
         """Address (in its own space) of a variable, a function or a parameter."""
@@ -94,6 +96,8 @@ def place(module: Module, kernel: Function, grid: Geometry, block: Geometry, dyn
     for variable in _all(module, kernel):
         spaces[variable.name] = variable.space
     content = bytearray(constants)
+    workspace = memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8)) if any(
+        "%envreg2" in _named(f, None) for f in reachable(module, kernel)) else 0
     memory.seal()
     for variable in _all(module, kernel):
         data = relocated(variable, addresses, spaces)
@@ -104,7 +108,7 @@ def place(module: Module, kernel: Function, grid: Geometry, block: Geometry, dyn
     return Program(module, kernel, grid, block, size, dynamic_shared, memory,
                    ReadOnlyMemory("constant memory", bytes(content)),
                    ReadOnlyMemory("kernel parameters", arguments), addresses,
-                   parameter_offsets(kernel), spaces)
+                   parameter_offsets(kernel), spaces, workspace)
 
 
 def _all(module: Module, kernel: Function) -> list[Variable]:

@@ -115,6 +115,8 @@ _SCALAR: dict[str, Callable[..., Array]] = {
     "%lanemask_le": _of_column(_lane_mask(np.less_equal)),
     "%lanemask_gt": _of_column(_lane_mask(np.greater)),
     "%lanemask_ge": _of_column(_lane_mask(np.greater_equal)),
+    "%envreg1": _fixed(lambda p: p.workspace >> 32),  # as cooperative_groups/details/driver_abi.h
+    "%envreg2": _fixed(lambda p: p.workspace & 0xFFFFFFFF),
     "%clock": _clock,
     "%clock_hi": _fixed(lambda p: 0),
     "%clock64": _clock,

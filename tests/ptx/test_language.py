@@ -191,3 +191,24 @@ def test_stacks_that_grow(arch):
         own = [i * t for i in range(8)]
         wanted.append(sum(own[5] + deep(5 + 9 * r, own, r) for r in range(3)))
     assert list(out) == wanted
+
+
+def test_partitioned_dynamic_shared_memory(arch):
+    out = outputs("language", "partitioned", 1, 64, np.zeros(64), arch=arch, shared=64 * 14)[0]
+    assert (out == 6 * np.arange(64)[::-1]).all()
+
+
+def jumps(t, n):
+    x, c, top = t, 0, not t & 1
+    while True:
+        if top:
+            x, c = (x * 3 + 1) % 2**32, c + 1
+        x, c = x ^ c * 5, c + 1
+        if c >= n + (t & 7):
+            return (x + 2**31) % 2**32 - 2**31
+        top = bool(x & 2)
+
+
+def test_loop_with_two_entries(arch):
+    out = outputs("language", "jumps", 1, 64, np.zeros(64, np.int32), 20, arch=arch)[0]
+    assert list(out) == [jumps(t, 20) for t in range(64)]

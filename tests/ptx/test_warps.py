@@ -156,3 +156,8 @@ def test_every_atomic(arch):
     assert real[0] == total / 2 and real[1] == 2.5
     assert np.isclose(twice[0], (1 / (t + 1)).sum())
     assert sorted(old) == sorted(np.cumsum(t) - t)
+
+
+def test_cooperative_grid(arch):
+    out = outputs("cooperative", "grid_syncs", 4, 64, *np.zeros((2, 256), np.int32), arch=arch)[0]
+    assert (out == (np.arange(256) + 47) % 256).all()

@@ -41,3 +41,12 @@ extern "C" __global__ void collectives(const int *in, int *out) {
     auto same = cg::labeled_partition(tile, x % 3);
     out[5 * n + threadIdx.x] = same.size() * 100 + cg::reduce(same, 1, cg::plus<int>());
 }
+extern "C" __global__ void grid_syncs(int *a, int *b) {
+    auto grid = cg::this_grid();
+    int i = grid.thread_rank();
+    a[i] = i;
+    grid.sync();
+    b[i] = a[(i + 40) % grid.size()];
+    grid.sync();
+    a[i] = b[(i + 7) % grid.size()];
+}

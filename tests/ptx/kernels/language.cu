@@ -226,3 +226,30 @@ extern "C" __global__ void deep_stacks(int *out, int n) {
     for (int r = 0; r < n - 2; r++) sum += *kept + deep(n + 9 * r, own, r);
     out[threadIdx.x] = sum;
 }
+extern "C" __global__ void partitioned(double *out) {
+    extern __shared__ unsigned char raw[];
+    float *f = (float *)raw;
+    double *d = (double *)(f + blockDim.x);
+    short *s = (short *)(d + blockDim.x);
+    int t = threadIdx.x, r = blockDim.x - 1 - t;
+    f[t] = t;
+    d[t] = t * 2;
+    s[t] = t * 3;
+    __syncthreads();
+    out[t] = f[r] + d[r] + s[r];
+}
+extern "C" __global__ void jumps(int *out, int n) {  // a loop with two entries
+    int x = threadIdx.x, c = 0;
+    if (x & 1) goto middle;
+top:
+    x = x * 3 + 1;
+    c++;
+middle:
+    x ^= c * 5;
+    c++;
+    if (c < n + (threadIdx.x & 7)) {
+        if (x & 2) goto top;
+        goto middle;
+    }
+    out[threadIdx.x] = x;
+}
