@@ -23,6 +23,7 @@ class Command:
 GROUPS = ("File", "Play", "Lesson", "Compare", "GPU", "View", "Help")
 
 COMMANDS = (
+    Command("file.open", "Open kernel …", "File", ("Ctrl+O",)),
     Command("file.quit", "Quit", "File", ("Ctrl+Q",)),
     Command("play.toggle", "Play or pause", "Play", ("Space",)),
     Command("play.forward", "Next step", "Play", ("Right",)),

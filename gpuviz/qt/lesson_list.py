@@ -67,15 +67,23 @@ class LessonList(QListView):
         """Enough for the first words of a title."""
         return QSize(self._theme.look.px(170), 100)
 
+    def add(self, lesson: Lesson) -> None:
+        """One more lesson, at the end of the last chapter if that is its own."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)
+        if lesson.chapter not in (model.item(row).text() for row in range(model.rowCount())):
+            model.appendRow(_heading(lesson.chapter))
+        self._lessons[lesson.id] = lesson
+        self._rows[lesson.id] = model.rowCount()
+        model.appendRow(_item(lesson))
+
     def _filled(self, lessons: Sequence[Lesson]) -> QStandardItemModel:
         model = QStandardItemModel(self)
         chapter = ""
         for lesson in lessons:
             if lesson.chapter != chapter:
                 chapter = lesson.chapter
-                heading = QStandardItem(chapter)
-                heading.setFlags(Qt.ItemFlag.NoItemFlags)
-                model.appendRow(heading)
+                model.appendRow(_heading(chapter))
             self._rows[lesson.id] = model.rowCount()
             model.appendRow(_item(lesson))
         return model
@@ -83,6 +91,12 @@ class LessonList(QListView):
     def _choose(self, index: QModelIndex) -> None:
         if id := index.data(LESSON_ROLE):
             self.chosen.emit(self._lessons[id])
+
+
+def _heading(chapter: str) -> QStandardItem:
+    made = QStandardItem(chapter)
+    made.setFlags(Qt.ItemFlag.NoItemFlags)
+    return made
 
 
 def _item(lesson: Lesson) -> QStandardItem:

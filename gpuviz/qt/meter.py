@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -25,6 +26,7 @@ from gpuviz.scenes.perform import job_of
 Activity = Literal["looking", "idle", "once", "continuous"]
 USES = (0.1, 0.25, 0.5, 1.0)
 NOT_ASKED = "no GPU has been asked"
+OWN = "your own kernels have no recording"
 NOTHING_SHOWN = "there is nothing to measure yet"
 
 
@@ -180,6 +182,8 @@ class Meter(QObject):
         self._become(recorded=" · ".join(captions), trouble="")
 
     def _recorded(self, plan: Plan) -> tuple[Measurement | None, str]:
+        if Path(plan.kernel).is_absolute():
+            return None, OWN
         try:
             if self._shelf is None:
                 self._shelf = self._sources.shelf()

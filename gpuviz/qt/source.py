@@ -16,6 +16,7 @@ from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Theme
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
+from gpuviz.scenes.signature import short_name
 
 # Name, language and maker of each tab; one more line here is one more tab.
 TABS = (("source", "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
@@ -79,7 +80,7 @@ class Source(QWidget):
 
     def clear(self) -> None:
         """Show no code."""
-        self._runs = {}
+        self._runs, self._codes = {}, []
         self._step = None
         self.kernel.say("")
         self.remark.hide()
@@ -87,6 +88,14 @@ class Source(QWidget):
         for view in self.views:
             view.light(())
             view.show_code("", {})
+
+    def show_error(self, name: str, text: str, marked: Mapping[int, str]) -> None:
+        """Show a source that does not compile, with what was said of which line."""
+        self.clear()
+        self.kernel.say(name)
+        self.tabs.setCurrentIndex(0)
+        self.views[0].show_code(text, {line: (said, said) for line, said in marked.items()})
+        self.views[0].light(marked)
 
     def next_tab(self) -> None:
         """The next tab, and the first after the last."""
@@ -157,7 +166,7 @@ def _launch(run: Run) -> str:
     """Kernel and geometry as in a launch: name<<<grid, block>>>."""
     launch = run.trace.launch
     grid, block = (_geometry(g) for g in (launch.grid, launch.block))
-    return f"{launch.kernel}  <<<{grid}, {block}>>>"
+    return f"{short_name(launch.kernel)}  <<<{grid}, {block}>>>"
 
 
 def _geometry(size: tuple[int, int, int]) -> str:

@@ -76,6 +76,10 @@ class Status(QFrame):
         self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))
         self.watched.setText(_watched(runs[next(iter(runs))]))
 
+    def say(self, words: str) -> None:
+        """What goes on, until something else does."""
+        self.running.setText(words)
+
     def follow(self, meter: Meter) -> None:
         """Show the GPU of this meter."""
         meter.changed.connect(self._show_state)

@@ -21,6 +21,7 @@ from gpuviz.qt.keys_dialog import KeysDialog
 from gpuviz.qt.lesson_list import LessonList
 from gpuviz.qt.message import Message
 from gpuviz.qt.meter import USES, Meter, Sources
+from gpuviz.qt.opening import Opening, marked_lines
 from gpuviz.qt.palette_dialog import PaletteDialog
 from gpuviz.qt.panes import Panes
 from gpuviz.qt.parameters import Parameters
@@ -36,6 +37,7 @@ from gpuviz.qt.timeline import Timeline
 from gpuviz.qt.timing_panel import TimingPanel
 from gpuviz.qt.toolbar import LEVELS, Toolbar
 from gpuviz.qt.transport import Transport
+from gpuviz.qt.visible_panes import VisiblePanes
 from gpuviz.qt.worker import Failure, Job, Perform, failure_of
 from gpuviz.runners.base import Level
 from gpuviz.runners.measurement import DeviceFacts
@@ -60,12 +62,12 @@ class Window(QMainWindow):
         self.resize(*SIZE)
         self._lessons = tuple(lessons)
         self._remembered = Remembered(settings)
-        self._folded = False  # whether the lessons made room for the comparison
         self._restore_state(perform)
         self.meter = Meter(sources or Sources(), self)
         self._add_commands()
         self._build(perform)
         self._wire()
+        self._wire_opening()
         self._wire_meter()
         self._bind()
         self._restore_layout()
@@ -131,6 +133,8 @@ class Window(QMainWindow):
         self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
                            self.source, side, self.status)  # fmt: skip
         self.setCentralWidget(self.panes)
+        panes = {"lessons": self.panes.list, "source": self.panes.code, "side": self.panes.side}
+        self.visible = VisiblePanes(panes, "lessons")
 
     def _wire(self) -> None:
         player, director = self.player, self.director
@@ -153,6 +157,25 @@ class Window(QMainWindow):
         self.theme.changed.connect(self._mark_choices)
         self.toolbar.show_arch(director.arch)
         self.toolbar.show_level(director.level)
+
+    def _wire_opening(self) -> None:
+        self.opening = Opening(self.theme, self)
+        self.opening.said.connect(self.status.say)
+        self.opening.opened.connect(self._add_lesson)
+        self.opening.refused.connect(self._show_refusal)
+
+    def _add_lesson(self, lesson: Lesson) -> None:
+        """A user's kernel becomes a lesson like the others, until the window is closed."""
+        if lesson.id not in [known.id for known in self._lessons]:
+            self._lessons += (lesson,)
+            self.lessons.add(lesson)
+            self._radio(f"open.{lesson.id}", lesson.title, "Lesson", partial(self._open, lesson))
+        self._open(lesson)
+
+    def _show_refusal(self, name: str, text: str, error: Exception) -> None:
+        self.message.show_failure(failure_of(error))
+        if marked := marked_lines(error):
+            self.source.show_error(name, text, marked)
 
     def _wire_meter(self) -> None:
         """The GPU is looked for when the first picture is there: starting does not wait for it."""
@@ -185,6 +208,7 @@ class Window(QMainWindow):
         player, theme = self.player, self.theme
         actions = self.actions_
         doing: dict[str, Callable[[], object]] = {
+            "file.open": lambda: self.opening.choose(self.director.arch),
             "file.quit": self.close,
             "play.toggle": player.toggle,
             "play.forward": lambda: player.step(True),
@@ -214,7 +238,7 @@ class Window(QMainWindow):
         doing |= {use_id(u): partial(self.meter.set_use, u) for u in USES}
         doing |= {f"theme.{m}": partial(theme.set_mode, m) for m in MODES}
         doing |= {f"pane.{n}": partial(self._go_to, n) for n in self._targets()}
-        doing |= {f"show.{n}": partial(self._toggle, n) for n in self._hideable()}
+        doing |= {f"show.{n}": partial(self._toggle, n) for n in self.visible.names}
         for id, do in doing.items():
             actions.bind(id, do)
 
@@ -231,19 +255,14 @@ class Window(QMainWindow):
             "timing": (panes.side, lambda: self.timing.once),
         }
 
-    def _hideable(self) -> dict[str, QWidget]:
-        return {"lessons": self.panes.list, "source": self.panes.code, "side": self.panes.side}
-
     def _go_to(self, name: str) -> None:
         pane, target = self._targets()[name]
-        if pane in self._hideable().values():
-            pane.show()
-            self._mark_choices()
+        self.visible.reveal(pane)
+        self._mark_choices()
         target().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _toggle(self, name: str) -> None:
-        pane = self._hideable()[name]
-        pane.setVisible(pane.isHidden())
+        self.visible.toggle(name)
         self._mark_choices()
 
     def _open(self, lesson: Lesson) -> None:
@@ -274,13 +293,7 @@ class Window(QMainWindow):
 
     def _make_room(self) -> None:
         """Two pictures need room: in a narrow window the list of lessons makes it."""
-        tight = self.comparison.on and self.width() < ROOMY
-        if tight and not self._folded and not self.panes.list.isHidden():
-            self._folded = True
-            self.panes.list.hide()
-        elif self._folded and not tight:
-            self._folded = False
-            self.panes.list.show()
+        self.visible.make_room(self.comparison.on and self.width() < ROOMY)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A wider window may have room for everything."""
@@ -331,7 +344,7 @@ class Window(QMainWindow):
               use_id(self.meter.state.use)}  # fmt: skip
         on |= {"gpu.continuous"} if self.meter.state.activity == "continuous" else set()
         on |= {"compare.toggle"} if self.comparison.on else set()
-        on |= {f"show.{name}" for name, pane in self._hideable().items() if not pane.isHidden()}
+        on |= {f"show.{name}" for name in self.visible.shown}
         for command, action in self.actions_:
             if command.checkable and command.id != "play.loop":
                 action.setChecked(command.id in on)
@@ -339,8 +352,7 @@ class Window(QMainWindow):
     def _restore_layout(self) -> None:
         self.panes.divide(*SIZE)
         self._remembered.restore_layout(self, self.panes.splitters)
-        for name, pane in self._hideable().items():
-            pane.setVisible(self._remembered.flag(f"show/{name}", True))
+        self.visible.restore(self._remembered)
         self.source.tabs.setCurrentIndex(int(self._remembered.number("code", 0)))
         self._show_compared(self.comparison.on)
         self.stage.setFocus()
@@ -354,12 +366,10 @@ class Window(QMainWindow):
                   "gpu_use": self.meter.state.use,
                   "compare": str(self.comparison.on).lower(),
                   "code": self.source.tabs.currentIndex()}  # fmt: skip
-        for name, pane in self._hideable().items():
-            hidden = pane.isHidden() and not (self._folded and name == "lessons")
-            stored[f"show/{name}"] = str(not hidden).lower()
         for key, value in stored.items():
             kept.keep(key, value)
         self._keep_values()
+        self.visible.keep(kept)
         kept.keep_layout(self, self.panes.splitters)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
-from gpuviz.compile import entry_name, gallery
+from gpuviz.compile import compile_arch, entry_name, gallery, load_program
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -57,7 +58,11 @@ def _run(plan: Plan, arch: str, level: Level, progress: Progress, cancel: Cancel
 
 def job_of(plan: Plan, arch: str) -> Job:
     """The launch of a plan, compiled (or taken prebuilt) for an architecture."""
-    program = gallery(plan.kernel, dict(plan.defines), arch)
+    own = Path(plan.kernel)
+    if own.is_absolute():  # a user's file
+        program = load_program(own, arch=compile_arch(arch), defines=dict(plan.defines))
+    else:
+        program = gallery(plan.kernel, dict(plan.defines), arch)
     return Job(program, entry_name(program.kernels, plan.entry), plan.grid, plan.block,
                tuple(map(parse, plan.arguments)), plan.dynamic_shared)
 

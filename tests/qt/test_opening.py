@@ -1,0 +1,133 @@
+"""A user's own kernel: a file, a form, a lesson like the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from gpuviz.compile import nvrtc
+from gpuviz.qt.kernel_dialog import KernelDialog
+from gpuviz.qt.opening import marked_lines
+from gpuviz.qt.window import Window
+from gpuviz.scenes.kernel import CHAPTER
+from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
+
+needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def ptx(tmp_path: Path) -> Path:
+    """A PTX file with its source beside it: it needs no compiler."""
+    (tmp_path / "pairs.cu").write_text(SOURCE)
+    file = tmp_path / "pairs.ptx"
+    file.write_text(PTX)
+    return file
+
+
+@pytest.fixture
+def form(window: Window, qtbot: QtBot, ptx: Path, monkeypatch: pytest.MonkeyPatch) -> KernelDialog:
+    """The form after Ctrl+O and the choice of a file."""
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *given: (str(ptx), ""))
+    QTest.keyClick(window.stage, Qt.Key.Key_O, CONTROL)
+    qtbot.waitUntil(lambda: window.opening.dialog is not None)
+    dialog = window.opening.dialog
+    assert dialog is not None
+    return dialog
+
+
+def show(form: KernelDialog) -> bool:
+    return form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+
+
+def test_arguments_are_guessed_from_the_signature(form: KernelDialog) -> None:
+    assert [line.text() for line in form.arguments] == [
+        "f32[4096]=rand", "f32[4096]=zeros", "i32=1"]  # fmt: skip
+    assert [line.accessibleName() for line in form.arguments] == ["in", "out", "stride"]
+    assert show(form)
+
+
+def test_guesses_follow_the_launch_until_something_else_is_written(form: KernelDialog) -> None:
+    QTest.keyClicks(form.arguments[1], "")
+    form.arguments[1].selectAll()
+    QTest.keyClicks(form.arguments[1], "f32[9]=ones")
+    form.grid.setText("4,8")
+    form.grid.editingFinished.emit()
+    assert form.arguments[0].text() == "f32[8192]=rand"
+    assert form.arguments[1].text() == "f32[9]=ones"
+    assert form.launch().grid == (4, 8, 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [("grid", "a", "one to three numbers"), ("block", "2048", "at most 1,024"),
+     ("argument", "f32[0]=rand", "above 0"), ("argument", "f33=1", "none of i8")],
+)  # fmt: skip
+def test_a_launch_that_cannot_be_is_not_accepted(
+    form: KernelDialog, field: str, text: str, said: str
+) -> None:
+    line = form.arguments[0] if field == "argument" else getattr(form, field)
+    line.setText(text)
+    assert said in form.problem.text()
+    assert not show(form)
+
+
+def test_the_launch_becomes_a_lesson(
+    window: Window, form: KernelDialog, perform: FakePerform, qtbot: QtBot
+) -> None:
+    form.accept()
+    assert window.player.lesson.title == "pairs (pairs.ptx)"
+    assert window.player.lesson.chapter == CHAPTER
+    assert set(window.player.values) == {"block", "warp", "turn"}
+    (plan,) = window.player.lesson.plan(window.player.values)
+    assert plan.arguments[2] == "i32=1" and Path(plan.kernel).is_absolute()
+    model = window.lessons.model()
+    said = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert said[-2:] == [CHAPTER, "pairs (pairs.ptx)"]
+    window.actions_["open.pairs"].trigger()
+    window.actions_["lesson.previous"].trigger()
+    assert window.lessons.currentIndex().data() == "Coalescing"
+    assert window.actions_[f"open.{plan_id(window)}"].text() == "pairs (pairs.ptx)"
+
+
+def plan_id(window: Window) -> str:
+    return next(c.id for c, _ in window.actions_ if "kernel-" in c.id).removeprefix("open.")
+
+
+@needs_compiler
+def test_a_file_that_does_not_compile_has_its_lines_lit(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "bad.cu"
+    file.write_text('extern "C" __global__ void f(int* x)\n{\n    x[0] = y;\n}\n')
+    window.opening.open(file, "sm_90")
+    qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
+    assert 'identifier "y" is undefined' in window.message.text.toPlainText()
+    view = window.source.views[0]
+    assert view.lit == {3} and "undefined" in view.note(3)
+    assert window.player.story is not None
+
+
+def test_files_without_kernels_are_refused(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.opening.open(tmp_path / "gone.cu", "sm_90")
+    qtbot.waitUntil(lambda: window.message.isVisible())
+    assert "gone.cu" in window.message.text.toPlainText()
+    assert marked_lines(ValueError()) == {}
+
+
+def test_an_open_form_does_not_outlive_the_window(
+    make: Callable[..., Window], qtbot: QtBot, ptx: Path
+) -> None:
+    window = make()
+    window.opening.open(ptx, "sm_90")
+    qtbot.waitUntil(lambda: window.opening.dialog is not None)
+    window.close()
+    assert not window.isVisible()
