@@ -1,0 +1,107 @@
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gpuviz.compile import nvrtc
+from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.races import hazards, races
+from gpuviz.trace import Finding, Trace
+from tests.ptx.launching import launch
+
+pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+BARRIER = "__syncthreads();"
+# 64 threads write a float each; then each reads that of its mirror in the other warp.
+MIRROR = """
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    for (int turn = 0; turn < 2; ++turn) {
+        s[t] = t + turn;                        // line 6
+        %s
+        out[t] += s[63 - t];                    // line 8
+        %s
+    }
+}"""
+PLAIN = """
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    %s
+    out[t] = s[t];
+}"""
+
+
+@cache
+def traced(source: str, blocks: int = 1, record: tuple[int, ...] = (0,)) -> Trace:
+    out = np.zeros(64, np.float32)
+    return launch(source, "k", blocks, 64, out, options=Options(record=record)).trace
+
+
+def kinds(source: str) -> list[tuple[str, int, int]]:
+    """Kind, line of the second access, words at stake."""
+    return [(f.kind, f.line, f.count) for f in races(traced(source))]
+
+
+def test_barriers_in_their_places_leave_nothing_to_report() -> None:
+    assert races(traced(MIRROR % (BARRIER, BARRIER))) == ()
+
+
+def test_without_the_first_barrier_a_read_may_come_too_early() -> None:
+    # Each turn puts all 64 words at stake; the second barrier parts the turns.
+    assert kinds(MIRROR % ("", BARRIER)) == [("race, read after write", 8, 128)]
+    found: Finding = races(traced(MIRROR % ("", BARRIER)))[0]
+    assert found.severity == "error" and found.block == (0, 0, 0)
+    assert "line 6" in found.message and "line 8" in found.message
+    assert found.thread[0] == 63 - found.address // 4
+
+
+def test_without_the_second_barrier_a_write_may_come_too_early() -> None:
+    assert kinds(MIRROR % (BARRIER, "")) == [("race, write after read", 6, 64)]
+
+
+def test_without_both_reads_and_writes_may_come_too_early() -> None:
+    assert sorted(kinds(MIRROR % ("", ""))) == [
+        ("race, read after write", 8, 64), ("race, write after read", 6, 64),
+    ]  # fmt: skip
+
+
+def test_two_warps_must_not_write_the_same_word() -> None:
+    assert kinds(PLAIN % "s[t % 32] = t;")[0] == ("race, write after write", 5, 32)
+    found = hazards(traced(PLAIN % "s[t % 32] = t;"))[0]
+    assert found.threads == (0, 32) and found.first is found.second and found.address == 0
+
+
+def test_lanes_of_one_warp_may_share_words() -> None:
+    assert kinds(PLAIN % "s[t ^ 1] = t;") == []
+
+
+def test_atomics_race_with_plain_accesses_but_not_with_each_other() -> None:
+    assert kinds(PLAIN % "atomicAdd(&s[t % 32 + 64], 1.0f);") == []
+    mixed = PLAIN % "atomicAdd(&s[t % 32 + 64], 1.0f); if (t == 0) out[1] = s[64 + 7];"
+    assert kinds(mixed) == [("race, read after write", 5, 1)]
+
+
+def test_narrow_accesses_are_compared_byte_by_byte() -> None:
+    apart = PLAIN.replace("float s", "unsigned char s") % "s[t] = t;"
+    assert kinds(apart) == []
+    shared = PLAIN.replace("float s", "unsigned char s") % "s[t] = t; s[(t + 32) % 64] = t;"
+    assert [kind for kind, *_ in kinds(shared)][0].startswith("race, write after")
+
+
+def test_wide_accesses_touch_all_their_words() -> None:
+    body = "s[t] = t; float4 v = ((float4*)s)[t % 16]; out[63 - t] = v.x + v.y + v.z + v.w;"
+    wide = PLAIN.replace("__shared__", "__shared__ __align__(16)") % body
+    assert {i.width for i in traced(wide).instructions if i.op == "load"} == {16}
+    assert kinds(wide) == [("race, read after write", 5, 64)]  # each warp reads them all
+
+
+def test_only_recorded_blocks_are_looked_at() -> None:
+    source = PLAIN % "s[t % 32] = t;"
+    both, none = traced(source, 2, (0, 1)), traced(source, 2, ())
+    assert races(none) == ()
+    assert races(both)[0].count == 2 * races(traced(source))[0].count
+
+
+def test_a_kernel_without_shared_memory_has_no_race() -> None:
+    assert races(traced('extern "C" __global__ void k(float* out)\n{ out[0] = 1; }')) == ()
