@@ -60,7 +60,8 @@ class Plan:
 
     `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
     resources/kernels, or the absolute path of a user's own; `record` the linear ids of the blocks
-    whose requests the story needs, `path` whether it needs their way through the program, too (`Trace.path`).
+    whose requests the story needs, `path` whether it needs their way through the program, too
+    (`Trace.path`).
     """
 
     role: str
