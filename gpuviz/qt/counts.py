@@ -103,10 +103,12 @@ class Counts(QWidget):
 
     def _update(self, key: str, readings: Mapping[str, Reading]) -> None:
         """Newer readings; they are shown when the eye has had time for the last ones."""
-        if key in self._measured:
-            self._measured[key] = updated(self._measured[key], readings)
-            if not self._timer.isActive():
-                self._timer.start()
+        before = self._measured.get(key)
+        if before is None:
+            return
+        after = self._measured[key] = updated(before, readings)
+        if after.values != before.values and not self._timer.isActive():
+            self._timer.start()
 
     def text(self) -> str:
         """The table as text, parted by tabs."""

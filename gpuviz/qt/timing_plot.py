@@ -12,10 +12,8 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from gpuviz.draw.marks import Rgba
 from gpuviz.qt.theme import Theme, qcolor
 from gpuviz.qt.timings import Series
-from gpuviz.runners.measurement import F64
 
 HEIGHT = 118
 BINS = 40
@@ -46,6 +44,7 @@ class TimingPlot(QWidget):
         self._view: Any = None
         self._lines: Any = None
         self._bars: Any = None
+        self._items: list[tuple[Any, Any]] = []
         self.setAccessibleName("Durations of the last launches")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._column = QVBoxLayout(self)
@@ -106,28 +105,36 @@ class TimingPlot(QWidget):
         axis.setTextPen(look.color("muted"))
         axis.setWidth(look.px(46))
         self._lines.showGrid(y=True, alpha=0.15)
+        self._items = []  # their colours have changed
         if self._series:
             self._plot()
 
     def _plot(self) -> None:
+        """New data for the items that are there; new items when there are other runs."""
         low, high = span(self._series)
         for plot in (self._lines, self._bars):
-            plot.clear()
             plot.setYRange(low, high, padding=0)
         longest = max(len(s.microseconds) for s in self._series.values())
         self._lines.setXRange(0, max(longest - 1, 1), padding=0)
-        count = len(self._series)
-        for number, series in enumerate(self._series.values()):
-            color = getattr(self._theme.look.palette, color_name(number, count))
-            self._add(series.microseconds, low, high, color)
+        if len(self._items) != len(self._series):
+            self._make_items(len(self._series))
+        for (line, bars), series in zip(self._items, self._series.values(), strict=True):
+            line.setData(np.arange(len(series.microseconds)), series.microseconds)
+            counts, edges = np.histogram(series.microseconds, BINS, (low, high))
+            bars.setOpts(width=counts, y=(edges[1:] + edges[:-1]) / 2, height=np.diff(edges))
 
-    def _add(self, microseconds: F64, low: float, high: float, color: Rgba) -> None:
+    def _make_items(self, count: int) -> None:
+        """A line and a histogram for each of so many runs."""
         import pyqtgraph
 
-        pen = pyqtgraph.mkPen(qcolor(color), width=1.3)
-        self._lines.plot(np.arange(len(microseconds)), microseconds, pen=pen, antialias=True)
-        counts, edges = np.histogram(microseconds, BINS, (low, high))
-        bars = pyqtgraph.BarGraphItem(
-            x0=np.zeros(BINS), width=counts, y=(edges[1:] + edges[:-1]) / 2,
-            height=np.diff(edges), pen=None, brush=qcolor(color, 0.7))  # fmt: skip
-        self._bars.addItem(bars)
+        for plot in (self._lines, self._bars):
+            plot.clear()
+        self._items = []
+        for number in range(count):
+            color = getattr(self._theme.look.palette, color_name(number, count))
+            line = self._lines.plot(pen=pyqtgraph.mkPen(qcolor(color), width=1), antialias=True)
+            bars = pyqtgraph.BarGraphItem(x0=np.zeros(BINS), width=np.zeros(BINS),
+                                          y=np.zeros(BINS), height=np.zeros(BINS), pen=None,
+                                          brush=qcolor(color, 0.7))  # fmt: skip
+            self._bars.addItem(bars)
+            self._items.append((line, bars))
