@@ -144,13 +144,14 @@ class Barriers:
         ended = self.machine.launch.threads_per_block - int(self.machine.running_per_block()[row])
         return KernelFault(
             f"deadlock in block {self.machine.launch.block_index(block)}: {places}"
-            f"{f'; {ended} threads have ended' * bool(ended)}; the barrier is never reached by all")
+            f"{f'; {ended} threads have ended' * bool(ended)}; not all of them meet at a barrier")
 
 
 def _waiting(arrival: Arrival, row: int, machine: Machine) -> str:
     """Who of one block waits at a barrier, in words; "" for nobody."""
     group = arrival.group
-    lanes = np.flatnonzero(group.view.full(np.array(True) if group.mask is None else group.mask)[row])
+    mask = np.array(True) if group.mask is None else group.mask
+    lanes = np.flatnonzero(group.view.full(mask)[row])
     if not len(lanes):
         return ""
     count = f" for {arrival.count}" if arrival.count else ""

@@ -224,23 +224,23 @@ class BodyReader:
         """`[base+offset]`, or a texture's `[name, {coordinates}]` as a list."""
         s = self.stream
         s.expect("[")
-        if s.peek_kind() == "number":
-            found: Operand = Addr(None, number_value(s.next()))
-        else:
-            base = self._name(s.next())
-            offset = base.offset if isinstance(base, Sym) else 0
-            while s.peek() in ("+", "-"):
-                sign = 1 if s.next() == "+" else -1
-                offset += sign * number_value(s.signed())
-            found = Addr(Sym(base.name) if isinstance(base, Sym) else base, offset)
-        if s.accept(","):
-            rest = self._operand()
-            while s.accept(","):
-                rest = self._operand()
-            s.expect("]")
-            return Vec((found, rest))
+        found = self._base_and_offset()
+        rest: list[Operand] = []
+        while s.accept(","):
+            rest.append(self._operand())
         s.expect("]")
-        return found
+        return Vec((found, *rest)) if rest else found
+
+    def _base_and_offset(self) -> Addr:
+        s = self.stream
+        if s.peek_kind() == "number":
+            return Addr(None, number_value(s.next()))
+        base = self._name(s.next())
+        offset = base.offset if isinstance(base, Sym) else 0
+        while s.peek() in ("+", "-"):
+            sign = 1 if s.next() == "+" else -1
+            offset += sign * number_value(s.signed())
+        return Addr(Sym(base.name) if isinstance(base, Sym) else base, offset)
 
     def _name(self, name: str) -> Reg | Sym:
         """A register visible here, else a symbol (with inner variables renamed)."""

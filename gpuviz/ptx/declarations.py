@@ -54,7 +54,7 @@ def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: 
         counted = True
         count *= 0 if s.peek() == "]" else number_value(s.next())
         s.expect("]")
-    initial, relocations = b"", ()
+    initial, relocations = b"", tuple[Relocation, ...]()
     if s.accept("="):
         initial, relocations = _initialiser(s, kind)
     size = element * count
@@ -89,19 +89,35 @@ def _initialiser(s: Stream, kind: str) -> tuple[bytes, tuple[Relocation, ...]]:
             pass
 
 
-def _initial_symbol(s: Stream) -> tuple[str, int, bool] | None:
-    """`generic(name)+4`, `name+4`, `0xFF(name)`-free forms; None when the value is a number."""
+def _initial_symbol(s: Stream) -> tuple[str, int, bool, int] | None:
+    """`name+4`, `generic(name)+4` or `0xFF00(name)`, a byte of it; None for a number.
+
+    The name, what to add, whether the address is generic, and how far to shift it.
+    """
+    if s.peek_kind() == "number" and s.peek(1) == "(":
+        mask = number_value(s.next())
+        s.expect("(")
+        name, addend, generic = _symbol_address(s)
+        s.expect(")")
+        return name, addend, generic, (mask & -mask).bit_length() - 1
     if s.peek_kind() != "word":
         return None
-    generic = s.peek() == "generic"
-    name = s.next()
+    return *_symbol_address(s), 0
+
+
+def _symbol_address(s: Stream) -> tuple[str, int, bool]:
+    name, addend = s.next(), 0
+    generic = name == "generic"
     if generic:
         s.expect("(")
         name = s.next()
-        addend = number_value(s.next()) if s.accept("+") else 0
+        addend = _addend(s)
         s.expect(")")
-        return name, addend + (number_value(s.next()) if s.accept("+") else 0), True
-    return name, number_value(s.next()) if s.accept("+") else 0, False
+    return name, addend + _addend(s), generic
+
+
+def _addend(s: Stream) -> int:
+    return number_value(s.next()) if s.accept("+") else 0
 
 
 def initial_bytes(text: str, kind: str) -> bytes:

@@ -16,9 +16,10 @@ from gpuviz.ptx.code import (
 )
 from gpuviz.ptx.decode.address import address_step
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
+from gpuviz.ptx.decode.atomics import atomic_step
 from gpuviz.ptx.decode.calls import call_end
 from gpuviz.ptx.decode.control import control_end, guard_reader
-from gpuviz.ptx.decode.memory import atomic_step, copy_step, load_step, space_named, store_step
+from gpuviz.ptx.decode.memory import copy_step, load_step, space_named, store_step
 from gpuviz.ptx.decode.params import param_load, param_store
 from gpuviz.ptx.decode.warp import members_here, warp_step
 from gpuviz.ptx.flow import Span

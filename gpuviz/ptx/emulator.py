@@ -18,7 +18,7 @@ from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.heap import keep_freed_memory
 from gpuviz.ptx.ir import Function, Instruction, Module
 from gpuviz.ptx.machine import Machine
-from gpuviz.ptx.program import Program, parameter_bytes, parameter_offsets, place, reachable
+from gpuviz.ptx.program import parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.spaces import GlobalMemory
 from gpuviz.trace import Buffer, Launch, Sink, Trace
 
@@ -34,9 +34,9 @@ class Options:
     """Limits and wishes of a run.
 
     `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
-    that many blocks (spread over the grid) and says so; `budget` is in thread instructions; `memory`
-    in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks through
-    the program, too.
+    that many blocks (spread over the grid) and says so; `budget` is in thread instructions;
+    `memory` in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks
+    through the program, too.
     """
 
     record: tuple[int, ...] = (0,)

@@ -1,9 +1,9 @@
 """Control flow of a function: basic blocks, and the order in which a warp's lanes meet again.
 
-Lanes that part at a branch are run lowest block first, in a *weak topological order* (F. Bourdoncle,
-"Efficient chaotic iteration strategies with widenings", 1993): blocks come after all their
-predecessors but for loops, and a whole loop comes before whatever follows it. Lanes therefore wait
-for each other at the first block that all of them must pass.
+Lanes that part at a branch are run lowest block first, in a *weak topological order* (F.
+Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993): blocks come after all
+their predecessors but for loops, and a whole loop comes before whatever follows it. Lanes therefore
+wait for each other at the first block that all of them must pass.
 """
 
 from __future__ import annotations

@@ -86,13 +86,17 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Relocation:
-    """`size` bytes at `offset` of a variable hold the (generic) address of `symbol` + `addend`."""
+    """`size` bytes at `offset` of a variable hold the (generic) address of `symbol` + `addend`.
+
+    Of that address the lowest `shift` bits are dropped: one byte of it may stand alone.
+    """
 
     offset: int
     size: int
     symbol: str
     addend: int
     generic: bool
+    shift: int = 0
 
 
 @dataclass(frozen=True)

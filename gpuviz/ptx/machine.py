@@ -1,9 +1,9 @@
 """One batch of blocks, executed: groups of lanes are run until all have ended.
 
-All blocks of a batch run in step, and an instruction is one NumPy operation over all of them. Lanes
-that part become groups; the group that is earliest in the program (see `flow`) runs first, and groups
-that come to the same place merge. Each warp therefore behaves as if it ran alone: other warps decide
-only when its turn comes, never what it does.
+All blocks of a batch run in step, and an instruction is one NumPy operation over all of them.
+Lanes that part become groups; the group that is earliest in the program (see `flow`) runs first,
+and groups that come to the same place merge. Each warp therefore behaves as if it ran alone: other
+warps decide only when its turn comes, never what it does.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ class Machine:
         """Run a group, block by block, for as long as it is the only one."""
         while True:
             block = group.code.blocks[group.block]
-            if block.members is not None and not forced and not (
-                    group.threads == self.running_threads) and not block.members(group):
+            if not forced and self._waits(group, block):
                 group.blocked = True
                 return
             forced = False
@@ -104,6 +103,11 @@ class Machine:
             if len(self.groups) != 1 or self.groups[0] is not group:
                 self._merge()
                 return
+
+    def _waits(self, group: Group, block: Block) -> bool:
+        """Whether lanes that the block's first instruction names are still elsewhere."""
+        return (block.members is not None and group.threads != self.running_threads
+                and not block.members(group))
 
     def _walk(self, group: Group, block: Block) -> None:
         """Keep which lanes executed a basic block."""

@@ -49,18 +49,18 @@ class Program:
         """Where an address lies, relative to the nearest variable or buffer before it."""
         if space == "global":
             return self.memory.describe(address)
-        sizes = {v.name: v.size or self.dynamic_shared for f in (self.module, *self.module.functions)
-                 for v in f.variables if v.space == space and v.name in self.addresses}
-        before = [n for n in sizes if self.addresses[n] <= address]
-        if not before:
+        inner = [v for f in self.module.functions for v in f.variables]
+        sizes = {v.name: v.size or self.dynamic_shared for v in (*self.module.variables, *inner)
+                 if v.space == space and v.name in self.addresses}
+        ordered = sorted(sizes, key=lambda n: self.addresses[n])
+        if not ordered:
             return ""
-        name = max(before, key=lambda n: self.addresses[n])
-        at = address - self.addresses[name]
         if address & 1 << 31:  # a negative index, seen as an offset of 32 bits
-            name = min(sizes, key=lambda n: self.addresses[n])
-            return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(name)}"
-        place_ = f"{at - sizes[name]} bytes past the end" if at >= sizes[name] else f"byte {at}"
-        return f"{place_} of {demangled(name)} ({sizes[name]} bytes)"
+            return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(ordered[0])}"
+        name = [n for n in ordered if self.addresses[n] <= address][-1]
+        at, size = address - self.addresses[name], sizes[name]
+        place_ = f"{at - size} bytes past the end" if at >= size else f"byte {at}"
+        return f"{place_} of {demangled(name)} ({size} bytes)"
 
     def special(self, name: str) -> Callable[[Any, str], Array] | None:
         """Reader of a special register, None for any other name."""
@@ -184,7 +184,8 @@ def relocated(variable: Variable, addresses: dict[str, int], spaces: dict[str, s
         address = addresses[place_.symbol] + place_.addend
         if place_.generic:
             address += BASES[spaces.get(place_.symbol, "global")]
-        data[place_.offset:place_.offset + place_.size] = address.to_bytes(place_.size, "little")
+        part = address.to_bytes(8, "little")[place_.shift // 8:][:place_.size]
+        data[place_.offset:place_.offset + len(part)] = part
     return bytes(data)
 
 

@@ -81,8 +81,8 @@ def _of_column(function: Callable[[Array], Array]) -> Callable[..., Array]:
 
 def _lane_mask(compare: Callable[[Array, Array], Array]) -> Callable[[Array], Array]:
     lanes = np.arange(32)
-    table = np.array([(np.uint64(1) << lanes[compare(lanes, lane)].astype(np.uint64)).sum()
-                      for lane in lanes], np.uint64)
+    bits = np.uint64(1) << lanes.astype(np.uint64)
+    table = np.where(compare(lanes, lanes[:, None]), bits, np.uint64(0)).sum(axis=1)
     return lambda column: np.asarray(table[column % 32])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ _BY_SIZE: dict[int, type[np.unsignedinteger[Any]]] = {
     1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-@lru_cache(maxsize=None)
+@cache
 def container(kind: str) -> np.dtype[Any]:
     """The NumPy dtype that holds a value of a PTX type."""
     if kind == "pred":
@@ -74,7 +74,7 @@ def blend(mask: Array, value: Array, old: Array) -> Array:
     return select(value, old, mask)
 
 
-@lru_cache(maxsize=None)
+@cache
 def adapter(source: str, target: str) -> Callable[[Array], Array] | None:
     """How a value of one type goes into a register (or operand) of another; None: as it is.
 

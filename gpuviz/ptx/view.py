@@ -108,7 +108,7 @@ class View:
             return self.size // LANES if self.flat is None else len(self._warps[0])
         if self.flat is None and mask.ndim == 2 and mask.shape[1] == self.threads:
             warps = mask.reshape(mask.shape[0], -1, LANES).any(axis=2)
-            return int(np.count_nonzero(warps)) * (self.blocks // mask.shape[0])
+            return int(np.count_nonzero(warps)) * (self.blocks // int(mask.shape[0]))
         if self.flat is None:
             return self.count(mask) // LANES
         return int(np.count_nonzero(self.warp_rows(mask).any(axis=1)))

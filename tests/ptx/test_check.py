@@ -1,6 +1,7 @@
 """Checking a module before a run says just what a run would say."""
 
 import pytest
+
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
 from gpuviz.ptx.decoder import decode

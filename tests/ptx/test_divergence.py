@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+
 from gpuviz.ptx import emulator, machine
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.parser import parse

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gpuviz.errors import Cancelled, KernelFault, LaunchError
 from gpuviz.ptx.emulator import Options
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch

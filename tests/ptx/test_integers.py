@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from tests.ptx.launching import DIALECTS, outputs
 
 rng = np.random.default_rng(4)

@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+
 from gpuviz.errors import KernelFault
 from tests.ptx.launching import DIALECTS, launch, outputs
 

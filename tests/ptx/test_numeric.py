@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from tests.ptx.launching import DIALECTS, outputs
 
 rng = np.random.default_rng(5)

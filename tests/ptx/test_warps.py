@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from tests.ptx.launching import DIALECTS, launch, outputs
 
 rng = np.random.default_rng(7)

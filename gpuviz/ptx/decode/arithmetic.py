@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from gpuviz.ptx.code import FunctionCode, Step
 from gpuviz.ptx.group import Group
 from gpuviz.ptx.ir import Instruction, Operand, Pair, Reg, Vec
 from gpuviz.ptx.operands import Reader, reader, unsupported, writer, writers
-from gpuviz.ptx.ops import Operation, operation
+from gpuviz.ptx.ops import operation
 from gpuviz.ptx.program import Program
+from gpuviz.ptx.row import Operation
 from gpuviz.ptx.values import adapter, blend, container
 
 Array = npt.NDArray[Any]

@@ -31,7 +31,7 @@ def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
 
     def read(g: Group) -> Array:
         value: Array = np.zeros(1, np.uint64)
-        for at, width, index in pieces:
+        for at, _, index in pieces:
             part = g.regs[index].astype(np.uint64)
             value = value | (part << np.uint64(8 * at) if at >= 0 else part >> np.uint64(-8 * at))
         return value.astype(dtype)

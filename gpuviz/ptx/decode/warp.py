@@ -18,6 +18,8 @@ from gpuviz.trace import LANES, lane_mask
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
+Results = tuple[Array, ...]
+Compute = Callable[[Group, Bool], Results]
 
 
 def warp_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
@@ -79,18 +81,21 @@ def parties(g: Group, member: Reader | None) -> Iterator[Bool]:
         left = left & ~party
 
 
+def _joined(party: Bool, found: Results, others: Results) -> Results:
+    return tuple(np.where(party, new, old) for new, old in zip(found, others, strict=True))
+
+
 def _collective(instruction: Instruction, code: FunctionCode, program: Program,
-                kinds: tuple[str, ...], compute: Callable[[Group, Bool], tuple[Array, ...]]) -> Step:
+                kinds: tuple[str, ...], compute: Compute) -> Step:
     """A step that computes results, each (N, 32) or (N, 1), for each party of each warp."""
     member = member_reader(instruction, code, program)
     puts = writers(instruction.operands[0], kinds, instruction)
 
     def step(g: Group) -> None:
-        results: tuple[Array, ...] = ()
+        results: Results = ()
         for party in parties(g, member):
             found = compute(g, party)
-            results = tuple(np.where(party, new, old) for new, old in zip(found, results, strict=True)
-                            ) if results else found
+            results = _joined(party, found, results) if results else found
         for put, rows in zip(puts, results, strict=False):
             put(g, g.view.from_warp_rows(np.broadcast_to(rows, (len(rows), LANES))))
 
