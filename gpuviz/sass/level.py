@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpuviz.compile import Program
 from gpuviz.errors import UnavailableError
@@ -33,7 +34,7 @@ def sass_level(program: Program, module: Module, entry: str, arch: str) -> SassL
     if _family(program.arch) != _family(arch):
         return SassLevel(reason=f"the machine code here is for {program.arch}, not for {arch}")
     try:
-        listing = read_listings(disassemble(program.cubin)).get(entry)
+        listing = _listings(program.cubin).get(entry)
     except UnavailableError as error:
         return SassLevel(reason=str(error))
     if listing is None:
@@ -42,6 +43,11 @@ def sass_level(program: Program, module: Module, entry: str, arch: str) -> SassL
         return SassLevel(listing, reason="the machine code does not tell which PTX lines it is "
                                          "made from: compile with -lineinfo")
     return SassLevel(listing, make_plan(module, listing))
+
+
+@lru_cache(maxsize=8)
+def _listings(cubin: bytes) -> dict[str, Listing]:
+    return read_listings(disassemble(cubin))
 
 
 def _family(arch: str) -> str:

@@ -117,7 +117,7 @@ class _Reader:
             self._instruction(int(found[1], 16), found[2])
         elif found := _PLACE.match(text):
             self._place(found[1], int(found[2]), bool(found[3]))
-        elif found := _LABEL.match(text):
+        elif (found := _LABEL.match(text)) and not found[1].startswith(".text."):
             self._waiting.append(found[1])
 
     def _place(self, file: str, line: int, inlined: bool) -> None:

@@ -61,13 +61,14 @@ def make_plan(module: Module, listing: Listing) -> Plan:
 
 def _spills(module: Module, listing: Listing) -> tuple[tuple[int, Emit], ...]:
     """Spills, each owned by the PTX block whose line it has."""
+    found = [i for i in listing.instructions if i.spill]
     first: dict[int, int] = {}
-    for function in module.functions:
-        for span in spans(function, ends_block):
+    for function in module.functions if found else ():
+        for span in () if not function.defined else spans(function, ends_block):
             for i in function.body[span.start:span.end]:
                 first.setdefault(i.ptx_line, function.body[span.start].pc)
-    return tuple((owner, Emit(i, 0, i.memory.width, owner)) for i in listing.memory
-                 if i.spill and i.memory and (owner := first.get(i.ptx_line, -1)) >= 0)
+    return tuple((owner, Emit(i, 0, i.memory.width, owner)) for i in found
+                 if i.memory and (owner := first.get(i.ptx_line, -1)) >= 0)
 
 
 def _twins(matches: dict[int, Match], listing: Listing) -> set[int]:
