@@ -20,7 +20,7 @@ export      pictures to files
 qt          the window; the only folder that knows Qt
 app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot;
             translation collects the texts people read; coverage holds the lessons against the
-            documents they come from (coverage_rows: what those say)
+            documents they come from
 """
 
 __version__ = "0.1.0"

@@ -30,7 +30,7 @@ LAYERS = (
     ("scenes",),
     ("export",),
     ("qt",),
-    ("app", "cli", "prebuild", "translation", "coverage", "coverage_rows", "__main__"),
+    ("app", "cli", "prebuild", "translation", "coverage", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 

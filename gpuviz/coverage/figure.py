@@ -1,0 +1,159 @@
+"""A figure of the course: where it is shown, what a document says, and how we come by ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Protocol
+
+from gpuviz.arch import architecture
+from gpuviz.errors import InputError
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recorded import shipped
+from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Value, Values
+from gpuviz.scenes.perform import Performance, check_values, perform
+
+Settings = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A lesson performed: its values, its runs, and what recordings hold of its launches."""
+
+    values: Values
+    performance: Performance
+    measured: Mapping[str, Measurement | None]
+
+    def run(self, role: str = "") -> Run:
+        """The run of a role, or the first one."""
+        runs = self.performance.runs
+        return runs[role] if role else next(iter(runs.values()))
+
+    def measurement(self, role: str = "") -> Measurement | None:
+        """What was measured of a role, or of the first run."""
+        return self.measured[role] if role else next(iter(self.measured.values()))
+
+
+class Answer(Protocol):
+    """How a number is predicted, and how it is measured where it is."""
+
+    def predicted(self, shown: Shown) -> str:
+        """The number of the model, with its unit."""
+
+    def measured(self, shown: Shown) -> str:
+        """The number of the recordings, or ""."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A count over another one (or over `by`), of the run `role`."""
+
+    above: str
+    below: str = ""
+    unit: str = ""
+    role: str = ""
+    by: float = 1.0
+
+    def predicted(self, shown: Shown) -> str:
+        """From the counts of the run."""
+        return self._text(shown.run(self.role).counts.totals)
+
+    def measured(self, shown: Shown) -> str:
+        """From the counters, where they hold both."""
+        found = shown.measurement(self.role)
+        return self._text(found.values()) if found else ""
+
+    def _text(self, counts: Mapping[str, float]) -> str:
+        if self.above not in counts or (self.below and self.below not in counts):
+            return ""
+        divisor = (counts[self.below] if self.below else 1.0) * self.by
+        return _with_unit(counts[self.above] / divisor, self.unit) if divisor else ""
+
+
+def _with_unit(value: float, unit: str) -> str:
+    """`4 sectors a request`, `1 sector a request`."""
+    singular = re.sub(r"^(\w+?)((?<=s)es|s)\b", r"\1", unit)
+    return f"{value:.6g} {singular if value == 1 else unit}"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text made of what was shown; nothing of it is measured unless `how` says how."""
+
+    text: Callable[[Shown], str]
+    how: Callable[[Shown], str] = field(default=lambda shown: "")
+
+    def predicted(self, shown: Shown) -> str:
+        """From the runs."""
+        return self.text(shown)
+
+    def measured(self, shown: Shown) -> str:
+        """From the recordings."""
+        return self.how(shown)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table.
+
+    `preset` names one of the lesson's presets (its defaults when ""), `settings` what else is
+    changed, `timed` the run whose time the measured column gives.
+    """
+
+    lesson: str
+    answer: Answer
+    published: str = ""
+    preset: str = ""
+    settings: Settings = ()
+    arch: str = "sm_90"
+    timed: str = ""
+
+    def shown(self) -> Shown:
+        """The lesson, performed with these values.
+
+        Raises
+        ------
+        InputError : there is no such lesson or preset, or the values make no sense
+        """
+        return _shown(self.lesson, self.preset, self.settings, self.arch)
+
+    @property
+    def predicted(self) -> str:
+        """Our number."""
+        return self.answer.predicted(self.shown())
+
+    @property
+    def measured(self) -> str:
+        """The recorded number and time, or why there are none."""
+        shown = self.shown()
+        found = shown.measurement(self.timed)
+        if found and found.device.sm != self.arch:
+            return f"no GPU of CC {architecture(self.arch).version}"
+        time = f"{found.timing.median:.4g} µs" if self.timed and found and found.timing else ""
+        return "; ".join(filter(None, (self.answer.measured(shown), time))) or "not measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system of the documents: `table` A to E, which `documents` describe it, and its figures."""
+
+    table: str
+    system: str
+    documents: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+
+@cache
+def _shown(name: str, preset: str, settings: Settings, arch: str) -> Shown:
+    chosen = lesson(name)
+    known = {one.label: one.values for one in chosen.presets}
+    if preset and preset not in known:
+        raise InputError(f"lesson {name} has no preset {preset!r}; it has: {', '.join(known)}")
+    values = check_values(chosen, {**known.get(preset, {}), **dict(settings)})
+    performance = perform(chosen, values, arch=arch)
+    measured = {plan.role: shipped().find(plan).measurement for plan in performance.plans}
+    return Shown(values, performance, measured)

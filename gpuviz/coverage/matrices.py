@@ -1,0 +1,167 @@
+"""Table E: matrix multiplication, and fma4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
+
+_S0, _S2, _S3 = ("S0",), ("S2",), ("S3",)
+_TBS, _GBS, _PEAK = 1e12, 150e9, 12e12  # the course's devices: bytes and operations a second
+
+
+def _reads(role: str) -> Said:
+    """How often the watched block loads each element of M and N that it needs."""
+
+    def text(shown: Shown) -> str:
+        rows = shown.run(role).trace.of(space="global", op="load")
+        active = np.stack([rows.lanes(i) for i in range(len(rows))])
+        loaded = rows.address[active]
+        return f"{len(loaded) / len(np.unique(loaded)):g} loads of each element by a block"
+
+    return Said(text)
+
+
+def _ratio(shown: Shown) -> float:
+    """Floating-point operations for each 4-byte element loaded from global memory."""
+    run = shown.run("naive")
+    return run.trace.flops / (run.counts.totals["global_load_bytes"] / 4)
+
+
+def _reachable(bandwidth: float, tile: bool = False) -> Said:
+    """The rate that so many bytes a second allow."""
+
+    def text(shown: Shown) -> str:
+        run = shown.run("tiled" if tile else "naive")
+        ratio = run.trace.flops / (run.counts.totals["global_load_bytes"] / 4)
+        rate = ratio * bandwidth / 4
+        return f"ratio {ratio:g}: {rate / 1e9:g} GFLOP/s, {rate / _PEAK:.0%} of 12 TFLOP/s"
+
+    return Said(text)
+
+
+def _needed(shown: Shown) -> str:
+    return f"ratio {_PEAK / (_TBS / 4):g} needed, {_ratio(shown):g} there"
+
+
+def _saved(shown: Shown) -> str:
+    """Global loads of both kernels."""
+    naive, tiled = (shown.run(role).counts.totals["global_load_bytes"]
+                    for role in ("naive", "tiled"))  # fmt: skip
+    return f"traffic / {naive / tiled:g}"
+
+
+def _saved_measured(shown: Shown) -> str:
+    """By the sectors that the counters saw; bytes asked for are not counted by hardware."""
+    found = [shown.measurement(role) for role in ("naive", "tiled")]
+    counts = [one.values().get("global_load_sectors", 0.0) if one else 0.0 for one in found]
+    return f"sectors / {counts[0] / counts[1]:.3g}" if all(counts) else ""
+
+
+def _phases(shown: Shown) -> str:
+    """Barriers passed tell how many phases of load and multiply there were."""
+    run = shown.run("tiled")
+    barriers = int(run.trace.of(space="global", op="store").phase.max())
+    return f"{barriers // 2} phases, {barriers} barriers"
+
+
+def _correct(shown: Shown) -> str:
+    """How many elements the phase count rounded down gets wrong, and what rounding up gives."""
+    down, up, naive = (shown.run(role).outputs["P"]
+                       for role in ("rounded down", "rounded up", "naive"))  # fmt: skip
+    wrong = int((down != naive).sum())
+    values = sorted({f"{value:g}" for value in up})
+    every = f"all elements {values[0]}" if len(values) == 1 else "right"
+    left = int((up != naive).sum())
+    return f"{wrong} of {len(naive)} wrong rounded down; rounded up {left} wrong, {every}"
+
+
+def _dynamic(shown: Shown) -> str:
+    run = shown.run()
+    known = run.resources.static_shared_bytes if run.resources else 0
+    return f"{run.trace.launch.dynamic_shared} B dynamic, {known} B static"
+
+
+def _static(shown: Shown) -> str:
+    known = shown.run("tiled").resources
+    return f"{known.static_shared_bytes / 1024:g} KB of shared memory a block" if known else ""
+
+
+_PARTS = ("fma.rn", "ld.shared", "ld.global", "bar.sync", "mul.wide", "mad.lo", "add.s64")
+
+
+def _ptx(shown: Shown) -> str:
+    """How many instructions of the kernel multiply, load, wait, and compute addresses."""
+    _, _, kernel = shown.run("tiled").trace.ptx.partition(".entry tiled(")
+    rows = kernel.partition("\n}")[0].splitlines()
+    found = {name: sum(name in row for row in rows) for name in _PARTS}
+    return ", ".join(f"{count} {name}" for name, count in found.items() if count)
+
+
+def _fma4(shown: Shown) -> str:
+    run = shown.run()
+    totals, elements = run.counts.totals, len(run.outputs["d"])
+    read = totals["global_load_bytes"] / 4 / elements
+    written = totals["global_store_bytes"] / 4 / elements
+    return f"{run.trace.flops / elements:g} operations, {read:g} loads and {written:g} store an " \
+           "element"
+
+
+def _tile(size: int, width: int, published: str) -> Figure:
+    preset = f"{size} × {size}, tile {width}" if width < 32 else ""
+    sizes = (("rows", size), ("inner", size), ("columns", size), ("tile", width))
+    return Figure("matmul-tiled", Said(_static), published, preset, () if preset else sizes,
+                  timed="tiled")  # fmt: skip
+
+
+def _coarse(role: str, preset: str, published: str) -> Figure:
+    answer: Answer = Ratio("global_load_sectors", "global_load_requests", "sectors a request", role)
+    return Figure("thread-coarsening", answer, published, preset, timed=role)
+
+
+MATRICES = (
+    Row("E", "The naive kernel's accesses: 4 × 4 matrices, 2 × 2 blocks", ("S0", "S3"), (
+        Figure("matmul-naive", _reads("naive"), "each element of M and N twice",
+               "4 × 4, blocks of 2 × 2", timed="naive"),
+    )),
+    Row("E", "Operations for each global access, and the roof they meet", _S3, (
+        Figure("matmul-naive", _reachable(_TBS), "1 TB/s: 250 Gops/s, 2% of 12 TFLOP/s",
+               "4 × 4, blocks of 2 × 2"),
+        Figure("matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2"),
+        Figure("matmul-naive", _reachable(_GBS, tile=True), "16 × 16 tiles, 150 GB/s: 600 GFLOP/s",
+               "32 × 32, blocks of 16 × 16, 150 GB/s"),
+    )),
+    Row("E", "Tiling, phase by phase", ("S0", "S3"), (
+        Figure("matmul-tiled", Said(_saved, _saved_measured), "traffic / 2", "4 × 4, tile 2",
+               timed="tiled"),
+        Figure("matmul-tiled", Said(_saved, _saved_measured), "traffic / 16", "32 × 32, tile 16",
+               timed="tiled"),
+        Figure("matmul-tiled", Said(_phases), "N / TILE phases", "32 × 32, tile 16"),
+    )),
+    Row("E", "Boundaries: sizes that are no multiple of the tile, rectangular matrices", _S3, (
+        Figure("matmul-boundary", Said(_correct), "k / TILE phases", "3 × 3, tile 2"),
+        Figure("matmul-boundary", Said(_correct), "ones times twos is 6",
+               "10 × 3 times 3 × 5, tile 2"),
+    )),
+    Row("E", "Shared memory whose size the launch chooses", _S3, (
+        Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
+    )),
+    Row("E", "Several cells a thread, and unrolling by hand", _S2, (
+        _coarse("one cell", "A block apart", ""),
+        _coarse("interleaved", "A block apart", "no gain by itself"),
+        _coarse("interleaved unrolled", "A block apart", "unrolling gains 5 to 10 %"),
+        _coarse("adjacent unrolled", "Side by side", ""),
+    )),
+    Row("E", "sgemm through shared memory, B = 8, 16, 32 (C2070, N = 1024)", _S2, (
+        _tile(16, 8, "0.5 KB, 20 ms"),
+        _tile(32, 16, "2 KB, 12.1 ms, 166 GFLOP/s"),
+        _tile(64, 32, "8 KB, 12.2 ms"),
+    )),
+    Row("E", "The PTX of the kernel beside its source", _S2, (
+        Figure("matmul-tiled", Said(_ptx), "", "32 × 32, tile 16"),
+    )),
+    Row("E", "fma4: d = a * b + c over a whole array", _S2, (
+        Figure("launch-limits", Said(_fma4), "N = 2^22, 2^25", "2^22 elements, as published",
+               timed="fma4"),
+    )),
+)  # fmt: skip

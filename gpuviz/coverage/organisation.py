@@ -1,0 +1,218 @@
+"""Tables A and B: how threads are organised, and how many of them a multiprocessor holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
+from gpuviz.occupancy import Occupancy, occupancy
+from gpuviz.scenes.launch_limits import attempted, refusal, sequential
+from gpuviz.scenes.occupancy import demand_of
+from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK, grouped
+from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
+
+_MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
+
+
+def _geometry(shown: Shown) -> str:
+    launch = shown.run().trace.launch
+    return f"{launch.warps_per_block} warps of 32 lanes a block, {launch.blocks} blocks"
+
+
+def _placed(shown: Shown) -> str:
+    """How many multiprocessors the blocks of a recorded launch ran on."""
+    found = shown.measurement()
+    if found is None or found.placement is None:
+        return ""
+    return f"{len(found.placement.block)} blocks on {len(np.unique(found.placement.sm))} of " \
+           f"{found.device.multiprocessors} multiprocessors"
+
+
+def _verdict(shown: Shown) -> str:
+    """What becomes of the launch asked for."""
+    return refusal(attempted(shown.values), shown.run().arch) or "within every limit"
+
+
+def _device(key: str, unit: str) -> Callable[[Shown], str]:
+    """What the recorded device's own table says."""
+
+    def text(shown: Shown) -> str:
+        found = next((m for m in shown.measured.values() if m), None)
+        return f"{found.device.limits[key]} {unit}" if found and key in found.device.limits else ""
+
+    return text
+
+
+_MOST_THREADS = _device("maxThreadsPerBlock", "threads a block")
+_MOST_SHARED = _device("sharedMemPerBlockOptin", "B of shared memory a block")
+
+
+def _difference(shown: Shown) -> str:
+    run = shown.run()
+    apart = np.abs(run.outputs["d"].astype(np.float64) - sequential(run)).max()
+    return f"maximum difference {apart:.6g} from a sequential version"
+
+
+def _product_difference(shown: Shown) -> str:
+    """Of a matrix product, from one computed in float64."""
+    run, values = shown.run("tiled"), shown.values
+    rows, inner, columns = (int(values[name]) for name in ("rows", "inner", "columns"))
+    m, n, p = (run.outputs[name].astype(np.float64) for name in "MNP")
+    exact = m.reshape(rows, inner) @ n.reshape(inner, columns)
+    return f"maximum difference {np.abs(p.reshape(rows, columns) - exact).max():.6f} from float64"
+
+
+def _recorded_difference(role: str) -> Callable[[Shown], str]:
+    """Of the recorded results, from the emulated ones."""
+
+    def text(shown: Shown) -> str:
+        found = shown.measurement(role)
+        if found is None or not found.differences:
+            return ""
+        return f"maximum difference {max(found.differences.values()):.6g} from the emulator"
+
+    return text
+
+
+def _idle(shown: Shown) -> str:
+    launch = shown.run().trace.launch
+    more = launch.blocks * launch.threads_per_block - int(shown.values["elements"])
+    return f"{launch.blocks} blocks, {more} threads masked off"
+
+
+_GUARDED = Ratio("global_store_bytes", unit="elements written", by=4)
+_S1, _S2, _S3, _S4 = ("S1",), ("S2",), ("S3",), ("S4",)
+
+ORGANISATION = (
+    Row("A", "From the grid to blocks, warps and lanes; each block stays on one multiprocessor",
+        ("S1", "S4"), (
+            Figure("hierarchy", Said(_geometry, _placed), "32 threads a warp", "2-D, 16 x 16"),
+            Figure("hierarchy", Said(_geometry, _placed), "8 cores × 4 pipeline stages (G80)",
+                   "3-D, 4 x 4 x 4"),
+        )),
+    Row("A", "The limits of a device, and a launch that breaks one", ("S2", "S4"), (
+        Figure("launch-limits", Said(_verdict, _MOST_THREADS),
+               "8600 GTS: 512 threads a block; GF100: 1024", "2048 threads a block"),
+        Figure("launch-limits", Said(_verdict, _MOST_SHARED),
+               "8600 GTS: 16384 B of shared memory",
+               "Too much shared memory"),
+    )),
+    Row("A", "A kernel that did nothing and said nothing: too many blocks, a symbol copied like a "
+        "pointer", _S2, (
+            Figure("launch-limits", Said(_verdict), "N = 2^25, 128 threads: 2^18 blocks, 65536 "
+                   "allowed", "2^18 blocks along y"),
+            Figure("launch-limits", Said(_verdict), "", "2^18 blocks along x"),
+            Figure("launch-limits", Said(_difference), "", "Plain copy of a symbol"),
+        )),
+    Row("A", "Results held against a sequential version by their largest difference", _S2, (
+        Figure("launch-limits", Said(_difference, _recorded_difference("")), "",
+               "1000 elements: it works"),
+        Figure("matmul-tiled", Said(_product_difference, _recorded_difference("tiled")),
+               "sgemm: 0.000023 (N = 256), 0.000046 (512), 0.000092 (1024), 0.000183 (2048)",
+               "32 × 32, tile 16", (("fill", "rand"),)),
+    )),
+    Row("A", "Grids rounded up, and the threads beyond the end", ("S2", "S3"), (
+        Figure("launch-limits", Said(_idle), "", "1000 elements: it works"),
+        Figure("launch-limits", _GUARDED, "", "1000 elements: it works"),
+    )),
+)  # fmt: skip
+
+
+def _machine(shown: Shown) -> Architecture:
+    return _MACHINES.get(str(shown.values["sm"]), architecture(shown.run().arch))
+
+
+def _fits(shown: Shown) -> str:
+    """What the occupancy lesson finds."""
+    return _text(demand_of(shown.values, shown.run()).on(_machine(shown)))
+
+
+def _text(found: Occupancy) -> str:
+    return f"{found.blocks} blocks, {grouped(found.threads)} of {grouped(32 * found.max_warps)} " \
+           f"threads ({found.fraction:.2f}), limited by {', '.join(found.limiters)}"
+
+
+def _two_places(shown: Shown) -> str:
+    """As the lecture writes it, cut off after two places, with what limits it."""
+    found = demand_of(shown.values, shown.run()).on(_machine(shown))
+    return f".{int(found.fraction * 100 + 1e-9):02d}".replace(".100", "1.0") + \
+        f", limited by {', '.join(found.limiters)}"
+
+
+def _shared(shown: Shown) -> str:
+    demand = demand_of(shown.values, shown.run())
+    found = demand.on(_machine(shown))
+    return f"{demand.shared} B a block; room for {found.limits['shared']}; {_text(found)}"
+
+
+def _full_residency(shown: Shown) -> str:
+    """Most registers with which all thread slots are taken."""
+    threads = shown.run().trace.launch.threads_per_block
+    full = [r for r in range(1, 256) if occupancy(_machine(shown), threads, r).fraction == 1]
+    return f"{max(full)} registers a thread"
+
+
+def _registers(shown: Shown) -> str:
+    known = shown.run().resources
+    return f"{known.registers} registers (our kernel, CC 9.0)" if known else ""
+
+
+def _warps_needed(shown: Shown) -> str:
+    """The title of the lesson says how many there are and how many it takes."""
+    return shown.performance.story.title
+
+
+_TUTORIAL: Settings = (("kernel", "naive"), ("registers", 8), ("sm", "textbook"), ("y", 1))
+
+
+def _slots(threads: int, published: str) -> Figure:
+    return Figure("occupancy", Said(_fits), published, settings=(*_TUTORIAL, ("x", threads)))
+
+
+def _shape(x: int, y: int, share: float, milliseconds: int) -> Figure:
+    settings: Settings = (("sm", "GF100"), ("registers", C2070_REGISTERS), ("x", x), ("y", y))
+    return Figure("occupancy", Said(_two_places), f"{x} × {y}: {share:g}, {milliseconds} ms",
+                  settings=settings)  # fmt: skip
+
+
+OCCUPANCY = (
+    Row("B", "Thread slots", ("S0",), (
+        _slots(512, "3 blocks fill 1536 slots"),
+        _slots(256, "6 blocks fill 1536 slots"),
+    )),
+    Row("B", "Block slots", ("S0",), (
+        Figure("occupancy", Said(_fits), "128 threads: 12 blocks wanted, 8 slots, 1024 of 1536 "
+               "threads", "128 threads in 8 block slots"),
+    )),
+    Row("B", "Registers, and the cliff where one more costs a block", ("S0", "S1", "S3"), (
+        Figure("occupancy", Said(_fits), "6 blocks, 1536 threads", "10 registers"),
+        Figure("occupancy", Said(_fits), "5 blocks, 1280 threads", "12 registers"),
+        Figure("occupancy", Said(_fits), "3 blocks", "G80, 10 registers"),
+        Figure("occupancy", Said(_fits), "2 blocks", "G80, 11 registers"),
+        Figure("occupancy", Said(_full_residency), "16384 / 1536 = 10 registers", "10 registers"),
+    )),
+    Row("B", "Shared memory of tiles", ("S2", "S3"), (
+        Figure("occupancy", Said(_shared), "2 KB a block: 8 fit in 16 KB, threads allow 6",
+               "2 KB tiles"),
+        Figure("occupancy", Said(_shared), "GF100: 8 × 2 KB = 16 KB of 48 KB",
+               "GF100, 2 KB tiles"),
+    )),
+    Row("B", "Occupancy of block shapes, with what limits each", _S2,
+        tuple(_shape(s.x, s.y, s.occupancy, s.milliseconds) for s in SHAPES)),
+    Row("B", "Registers of a kernel, by the compiler and by the profiler", _S2, (
+        Figure("occupancy", Said(_registers), "16 registers (CC 2.0), 64 B cmem[0], 24 B cmem[2]"),
+    )),
+    Row("B", "Occupancy is not performance", _S2, (
+        Figure("occupancy", Said(_two_places), "32 × 5 is the fastest, at .83", "",
+               (("sm", "GF100"), ("registers", C2070_REGISTERS)), timed="kernel"),
+    )),
+    Row("B", "Independent instructions against resident warps", _S1, (
+        Figure("ilp-tlp", Said(_warps_needed), "10 registers: 3 blocks",
+               "4 independent, 10 registers"),
+        Figure("ilp-tlp", Said(_warps_needed), "200 / (8 × 4) = 7 warps needed, 2 blocks have 16",
+               "8 independent, 11 registers"),
+    )),
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""docs/coverage.md, set from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpuviz.arch import architecture
+from gpuviz.coverage.figure import Figure, Row
+from gpuviz.coverage.matrices import MATRICES
+from gpuviz.coverage.memory import GLOBAL, SHARED
+from gpuviz.coverage.organisation import OCCUPANCY, ORGANISATION
+from gpuviz.runners.recorded import shipped
+from gpuviz.scenes import SCENES
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "coverage.md"
+ROWS: tuple[Row, ...] = (*ORGANISATION, *OCCUPANCY, *GLOBAL, *SHARED, *MATRICES)
+
+DOCUMENTS = {
+    "S0": "“CUDA memory considerations”, a tutorial",
+    "S1": "lecture slides on memory sharing, registers, coalescing and banks (G80)",
+    "S2": "“CUDA 2da parte”, a lecture in Spanish (Tesla C2070, GF100, CC 2.0)",
+    "S3": "“GPGPU programming: memory and data locality”, a university course",
+    "S4": "“Threads and blocks in detail”, 2013 (GeForce 8600 GTS, CC 1.1)",
+}
+TABLES = {
+    "A": "Thread organisation and limits",
+    "B": "Occupancy",
+    "C": "Global memory",
+    "D": "Shared memory and constants",
+    "E": "Matrix multiplication",
+}
+BEYOND = {
+    "transpose": "coalescing and bank conflicts, which pull in different directions",
+    "reduction": "a sum by pairs: divergence, bank conflicts and barriers in one kernel",
+    "histogram": "atomic instructions, and giving each block a copy of the result",
+}
+"""Lessons that lead on from the documents, and where to."""
+
+_HEAD = ("System", "Documents", "Lesson", "Published", "Predicted", "Measured")
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([*_opening(), *(line for name in TABLES for line in _section(name)),
+                      *_beyond()]) + "\n"  # fmt: skip
+
+
+def _opening() -> Iterator[str]:
+    yield "# What the lessons cover"
+    yield ""
+    yield "Every system of five teaching documents, the lesson that shows it, and three figures:"
+    yield "what the document says, what gpuviz predicts for the lesson as it is shown, and what a"
+    yield "GPU measured of that same launch. Predictions are for CC 9.0 unless the lesson column"
+    yield "names another one. Made by `python -m gpuviz.coverage`."
+    yield ""
+    yield from (f"- **{key}**: {name}" for key, name in DOCUMENTS.items())
+    yield ""
+    yield f"Measured: {_devices()}."
+
+
+def _devices() -> str:
+    """The recordings that the measured column is from."""
+    found = {f"recorded on {one.device.name}, {entry.measurement.date}"
+             for one in shipped().recordings for entry in one.entries[:1]}  # fmt: skip
+    return ", ".join(sorted(found)) or "there is no recording"
+
+
+def _section(table: str) -> Iterator[str]:
+    yield from ("", f"## {table}. {TABLES[table]}", "")
+    yield _line(_HEAD)
+    yield _line(("---",) * len(_HEAD))
+    for row in ROWS:
+        if row.table == table:
+            yield from map(_line, _cells(row))
+
+
+def _cells(row: Row) -> Iterator[tuple[str, ...]]:
+    """One tuple a figure; the system is named once."""
+    name, documents = row.system, ", ".join(row.documents)
+    for figure in row.figures:
+        yield (name, documents, where(figure), figure.published or "–", figure.predicted or "–",
+               figure.measured)  # fmt: skip
+        name = documents = ""
+
+
+def where(figure: Figure) -> str:
+    """The lesson, and what to choose in it."""
+    parts = [f"`{figure.lesson}`"]
+    if figure.preset:
+        parts.append(figure.preset)
+    parts += [f"{key} = {value}" for key, value in figure.settings]
+    if figure.arch != "sm_90":
+        parts.append(f"CC {architecture(figure.arch).version}")
+    return ", ".join(parts)
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _beyond() -> Iterator[str]:
+    yield from ("", "## Beyond the documents", "")
+    there = {one.id for one in SCENES}
+    yield from (f"- `{name}`: {what}" for name, what in BEYOND.items() if name in there)
+
+
+def covered() -> set[str]:
+    """The lessons that some row names."""
+    return {figure.lesson for row in ROWS for figure in row.figures}

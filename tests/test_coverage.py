@@ -1,0 +1,72 @@
+"""The table that maps the documents to the lessons: complete, resolvable, up to date."""
+
+import pytest
+
+from gpuviz.compile import nvrtc
+from gpuviz.coverage.figure import Figure, Ratio, Said
+from gpuviz.coverage.page import BEYOND, DOCUMENTS, PAGE, ROWS, TABLES, covered, page
+from gpuviz.errors import InputError
+from gpuviz.scenes import SCENES
+
+# How many systems each table of the documents has.
+SYSTEMS = {"A": 5, "B": 8, "C": 7, "D": 8, "E": 11}
+
+
+def test_every_system_has_a_row() -> None:
+    found = {table: sum(row.table == table for row in ROWS) for table in TABLES}
+    assert found == SYSTEMS
+    assert {name for row in ROWS for name in row.documents} == DOCUMENTS.keys()
+    assert all(row.figures for row in ROWS)
+
+
+def test_every_lesson_shows_something_of_the_documents_or_goes_beyond() -> None:
+    there = {lesson.id for lesson in SCENES}
+    assert there - covered() - BEYOND.keys() == set()
+    assert covered() & BEYOND.keys() == set()
+
+
+@pytest.mark.skipif(not nvrtc.libraries(), reason="some figures need the compiler")
+def test_the_page_is_up_to_date_but_for_what_is_measured() -> None:
+    made, written = page().splitlines(), PAGE.read_text(encoding="utf-8").splitlines()
+    assert [_unmeasured(line) for line in written] == [_unmeasured(line) for line in made], (
+        "run python -m gpuviz.coverage"
+    )
+
+
+def _unmeasured(line: str) -> str:
+    """A line without what depends on recordings."""
+    if line.startswith("Measured:"):
+        return ""
+    return line.rpartition(" | ")[0] if line.startswith("| ") else line
+
+
+@pytest.mark.skipif(not nvrtc.libraries(), reason="some figures need the compiler")
+def test_figures_that_the_documents_publish_come_out_alike() -> None:
+    """Those whose number is the same today, by system."""
+    predicted = {row.system: [figure.predicted for figure in row.figures] for row in ROWS}
+    shapes = predicted["Occupancy of block shapes, with what limits each"]
+    assert [text.split(",")[0] for text in shapes] == [
+        ".33", "1.0", ".66", ".66", ".66", ".33", ".33", ".83",
+    ]  # fmt: skip
+    cliff = predicted["Registers, and the cliff where one more costs a block"]
+    assert [text.split()[0] for text in cliff] == ["6", "5", "3", "2", "10"]
+    halves = predicted["Coalescing as the first GPUs do it, by half warps in order"]
+    assert [text.split()[0] for text in halves] == ["1", "1", "2", "1", "16", "16"]
+    assert predicted["Tiling, phase by phase"][:2] == ["traffic / 2", "traffic / 16"]
+
+
+def test_a_figure_that_leads_nowhere_is_told() -> None:
+    nothing = Said(lambda shown: "")
+    with pytest.raises(InputError, match="no lesson 'coalesce'"):
+        Figure("coalesce", nothing).shown()
+    with pytest.raises(InputError, match="no preset 'Stride 3'; it has: Stride 1"):
+        Figure("coalescing", nothing, preset="Stride 3").shown()
+
+
+def test_a_count_is_measured_by_the_formula_it_is_predicted_by() -> None:
+    figure = Figure("coalescing", Ratio("global_load_sectors", "global_load_requests", "sectors "
+                                        "a request"), preset="Stride 1")  # fmt: skip
+    assert figure.predicted == "4 sectors a request"
+    assert figure.measured in (figure.predicted, "not measured")
+    other = Figure("coalescing", figure.answer, preset="Stride 1", arch="sm_10")
+    assert other.measured in ("no GPU of CC 1.0", "not measured")
