@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.stage import Stage
-from gpuviz.scenes.base import Lesson, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Preset, Step, Story, Values
 from gpuviz.words import tr
 
 SIDES = ("A", "B")
@@ -50,7 +50,7 @@ def _picture(stories: tuple[Story, Story], names: tuple[str, str]
         for number, (story, name) in enumerate(zip(stories, names, strict=True)):
             inner = story.frame(min(t, story.duration), part)
             marks += shifted(inner.marks, number * half, band)
-            marks.append(_label(number, name, half, band, stage))
+            marks.append(_label(number, name, half, band, part))
         marks.append(Lines(np.array([[[half, band / 2], [half, stage.height - band / 2]]],
                                     np.float32), stage.palette.border))
         return stage.frame(*marks)
@@ -59,7 +59,7 @@ def _picture(stories: tuple[Story, Story], names: tuple[str, str]
 
 
 def _label(number: int, name: str, half: float, band: float, stage: Stage) -> Texts:
-    at = np.array([[number * half + stage.margin, band * 0.62]], np.float32)
+    at = np.array([[number * half + stage.roomy().margin, band * 0.62]], np.float32)
     return Texts(at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL),
                  bold=True)
 
@@ -67,8 +67,13 @@ def _label(number: int, name: str, half: float, band: float, stage: Stage) -> Te
 def name_of(lesson: Lesson, values: Values, other: Values) -> str:
     """What a side is called: the preset it is, or where it differs from the other side."""
     for preset in lesson.presets:
-        if all(values.get(key) == value for key, value in preset.values.items()):
+        if _is(preset, values) and not _is(preset, other):
             return tr(preset.label)
     labels = {p.id: tr(p.label) for p in lesson.parameters}
     differs = [f"{labels[key]} {value}" for key, value in values.items() if other.get(key) != value]
     return ", ".join(differs) or tr(lesson.title)
+
+
+def _is(preset: Preset, values: Values) -> bool:
+    """Whether values are those of a preset, as far as it says."""
+    return all(values.get(key) == value for key, value in preset.values.items())

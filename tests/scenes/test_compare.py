@@ -71,3 +71,10 @@ def test_names() -> None:
     base = COALESCING.defaults()
     assert name_of(COALESCING, base | {"stride": 32}, base) == "Stride 32"
     assert "7" in name_of(COALESCING, base | {"stride": 7}, base)
+
+
+def test_two_variants_of_one_preset_are_named_by_what_differs() -> None:
+    values = COALESCING.defaults()
+    more = {**values, "blocks": 128}
+    assert name_of(COALESCING, values, more) == "blocks 64"
+    assert name_of(COALESCING, more, values) == "blocks 128"
