@@ -11,9 +11,9 @@ from gpuviz.qt.count_views import ratio
 from gpuviz.runners.measurement import F64, Measurement, Peaks
 from gpuviz.runners.throughput import Throughput, Work, throughput
 
+LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
 THIN = "\u2009"
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 
 
@@ -84,14 +84,15 @@ class Line:
 HINTS = {
     "median": "The middle one of the durations shown; ± half the way between the quartiles.",
     "shortest": "The least disturbed launch.",
-    "useful bytes": "Bytes the lanes asked for, read and written, a second; percent of what a "
+    "useful GB/s": "Bytes the lanes asked for, read and written, a second; percent of what a "
     "plain copy reaches on this GPU.",
-    "moved bytes": "Bytes of the sectors moved, a second. A cache may serve them faster than "
+    "moved GB/s": "Bytes of the sectors moved, a second. A cache may serve them faster than "
     "memory could.",
-    "arithmetic": "Floating-point operations a second; percent of what a loop of multiply-adds "
+    "GFLOP/s": "Floating-point operations a second; percent of what a loop of multiply-adds "
     "reaches on this GPU.",
     "result": "The largest difference between the GPU's result and the emulator's.",
 }
+RATES = ("useful GB/s", "moved GB/s", "GFLOP/s")
 Cells = Sequence[str]
 
 
@@ -102,9 +103,8 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
     spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)), HINTS["median"])
     lines = [*_joined(median, spread), _line("shortest", [duration(s.minimum) for s in series],
                                              _ratio([s.minimum for s in series]))]  # fmt: skip
-    for name, which, unit in (("useful bytes", 0, "B/s"), ("moved bytes", 1, "B/s"),
-                              ("arithmetic", 2, "FLOP/s")):  # fmt: skip
-        lines += _rates(name, unit, series, which)
+    for which, name in enumerate(RATES):
+        lines += _rates(name, series, which)
     if any(s.differences for s in series):
         lines.append(_line("result", [_difference(s) for s in series], [""]))
     return lines
@@ -153,12 +153,6 @@ def three(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _scaled(value: float, unit: str) -> str:
-    """`57.4 GB/s`: in millions, thousands of millions, or beyond."""
-    scale, prefix = next(((s, p) for s, p in _PREFIXES if value >= s), _PREFIXES[-1])
-    return f"{three(value / scale)}{THIN}{prefix}{unit}"
-
-
 def _ratio(values: Sequence[float | None]) -> Cells:
     return [ratio(*values)] if len(values) == 2 else []
 
@@ -172,11 +166,11 @@ def _waver(series: Sequence[Series]) -> Cells:
     return [f"± {share * b.median / a.median:.1g}"]
 
 
-def _rates(name: str, unit: str, series: Sequence[Series], which: int) -> list[Line]:
+def _rates(name: str, series: Sequence[Series], which: int) -> list[Line]:
     values = [_part(s.rates, which) for s in series]
     if not any(values):
         return []
-    said = ["–" if v is None else _scaled(v, unit) for v in values]
+    said = ["–" if v is None else three(v / 1e9) for v in values]
     line = _line(name, said, _ratio(values))
     shares = [_of_peak(s.peaks, v, which) for s, v in zip(series, values, strict=True)]
     if not any(shares):
@@ -193,7 +187,8 @@ def _of_peak(peaks: Peaks | None, value: float | None, which: int) -> str:
     if peaks is None or value is None or which == 1:
         return ""
     peak = peaks.flops_per_second if which == 2 else peaks.bytes_per_second
-    return f"{three(100 * value / peak)}{THIN}%"
+    percent = 100 * value / peak
+    return f"{three(percent)}{THIN}%" if percent >= LEAST else f"< {LEAST}{THIN}%"
 
 
 def _difference(series: Series) -> str:
@@ -201,4 +196,4 @@ def _difference(series: Series) -> str:
     if not series.differences:
         return "–"
     most = max(series.differences.values())
-    return "equal" if most == 0 else f"off by {most:.2g}"
+    return "equal" if most == 0 else f"off by {most:.3g}"
