@@ -29,14 +29,33 @@ def triple(size: int | tuple[int, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def launch(source: str, kernel: str, grid: Any, block: Any, *arguments: Any, arch: str = "sm_80",
-           shared: int = 0, options: Options | None = None, **more: Any) -> Result:
+def launch(
+    source: str,
+    kernel: str,
+    grid: Any,
+    block: Any,
+    *arguments: Any,
+    arch: str = "sm_80",
+    shared: int = 0,
+    options: Options | None = None,
+    **more: Any,
+) -> Result:
     """Run a kernel; a Python int is an int32, a float a float32."""
     module = compiled(source, arch)
-    given = [np.int32(a) if isinstance(a, int) else np.float32(a) if isinstance(a, float) else a
-             for a in arguments]
-    return emulate(module, entry_name(module.kernels, kernel), triple(grid), triple(block), given,
-                   dynamic_shared=shared, options=options, **more)
+    given = [
+        np.int32(a) if isinstance(a, int) else np.float32(a) if isinstance(a, float) else a
+        for a in arguments
+    ]
+    return emulate(
+        module,
+        entry_name(module.kernels, kernel),
+        triple(grid),
+        triple(block),
+        given,
+        dynamic_shared=shared,
+        options=options,
+        **more,
+    )
 
 
 def outputs(*launched: Any, **options: Any) -> list[np.ndarray]:

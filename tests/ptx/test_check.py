@@ -28,7 +28,8 @@ USES = """.visible .entry uses() {
   .reg .b32 %r<9>; .reg .f32 %f<9>;
   .loc 1 12 1
   tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f5, %f6}];
-  { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1; call (q), helper, (p); ld.param.b32 %r2, [q]; }
+  { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1;
+    call (q), helper, (p); ld.param.b32 %r2, [q]; }
   atom.global.add.s8 %r1, [%r2], %r3;
   ret;
 }
@@ -55,7 +56,10 @@ def test_problems_of_each_kernel():
     assert list(found) == ["uses", "innocent", "foreign"] and found["innocent"] == ()
     line = HEAD.count("\n") + 4
     assert [(p.opcode, p.ptx_line, p.line) for p in found["uses"]] == [
-        ("frobnicate.u32", 9, 5), ("tex.2d.v4.f32.f32", line, 12), ("atom.global.add.s8", line + 2, 12)]
+        ("frobnicate.u32", 9, 5),
+        ("tex.2d.v4.f32.f32", line, 12),
+        ("atom.global.add.s8", line + 3, 12),
+    ]
     (problem,) = found["foreign"]
     assert isinstance(problem, Problem) and "cudaGetErrorName" in problem.why
 

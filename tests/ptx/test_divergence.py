@@ -51,7 +51,7 @@ class Writer:
         r = self.random
         target, source = r.choice("xy"), r.choice("xyt")
         self.emit("mad.lo.u32", target, source, r.randrange(1, 99, 2), r.randrange(99))
-        if r.random() < .5:
+        if r.random() < 0.5:
             self.emit("xor.b32", r.choice("xy"), "x", "y")
 
     def condition(self) -> None:
@@ -63,10 +63,14 @@ class Writer:
     def statement(self, depth: int) -> None:
         kinds = [self.compute]
         if depth:
-            kinds += [lambda: self.choice(depth), lambda: self.loop(depth), lambda: self.choice(depth)]
+            kinds += [
+                lambda: self.choice(depth),
+                lambda: self.loop(depth),
+                lambda: self.choice(depth),
+            ]
         if self.loops:
             kinds.append(self.jump)
-        if self.random.random() < .06:
+        if self.random.random() < 0.06:
             kinds = [self.leave]
         self.random.choice(kinds)()
 
@@ -79,7 +83,7 @@ class Writer:
         self.condition()
         self.emit("bra", other, self.random.choice(["p", "!p"]))
         self.body(depth - 1)
-        if self.random.random() < .6:
+        if self.random.random() < 0.6:
             self.emit("bra", end, "")
             self.program.put(other)
             self.body(depth - 1)
@@ -126,7 +130,9 @@ class Writer:
 
 def text(program: Program) -> str:
     """The program as PTX. Register t holds the thread's number in the launch."""
-    names = {at: [n for n, a in program.labels.items() if a == at] for at in range(len(program.code))}
+    names = {
+        at: [n for n, a in program.labels.items() if a == at] for at in range(len(program.code))
+    }
     lines = []
     for at, (opcode, *operands) in enumerate(program.code):
         lines += [f"{name}:" for name in names[at]]
@@ -180,8 +186,14 @@ class Interpreter:
 
     @staticmethod
     def _registers(t: int) -> dict[str, int]:
-        return {"x": t * 7 + 3 & MASK, "y": t * 5 + 1 & MASK, "t": t, "u": 0, "p": 0,
-                **dict.fromkeys(NUMBERED, 0)}
+        return {
+            "x": t * 7 + 3 & MASK,
+            "y": t * 5 + 1 & MASK,
+            "t": t,
+            "u": 0,
+            "p": 0,
+            **dict.fromkeys(NUMBERED, 0),
+        }
 
     def _warp(self, lanes: list[dict[str, int]]) -> None:
         self.warp_instructions += PROLOGUE
@@ -219,9 +231,13 @@ class Interpreter:
             elif opcode == "setp.lt.u32":
                 r["p"] = v[0] < v[1]
             else:
-                r[o[0]] = {"mov.u32": lambda v: v[1], "add.u32": lambda v: v[1] + v[2],
-                           "and.b32": lambda v: v[1] & v[2], "xor.b32": lambda v: v[1] ^ v[2],
-                           "mad.lo.u32": lambda v: v[1] * v[2] + v[3]}[opcode](v) & MASK
+                r[o[0]] = {
+                    "mov.u32": lambda v: v[1],
+                    "add.u32": lambda v: v[1] + v[2],
+                    "and.b32": lambda v: v[1] & v[2],
+                    "xor.b32": lambda v: v[1] ^ v[2],
+                    "mad.lo.u32": lambda v: v[1] * v[2] + v[3],
+                }[opcode](v) & MASK
         return end
 
 
@@ -229,8 +245,14 @@ BLOCKS, THREADS = 3, 70
 
 
 def emulated(program: Program):
-    return emulate(parse(text(program)), "k", (BLOCKS, 1, 1), (THREADS, 1, 1),
-                   [np.full(BLOCKS * THREADS, MASK, np.uint32)], options=Options(budget=10**8))
+    return emulate(
+        parse(text(program)),
+        "k",
+        (BLOCKS, 1, 1),
+        (THREADS, 1, 1),
+        [np.full(BLOCKS * THREADS, MASK, np.uint32)],
+        options=Options(budget=10**8),
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -241,14 +263,17 @@ def test_random_programs(seed):
     result = emulated(program)
     wanted = [reference.memory.get(t, MASK) for t in range(BLOCKS * THREADS)]
     assert list(result.outputs["arg0"]) == wanted
-    found = {b.pc - PROLOGUE: [b.warps, b.divergent, b.taken, b.not_taken]
-             for b in result.trace.branches}
+    found = {
+        b.pc - PROLOGUE: [b.warps, b.divergent, b.taken, b.not_taken] for b in result.trace.branches
+    }
     assert {k: found[k] for k in reference.branches} == reference.branches
     assert result.trace.thread_instructions == reference.thread_instructions
     assert result.trace.warp_instructions == reference.warp_instructions
 
 
-@pytest.mark.parametrize("part, size, batch", [(1, 1, 1), (4, 64, 100), (2, 1, 10**6), (10**9, 1, 96)])
+@pytest.mark.parametrize(
+    "part, size, batch", [(1, 1, 1), (4, 64, 100), (2, 1, 10**6), (10**9, 1, 96)]
+)
 def test_results_do_not_depend_on_how_lanes_are_grouped(monkeypatch, part, size, batch):
     programs = [Writer(seed).write() for seed in range(100, 115)]
     before = [emulated(p) for p in programs]

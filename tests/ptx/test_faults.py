@@ -20,20 +20,54 @@ def ints(count):
 
 
 FAULTS = [
-    ("past_end", 2, [floats(100), floats(128), 0],
-     [4, "global", "0 bytes past the end of buffer arg0 (400 bytes)", "block (1, 0, 0)",
-      "thread (36, 0, 0)", "0x7f0000000190"]),
+    (
+        "past_end",
+        2,
+        [floats(100), floats(128), 0],
+        [
+            4,
+            "global",
+            "0 bytes past the end of buffer arg0 (400 bytes)",
+            "block (1, 0, 0)",
+            "thread (36, 0, 0)",
+            "0x7f0000000190",
+        ],
+    ),
     ("before_start", 1, [floats(64)], [8, "12 bytes before buffer arg0", "thread (0, 0, 0)"]),
-    ("misaligned", 1, [np.zeros(300, np.int8), ints(64)],
-     [11, "misaligned 4-byte access", "byte 21 of buffer arg0", "thread (5, 0, 0)"]),
+    (
+        "misaligned",
+        1,
+        [np.zeros(300, np.int8), ints(64)],
+        [11, "misaligned 4-byte access", "byte 21 of buffer arg0", "thread (5, 0, 0)"],
+    ),
     ("null", 1, [ints(64)], [15, "in no buffer", "address 0x4", "thread (9, 0, 0)"]),
-    ("shared_past_end", 1, [ints(64), 0], [20, "shared", "past the end of shared_past_end::part",
-                                           "address 0x80", "thread (32, 0, 0)"]),
+    (
+        "shared_past_end",
+        1,
+        [ints(64), 0],
+        [
+            20,
+            "shared",
+            "past the end of shared_past_end::part",
+            "address 0x80",
+            "thread (32, 0, 0)",
+        ],
+    ),
     ("shared_past_end", 1, [ints(64), -4], [20, "shared", "16 bytes before", "thread (0, 0, 0)"]),
     ("local_past_end", 1, [ints(64), 1], [27, "local", "32 bytes", "0x20", "thread (7, 0, 0)"]),
     ("constant_past_end", 1, [ints(64), 1], [31, "const", "table (16 bytes)", "thread (4, 0, 0)"]),
-    ("half_barrier", 2, [ints(64)], [40, "deadlock in block (0, 0, 0)", "40 threads wait at barrier 0",
-                                     "24 threads wait at barrier 3", "first is thread (40, 0, 0)"]),
+    (
+        "half_barrier",
+        2,
+        [ints(64)],
+        [
+            40,
+            "deadlock in block (0, 0, 0)",
+            "40 threads wait at barrier 0",
+            "24 threads wait at barrier 3",
+            "first is thread (40, 0, 0)",
+        ],
+    ),
     ("wild_pointer", 1, [ints(64), np.uint64(1234)], [64, "pointer 0x4d2", "thread (0, 0, 0)"]),
     ("bottomless", 1, [ints(64)], [61, "recursion", "524,288 bytes", "thread (0, 0, 0)"]),
     ("trapped", 1, [ints(64)], [68, "trap", "thread (7, 0, 0)"]),
@@ -100,13 +134,29 @@ def test_launches_that_no_device_accepts(arch):
 
 def test_cancel_and_progress(arch):
     seen = []
-    launch("faulty", "past_end", 5000, 64, floats(5000 * 64), floats(5000 * 64), 0, arch=arch,
-           options=Options(progress=seen.append))
+    launch(
+        "faulty",
+        "past_end",
+        5000,
+        64,
+        floats(5000 * 64),
+        floats(5000 * 64),
+        0,
+        arch=arch,
+        options=Options(progress=seen.append),
+    )
     assert seen == sorted(seen) and len(seen) > 5 and seen[-1] == 1
     calls = iter([False, False])
     with pytest.raises(Cancelled):
-        launch("faulty", "endless", 1, 32, ints(32), arch=arch,
-               options=Options(cancel=lambda: next(calls, True)))
+        launch(
+            "faulty",
+            "endless",
+            1,
+            32,
+            ints(32),
+            arch=arch,
+            options=Options(cancel=lambda: next(calls, True)),
+        )
 
 
 def test_lines_in_the_list_match_the_source(arch):

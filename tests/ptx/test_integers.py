@@ -54,60 +54,129 @@ def words(a, b, c):
     sab = list(zip(bytes_of(a, True), bytes_of(b, True), strict=True))
     n = b & 31
     return [
-        a + b * c, a - b, a // (b | 1), a % (b | 1), quotient(s(a), s(b | 1)),
-        remainder(s(a), s(b | 1)), a * b >> 32, s(a) * s(b) >> 32, a << n, a >> n, s(a) >> n,
-        a.bit_count(), 32 - (a >> 5).bit_length(), (a & 0xff00 & -(a & 0xff00)).bit_length(),
-        int(f"{a:032b}"[::-1], 2), permuted(a, b, c), funnel(a, b, 32 - c % 32),
-        funnel(a, b, min(c & 63, 32)), sum(x * y for x, y in ab) + c,
-        sum(x * y for x, y in sab) + c, abs(s(a) - s(b)) + c, abs(a - b) + c, (a & b) ^ (~c | a),
-        c if a > b else ~c, min(s(a), s(b)), max(a, b), abs(s(a)), s(a, 24) * s(b, 24),
-        (a & 0xffffff) * (b & 0xffffff), s(a) + s(b) >> 1, a + b + 1 >> 1, a >> 3 & 0x1ff,
-        s(a << 7) >> 20, a & 0xffff0000 | b >> 16, a == 0, joined(x + y for x, y in ab),
+        a + b * c,
+        a - b,
+        a // (b | 1),
+        a % (b | 1),
+        quotient(s(a), s(b | 1)),
+        remainder(s(a), s(b | 1)),
+        a * b >> 32,
+        s(a) * s(b) >> 32,
+        a << n,
+        a >> n,
+        s(a) >> n,
+        a.bit_count(),
+        32 - (a >> 5).bit_length(),
+        (a & 0xFF00 & -(a & 0xFF00)).bit_length(),
+        int(f"{a:032b}"[::-1], 2),
+        permuted(a, b, c),
+        funnel(a, b, 32 - c % 32),
+        funnel(a, b, min(c & 63, 32)),
+        sum(x * y for x, y in ab) + c,
+        sum(x * y for x, y in sab) + c,
+        abs(s(a) - s(b)) + c,
+        abs(a - b) + c,
+        (a & b) ^ (~c | a),
+        c if a > b else ~c,
+        min(s(a), s(b)),
+        max(a, b),
+        abs(s(a)),
+        s(a, 24) * s(b, 24),
+        (a & 0xFFFFFF) * (b & 0xFFFFFF),
+        s(a) + s(b) >> 1,
+        a + b + 1 >> 1,
+        a >> 3 & 0x1FF,
+        s(a << 7) >> 20,
+        a & 0xFFFF0000 | b >> 16,
+        a == 0,
+        joined(x + y for x, y in ab),
         joined(abs(x - y) for x, y in ab),
-        sum(0xffff << k for k in (0, 16) if a >> k & 0xffff > b >> k & 0xffff),
-        joined(max(x, y) for x, y in sab), sum(abs(x - y) for x, y in ab), s(a, 8), s(b, 16),
-        (a & 255) * (b & 255), s(a, 16) * s(b, 16), a // 7, quotient(s(a), 10), a % 1000,
-        (a & 0xffff) // ((b | 1) & 0xffff), max(s(a), s(b), s(c)), nth_set(a, 3, 1),
+        sum(0xFFFF << k for k in (0, 16) if a >> k & 0xFFFF > b >> k & 0xFFFF),
+        joined(max(x, y) for x, y in sab),
+        sum(abs(x - y) for x, y in ab),
+        s(a, 8),
+        s(b, 16),
+        (a & 255) * (b & 255),
+        s(a, 16) * s(b, 16),
+        a // 7,
+        quotient(s(a), 10),
+        a % 1000,
+        (a & 0xFFFF) // ((b | 1) & 0xFFFF),
+        max(s(a), s(b), s(c)),
+        nth_set(a, 3, 1),
     ]
 
 
 def test_words(arch):
     a, b, c = rng.integers(0, 2**32, (3, 64), np.uint32)
     a[:6], b[:6] = [0, 1, M32, 2**31, 2**31, 5], [0, M32, M32, 1, 0, 2**31]
-    wanted = np.array([[int(w) & M32 for w in words(*map(int, row))]
-                       for row in zip(a, b, c, strict=True)]).T
-    found = outputs("bits", "words", 1, 64, a, b, c, np.zeros(wanted.size, np.uint32), 64,
-                    arch=arch)[3].reshape(wanted.shape)
+    wanted = np.array(
+        [[int(w) & M32 for w in words(*map(int, row))] for row in zip(a, b, c, strict=True)]
+    ).T
+    found = outputs(
+        "bits", "words", 1, 64, a, b, c, np.zeros(wanted.size, np.uint32), 64, arch=arch
+    )[3].reshape(wanted.shape)
     assert [k for k in range(len(wanted)) if (found[k] != wanted[k]).any()] == []
 
 
 def longs(a, b):
     n = b & 63
     return [
-        a + b, a - b, a * b, a // (b >> 20 | 1), a % (b >> 20 | 1), quotient(s(a, 64), s(b | 1, 64)),
+        a + b,
+        a - b,
+        a * b,
+        a // (b >> 20 | 1),
+        a % (b >> 20 | 1),
+        quotient(s(a, 64), s(b | 1, 64)),
         remainder(s(a, 64), b >> 30 | 1),
-        a * b >> 64, s(a, 64) * s(b, 64) >> 64, a << n, a >> n, s(a, 64) >> n, a.bit_count(),
-        64 - (a >> 9).bit_length(), (a & ~15 & -(a & ~15)).bit_length(), int(f"{a:064b}"[::-1], 2),
-        (a & M32) * (b & M32), s(a) * s(b), a >> 12, a & 0xffff, min(s(a, 64), s(b, 64)), max(a, b),
-        a < b, s(a, 64) < s(b, 64), a * b + a, a * b + a >> 64, a + b, a + b >> 64,
+        a * b >> 64,
+        s(a, 64) * s(b, 64) >> 64,
+        a << n,
+        a >> n,
+        s(a, 64) >> n,
+        a.bit_count(),
+        64 - (a >> 9).bit_length(),
+        (a & ~15 & -(a & ~15)).bit_length(),
+        int(f"{a:064b}"[::-1], 2),
+        (a & M32) * (b & M32),
+        s(a) * s(b),
+        a >> 12,
+        a & 0xFFFF,
+        min(s(a, 64), s(b, 64)),
+        max(a, b),
+        a < b,
+        s(a, 64) < s(b, 64),
+        a * b + a,
+        a * b + a >> 64,
+        a + b,
+        a + b >> 64,
     ]
 
 
 def test_longs(arch):
     a, b = rng.integers(0, 2**64, (2, 64), np.uint64)
     a[:4], b[:4] = [0, M64, 2**63, M64], [M64, M64, 1, 0]
-    wanted = np.array([[int(w) & M64 for w in longs(*map(int, row))]
-                       for row in zip(a, b, strict=True)], np.uint64).T
-    found = outputs("bits", "longs", 1, 64, a, b, np.zeros(wanted.size, np.uint64), 64,
-                    arch=arch)[2].reshape(wanted.shape)
+    wanted = np.array(
+        [[int(w) & M64 for w in longs(*map(int, row))] for row in zip(a, b, strict=True)], np.uint64
+    ).T
+    found = outputs("bits", "longs", 1, 64, a, b, np.zeros(wanted.size, np.uint64), 64, arch=arch)[
+        2
+    ].reshape(wanted.shape)
     assert [k for k in range(len(wanted)) if (found[k] != wanted[k]).any()] == []
 
 
 def test_checksums(arch):
     texts = [rng.bytes(55) for _ in range(40)]
     blocks = [t + b"\x80" + (8 * 55).to_bytes(8, "big") for t in texts]
-    out = outputs("bits", "sha256", 2, 20, np.frombuffer(b"".join(blocks), np.uint32),
-                  np.zeros(40 * 8, np.uint32), arch=arch)[1]
+    out = outputs(
+        "bits",
+        "sha256",
+        2,
+        20,
+        np.frombuffer(b"".join(blocks), np.uint32),
+        np.zeros(40 * 8, np.uint32),
+        arch=arch,
+    )[1]
     assert out.tobytes() == b"".join(hashlib.sha256(t).digest() for t in texts)
     data = np.frombuffer(b"".join(texts), np.uint8)
     out = outputs("bits", "crc32", 2, 20, data, 55, np.zeros(40, np.uint32), arch=arch)[1]
@@ -120,5 +189,5 @@ def test_substitution_of_bytes(arch):
     now = state
     for r in range(5):
         v = box[now[:, np.arange(16) * 5 % 16]] ^ (r + np.arange(16)).astype(np.uint8)
-        now = (v << 1) ^ (v >> 7) * np.uint8(0x1b)
+        now = (v << 1) ^ (v >> 7) * np.uint8(0x1B)
     assert (out == now).all()

@@ -31,11 +31,20 @@ def test_tokens_have_lines():
     assert [(t.text, t.line) for t in found] == [("a", 1), ("0x1F", 2), ("%e.f", 3), (":", 3)]
 
 
-@pytest.mark.parametrize("text, value", [
-    ("5", Imm(5)), ("-5", Imm(-5)), ("0x10", Imm(16)), ("0X1fU", Imm(31)), ("017", Imm(15)),
-    ("0b101", Imm(5)), ("0f3F800000", Imm(0x3F800000, "f32")),
-    ("0d3FF0000000000000", Imm(0x3FF0000000000000, "f64")),
-    ("1.5", Imm(struct.unpack("<Q", struct.pack("<d", 1.5))[0], "f64"))])
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("5", Imm(5)),
+        ("-5", Imm(-5)),
+        ("0x10", Imm(16)),
+        ("0X1fU", Imm(31)),
+        ("017", Imm(15)),
+        ("0b101", Imm(5)),
+        ("0f3F800000", Imm(0x3F800000, "f32")),
+        ("0d3FF0000000000000", Imm(0x3FF0000000000000, "f64")),
+        ("1.5", Imm(struct.unpack("<Q", struct.pack("<d", 1.5))[0], "f64")),
+    ],
+)
 def test_literals(text, value):
     assert body(f".reg .b32 %r; mov.u32 %r, {text};").body[0].operands[1] == value
 
@@ -54,21 +63,26 @@ def test_operands():
 
 
 def test_scopes_shadow_registers_and_need_no_space_after_reg():
-    found = body(".reg.b32 %r<3>; mov.u32 %r1, 1; { .reg.b32 %r<2>, t; mov.u32 %r1, 2; mov.u32 t, 3; }"
-                 " mov.u32 %r1, 4; ret;").body
+    found = body(
+        ".reg.b32 %r<3>; mov.u32 %r1, 1; { .reg.b32 %r<2>, t; mov.u32 %r1, 2; mov.u32 t, 3; }"
+        " mov.u32 %r1, 4; ret;"
+    ).body
     first, inner, _, last, _ = (i.operands[0] if i.operands else None for i in found)
     assert first == last and inner != first
 
 
 def test_locations_follow_inlining_to_the_file_itself():
-    found = body("""
+    found = body(
+        """
         .loc 1 7 3
         membar.gl;
         .loc 2 99 1
         membar.gl;
         .loc 2 98 1, function_name $L__info+12, inlined_at 1 9 5
         membar.gl;
-        ret;""", '.file 1 "kernel.cu"\n.file 2 "math.h"')
+        ret;""",
+        '.file 1 "kernel.cu"\n.file 2 "math.h"',
+    )
     assert [i.line for i in found.body] == [7, 7, 9, 9]
 
 
@@ -81,22 +95,30 @@ def test_variables():
     assert v.extern and v.size == 0 and v.align == 16
     v = variable(".global .u64 p[2] = {generic(a)+4, b};")
     assert v.relocations == (Relocation(0, 8, "a", 4, True), Relocation(8, 8, "b", 0, False))
-    assert variable(".global .v4 .f32 q;").size == 16 and variable(".global .u64 t[] = {1, 2};").size == 16
+    assert (
+        variable(".global .v4 .f32 q;").size == 16
+        and variable(".global .u64 t[] = {1, 2};").size == 16
+    )
 
 
 def test_addresses_in_initial_bytes():
-    v = variable(".global .align 8 .u8 r[16] = {7, 0, 0, 0, 0, 0, 0, 0, 0xFF(t), 0xFF00(t), 0xFF0000(t), "
-                 "0xFF000000(t), 0xFF00000000(t), 0xFF0000000000(t), 0xFF000000000000(t), "
-                 "0xFF00000000000000(t)};")
+    v = variable(
+        ".global .align 8 .u8 r[16] = {7, 0, 0, 0, 0, 0, 0, 0, 0xFF(t), 0xFF00(t), 0xFF0000(t), "
+        "0xFF000000(t), 0xFF00000000(t), 0xFF0000000000(t), 0xFF000000000000(t), "
+        "0xFF00000000000000(t)};"
+    )
     assert v.size == 16 and v.initial == b"\x07" + bytes(15)
     filled = relocated(v, {"t": 0x123456789A}, {"t": "global"})
     assert filled[8:] == (0x123456789A).to_bytes(8, "little")
 
 
 def test_declarations_and_tuning():
-    module = parse(HEAD + """
+    module = parse(
+        HEAD
+        + """
         .extern .func (.param .b32 r) outside(.param .b64 a, .param .align 8 .b8 b[24]);
-        .visible .entry k() .maxntid 16, 4, 1 .minnctapersm 2 { ret; }""")
+        .visible .entry k() .maxntid 16, 4, 1 .minnctapersm 2 { ret; }"""
+    )
     assert module.kernels == ("k",) and module.by_name["k"].max_threads == 64
     outside = module.by_name["outside"]
     assert [p.size for p in outside.params] == [8, 24] and not outside.defined
@@ -104,18 +126,27 @@ def test_declarations_and_tuning():
 
 
 def test_branch_tables_and_sections_are_read():
-    found = body(""".reg .b32 %r<2>; mov.u32 %r1, 1;
+    found = body(
+        """.reg .b32 %r<2>; mov.u32 %r1, 1;
         T: .branchtargets A, B; P: .callprototype (.param .b32 _) _ (.param .b32 _);
-        brx.idx %r1, T; A: ret; B: exit;""", '.section .debug_str { info: .b8 1, 2; }')
+        brx.idx %r1, T; A: ret; B: exit;""",
+        ".section .debug_str { info: .b8 1, 2; }",
+    )
     assert found.tables == {"T": ("A", "B")} and found.labels == {"A": 2, "B": 3}
 
 
-@pytest.mark.parametrize("text, words", [
-    ("int main() {}", "PTX line 1"), ("", "no .version"),
-    (HEAD + ".visible .entry k() { add.u32 %r1 %r2; }", "line 4: expected ',' or ';'"),
-    (HEAD + ".visible .entry k() { ret;", "ends in the middle"),
-    (HEAD + ".global .u32 a = 08;", "expected an integer"),
-    (HEAD + ".visible .entry k() { @5 ret; }", "guard"), (HEAD + "\x01", "unexpected character")])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("int main() {}", "PTX line 1"),
+        ("", "no .version"),
+        (HEAD + ".visible .entry k() { add.u32 %r1 %r2; }", "line 4: expected ',' or ';'"),
+        (HEAD + ".visible .entry k() { ret;", "ends in the middle"),
+        (HEAD + ".global .u32 a = 08;", "expected an integer"),
+        (HEAD + ".visible .entry k() { @5 ret; }", "guard"),
+        (HEAD + "\x01", "unexpected character"),
+    ],
+)
 def test_what_is_not_ptx_is_refused_with_its_line(text, words):
     with pytest.raises(FormatError, match=words):
         parse(text)
@@ -131,7 +162,10 @@ def test_reads_what_the_compiler_writes(arch):
 
 
 def test_a_function_may_end_without_ret():
-    module = parse(HEAD + """.visible .entry k(.param .u64 o) { .reg .b64 %a; .reg .b32 %t;
-        ld.param.u64 %a, [o]; mov.u32 %t, 9; st.global.u32 [%a], %t; }""")
+    module = parse(
+        HEAD
+        + """.visible .entry k(.param .u64 o) { .reg .b64 %a; .reg .b32 %t;
+        ld.param.u64 %a, [o]; mov.u32 %t, 9; st.global.u32 [%a], %t; }"""
+    )
     out = emulate(module, "k", (1, 1, 1), (1, 1, 1), [np.zeros(1, np.int32)]).outputs["arg0"]
     assert out == 9

@@ -53,8 +53,19 @@ def test_breadth_first_search(arch):
     depth[0] = 0
     level, changed = 0, True
     while changed:
-        _, _, depth, flag = outputs("sorting", "bfs", 1, 128, start, edge, depth,
-                                    np.zeros(1, np.int32), 100, level, arch=arch)
+        _, _, depth, flag = outputs(
+            "sorting",
+            "bfs",
+            1,
+            128,
+            start,
+            edge,
+            depth,
+            np.zeros(1, np.int32),
+            100,
+            level,
+            arch=arch,
+        )
         level, changed = level + 1, bool(flag[0])
     assert (depth == wanted).all()
 
@@ -65,20 +76,42 @@ def test_breadth_first_search_with_queues(arch):
     depth[0] = 0
     while count:
         _, _, depth, _, queue, counts = outputs(
-            "sorting", "bfs_queue", 2, 64, start, edge, depth, queue, count, np.zeros(100, np.int32),
-            np.zeros(1, np.int32), arch=arch)
+            "sorting",
+            "bfs_queue",
+            2,
+            64,
+            start,
+            edge,
+            depth,
+            queue,
+            count,
+            np.zeros(100, np.int32),
+            np.zeros(1, np.int32),
+            arch=arch,
+        )
         count = int(counts[0])
     assert (depth == wanted).all()
 
 
 @pytest.mark.parametrize("kernel, grid", [("spmv_scalar", 1), ("spmv_vector", 15)])
 def test_sparse_matrix_times_vector(arch, kernel, grid):
-    a = rng.random((60, 60)) * (rng.random((60, 60)) < .3)
+    a = rng.random((60, 60)) * (rng.random((60, 60)) < 0.3)
     rows, cols = np.nonzero(a)
     start = np.searchsorted(rows, np.arange(61)).astype(np.int32)
     x = rng.random(60)
-    y = outputs("sorting", kernel, grid, 128, start, cols.astype(np.int32), a[rows, cols], x,
-                np.zeros(60), 60, arch=arch)[4]
+    y = outputs(
+        "sorting",
+        kernel,
+        grid,
+        128,
+        start,
+        cols.astype(np.int32),
+        a[rows, cols],
+        x,
+        np.zeros(60),
+        60,
+        arch=arch,
+    )[4]
     assert np.allclose(y, a @ x, rtol=1e-13)
 
 
@@ -90,12 +123,24 @@ def test_needle_along_diagonals(arch):
     wanted = score.copy()
     for y in range(1, n + 1):
         for x in range(1, n + 1):
-            wanted[y, x] = max(wanted[y - 1, x - 1] + match[y - 1, x - 1],
-                               max(wanted[y, x - 1], wanted[y - 1, x]) - penalty)
+            wanted[y, x] = max(
+                wanted[y - 1, x - 1] + match[y - 1, x - 1],
+                max(wanted[y, x - 1], wanted[y - 1, x]) - penalty,
+            )
     tiles = n // 16
     for d in range(2 * tiles - 1):
-        score = outputs("sorting", "needle", min(d + 1, 2 * tiles - 1 - d), 16, score, match, n,
-                        penalty, d, arch=arch)[0]
+        score = outputs(
+            "sorting",
+            "needle",
+            min(d + 1, 2 * tiles - 1 - d),
+            16,
+            score,
+            match,
+            n,
+            penalty,
+            d,
+            arch=arch,
+        )[0]
     assert (score == wanted).all()
 
 
@@ -108,9 +153,21 @@ def test_game_of_life(arch):
 
 def test_search_and_merge(arch):
     text = np.frombuffer(b"abracadabra and abrabra", np.int8)
-    _, found, count = outputs("sorting", "find", 1, 32, text, len(text), 4,
-                              np.zeros(len(text), np.int32), np.zeros(1, np.int32), arch=arch)
+    _, found, count = outputs(
+        "sorting",
+        "find",
+        1,
+        32,
+        text,
+        len(text),
+        4,
+        np.zeros(len(text), np.int32),
+        np.zeros(1, np.int32),
+        arch=arch,
+    )
     assert list(np.flatnonzero(found)) == [0, 7, 16, 19] and count == 4
     a, b = (np.sort(rng.integers(0, 50, n)).astype(np.int32) for n in (40, 70))
-    out = outputs("sorting", "merge_path", 2, 64, a, b, np.zeros(110, np.int32), 40, 70, arch=arch)[2]
+    out = outputs("sorting", "merge_path", 2, 64, a, b, np.zeros(110, np.int32), 40, 70, arch=arch)[
+        2
+    ]
     assert (out == np.sort(np.concatenate([a, b]))).all()

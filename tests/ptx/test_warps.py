@@ -19,13 +19,26 @@ def test_exchanges(arch):
     same = rows[:, :, None] % 5 == rows[:, None, :] % 5
     alike = (rows // 32 == rows[:, :1] // 32).all(1)
     wanted = [
-        inside(True, 5), inside(True, lane // 8 * 8 + (lane + 3) % 8), inside(lane >= 2, lane - 2),
-        inside(lane % 16 >= 3, lane - 3), inside(lane + 4 < 32, lane + 4),
-        inside(lane % 4 < 3, lane + 1), inside(True, lane ^ 7),
-        inside((lane ^ 9) < lane // 8 * 8 + 8, lane ^ 9), inside(True, x % 32), per_warp(bits(x & 1)),
-        per_warp((rows > 95).any(1)), per_warp((rows > 3).all(1)), 32, inside(True, lane ^ 1),
-        bits(same).reshape(-1), per_warp(np.where(alike, 2**32 - 1, 0)), per_warp(alike),
-        per_warp(rows.sum(1)), per_warp((-rows).max(1)), per_warp(np.bitwise_or.reduce(rows & 12, 1)),
+        inside(True, 5),
+        inside(True, lane // 8 * 8 + (lane + 3) % 8),
+        inside(lane >= 2, lane - 2),
+        inside(lane % 16 >= 3, lane - 3),
+        inside(lane + 4 < 32, lane + 4),
+        inside(lane % 4 < 3, lane + 1),
+        inside(True, lane ^ 7),
+        inside((lane ^ 9) < lane // 8 * 8 + 8, lane ^ 9),
+        inside(True, x % 32),
+        per_warp(bits(x & 1)),
+        per_warp((rows > 95).any(1)),
+        per_warp((rows > 3).all(1)),
+        32,
+        inside(True, lane ^ 1),
+        bits(same).reshape(-1),
+        per_warp(np.where(alike, 2**32 - 1, 0)),
+        per_warp(alike),
+        per_warp(rows.sum(1)),
+        per_warp((-rows).max(1)),
+        per_warp(np.bitwise_or.reduce(rows & 12, 1)),
         per_warp(rows.min(1)),
     ]
     found = outputs("warps", "shuffles", 1, 96, x, np.zeros((21, 96), np.int32), arch=arch)[1]
@@ -55,9 +68,18 @@ def test_scan_in_a_warp(arch):
 
 def test_cooperative_groups(arch):
     x = rng.integers(0, 100, 500).astype(np.int32)
-    out, count = outputs("cooperative", "aggregated", 4, 128, x, np.zeros(500, np.int32),
-                         np.zeros(1, np.int32), 500, arch=arch)[1:]
-    assert count == (x > 50).sum() and (np.sort(out[:count[0]]) == np.sort(x[x > 50])).all()
+    out, count = outputs(
+        "cooperative",
+        "aggregated",
+        4,
+        128,
+        x,
+        np.zeros(500, np.int32),
+        np.zeros(1, np.int32),
+        500,
+        arch=arch,
+    )[1:]
+    assert count == (x > 50).sum() and (np.sort(out[: count[0]]) == np.sort(x[x > 50])).all()
     x = rng.integers(0, 62, (3, 4, 8)).astype(np.int32)
     out = outputs("cooperative", "tiles", 1, 96, x, np.zeros_like(x), arch=arch)[1]
     ballot = ((x & 1) << np.arange(8)).sum(2) * np.array([1, 0, 1, 0])
@@ -67,14 +89,21 @@ def test_cooperative_groups(arch):
 
 def test_collectives_of_groups(arch):
     x = rng.integers(0, 100, (4, 16)).astype(np.int32)
-    found = outputs("cooperative", "collectives", 1, 64, x, np.zeros((6, 4, 16), np.int32),
-                    arch=arch)[1]
+    found = outputs(
+        "cooperative", "collectives", 1, 64, x, np.zeros((6, 4, 16), np.int32), arch=arch
+    )[1]
     odd = x[:, :, None] % 2 == x[:, None, :] % 2
     size, rank = odd.sum(2), (odd & np.tri(16, k=-1, dtype=bool)).sum(2)
     same = (x[:, :, None] % 3 == x[:, None, :] % 3).sum(2)
     wide = np.ones((4, 16), int)
-    wanted = [x.sum(1)[:, None] * wide, x.max(1)[:, None] * wide, x.cumsum(1), x.cumsum(1) - x,
-              size * 100 + rank, same * 101]
+    wanted = [
+        x.sum(1)[:, None] * wide,
+        x.max(1)[:, None] * wide,
+        x.cumsum(1),
+        x.cumsum(1) - x,
+        size * 100 + rank,
+        same * 101,
+    ]
     assert [k for k, w in enumerate(wanted) if (found[k] != w).any()] == []
 
 
@@ -88,16 +117,31 @@ def test_barrier_of_the_grid(arch):
 
 
 def test_polling_by_atomics(arch):
-    out = outputs("warps", "poll_by_atomics", 40, 32, np.zeros(1, np.int32), np.zeros(40, np.int32),
-                  np.zeros((40, 32), np.int32), arch=arch)[2]
+    out = outputs(
+        "warps",
+        "poll_by_atomics",
+        40,
+        32,
+        np.zeros(1, np.int32),
+        np.zeros(40, np.int32),
+        np.zeros((40, 32), np.int32),
+        arch=arch,
+    )[2]
     assert (out == ((np.arange(40) + 1) % 40 * 3)[:, None]).all()
 
 
 @pytest.mark.parametrize("grid, block", [(1, 32), (7, 20), (2, 64)])
 def test_locks(arch, grid, block):
     count = grid * block
-    total, log = outputs("warps", "locked", grid, block, np.zeros(1, np.int32),
-                         np.full(count, -1, np.int32), arch=arch)
+    total, log = outputs(
+        "warps",
+        "locked",
+        grid,
+        block,
+        np.zeros(1, np.int32),
+        np.full(count, -1, np.int32),
+        arch=arch,
+    )
     assert total == count and (np.sort(log) == np.arange(count)).all()
     assert outputs("warps", "spinning", grid, block, np.zeros(1, np.int32), arch=arch)[0] == count
 
@@ -139,9 +183,18 @@ def test_every_atomic(arch):
     t = np.arange(n)
     plain = np.array([2**32 - 1, 0, 0, 3, 0, 5, 0, 10**6, 0, 0], np.uint32)
     ints, plain, wide, real, twice, old = outputs(
-        "warps", "every_atomic", 1, n, np.zeros(8, np.int32), plain,
-        np.array([0, 0, 2**64 - 1], np.uint64), np.zeros(2, np.float32), np.zeros(1),
-        np.zeros(n, np.int32), arch=arch)
+        "warps",
+        "every_atomic",
+        1,
+        n,
+        np.zeros(8, np.int32),
+        plain,
+        np.array([0, 0, 2**64 - 1], np.uint64),
+        np.zeros(2, np.float32),
+        np.zeros(1),
+        np.zeros(n, np.int32),
+        arch=arch,
+    )
     total = int(t.sum())
     mixed = int(np.bitwise_xor.reduce(t * 3))
     assert list(ints) == [total, -total, 1 - n, n - 1, total, n - 1, 0, mixed]
