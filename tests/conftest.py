@@ -15,6 +15,11 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden` accepts the pictures of the lessons as they are now."""
+    parser.addoption("--update-golden", action="store_true", help="accept changed golden pictures")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A compile cache for this session, so that no test depends on an earlier one."""
