@@ -8,8 +8,8 @@ from gpuviz.scenes.coalescing import LESSON as COALESCING
 from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
 from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
-from gpuviz.scenes.ilp_tlp import LESSON as ILP_TLP
 from gpuviz.scenes.histogram import LESSON as HISTOGRAM
+from gpuviz.scenes.ilp_tlp import LESSON as ILP_TLP
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
 from gpuviz.scenes.matmul_boundary import LESSON as MATMUL_BOUNDARY
 from gpuviz.scenes.matmul_naive import LESSON as MATMUL_NAIVE
