@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gpuviz.compile import Resources
 from gpuviz.memory.counting import Counts
+from gpuviz.runners.measurement import Measurement
 from gpuviz.sass.listing import Listing
 from gpuviz.sass.plan import Difference
 from gpuviz.trace import Trace
@@ -25,6 +26,7 @@ class Run:
 
     `counts` are at `level`; `level_note` says in words why the sass and ptx levels differ, or why
     sass was not to be had. `resources` is what the compiler's log says, None for bare PTX.
+    `measurement` is what a GPU made of the very launch, live or recorded; None when there is none.
     `differences` are, at the sass level, the places where machine code and PTX differ, in words;
     `listing` is the machine code, None when there is none.
     """
@@ -36,5 +38,6 @@ class Run:
     level: Level
     level_note: str = ""
     resources: Resources | None = None
+    measurement: Measurement | None = None
     differences: tuple[Difference, ...] = ()
     listing: Listing | None = None

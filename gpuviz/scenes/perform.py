@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuviz.arch import architecture
@@ -11,10 +11,14 @@ from gpuviz.arguments import parse
 from gpuviz.compile import compile_arch, entry_name, gallery, load_program
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
+from gpuviz.runners import emulated, recorded
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
+from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
+
+
+Measured = Callable[[Plan], Measurement | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +31,11 @@ class Performance:
 
 
 def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level = "sass",
-            progress: Progress = lambda fraction: None, cancel: Cancel = lambda: False
-            ) -> Performance:
+            progress: Progress = lambda fraction: None, cancel: Cancel = lambda: False,
+            measured: Measured | None = None) -> Performance:
     """Run every launch of a lesson and tell its story.
+
+    `measured` finds what a GPU made of a launch; the recordings that ship are asked by default.
 
     Raises
     ------
@@ -46,9 +52,15 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
         def part(fraction: float, done: int = number) -> None:
             progress((done + fraction) / len(plans))
 
-        runs[plan.role] = _run(plan, arch, level, part, cancel)
+        run = _run(plan, arch, level, part, cancel)
+        runs[plan.role] = replace(run, measurement=(measured or recorded_measurement)(plan))
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
+
+
+def recorded_measurement(plan: Plan) -> Measurement | None:
+    """The measurement of a launch among the recordings that ship, None when there is none."""
+    return recorded.shipped().find(plan).measurement
 
 
 def _run(plan: Plan, arch: str, level: Level, progress: Progress, cancel: Cancel) -> Run:
