@@ -72,7 +72,7 @@ def remarks(run: Run, line: int) -> str:
 
 def _no_sass(run: Run) -> str:
     if run.level_note:
-        return f"No machine code: {run.level_note}."
+        return f"No machine code: {run.level_note.rstrip('.')}."
     return ("The counts are of the PTX as written. Choose SASS counts to see the machine code "
             "that the assembler makes of it.")
 

@@ -11,6 +11,7 @@ from gpuviz.qt.comparison import AS_A, Comparison
 from gpuviz.qt.director import Director
 from gpuviz.qt.player import Player
 from gpuviz.scenes.base import Lesson, Value
+from gpuviz.words import tr
 
 
 class Comparing:
@@ -32,7 +33,7 @@ class Comparing:
         self._actions.remove("compare.preset.")
         for number, preset in enumerate(lesson.presets):
             values = {**lesson.defaults(), **preset.values}
-            command = Command(f"compare.preset.{number}", f"Compare with: {preset.label}",
+            command = Command(f"compare.preset.{number}", f"Compare with: {tr(preset.label)}",
                               "Compare")  # fmt: skip
             self._actions.add(command, partial(self.with_values, values))
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidg
 from gpuviz.qt.controls import Combo, Switch, keep_arrows, keep_space
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Parameter, Value
+from gpuviz.words import tr
 
 DIGIT = 9  # pixels of one figure of the number, at scale 1
 
@@ -81,8 +82,8 @@ class NumberKnob(Knob):
         span = f"{parameter.minimum} to {parameter.maximum}"
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)
-            widget.setAccessibleName(parameter.label)
-            widget.setToolTip(f"{parameter.hint}\n{span}".strip())
+            widget.setAccessibleName(tr(parameter.label))
+            widget.setToolTip(f"{tr(parameter.hint)}\n{span}".strip())
             widget.valueChanged.connect(self._say)
             keep_arrows(widget)
         self.slider.setPageStep(max(1, (parameter.maximum - parameter.minimum) // 8))
@@ -105,12 +106,12 @@ class ChoiceKnob(Knob):
 
     def __init__(self, parameter: Parameter, theme: Theme) -> None:
         super().__init__(parameter)
-        self.combo = Combo(parameter.label, theme)
-        self.combo.setToolTip(parameter.hint)
+        self.combo = Combo(tr(parameter.label), theme)
+        self.combo.setToolTip(tr(parameter.hint))
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.combo.setMinimumContentsLength(6)
         for choice in parameter.choices:
-            self.combo.addItem(choice.label)
+            self.combo.addItem(tr(choice.label))
         self.combo.currentIndexChanged.connect(lambda i: self._say(parameter.choices[i].value))
         keep_arrows(self.combo)
         keep_space(self.combo)
@@ -128,8 +129,8 @@ class SwitchKnob(Knob):
 
     def __init__(self, parameter: Parameter, theme: Theme) -> None:
         super().__init__(parameter)
-        self.switch = Switch(parameter.label, theme)
-        self.switch.setToolTip(parameter.hint)
+        self.switch = Switch(tr(parameter.label), theme)
+        self.switch.setToolTip(tr(parameter.hint))
         self.switch.toggled.connect(self._say)
         keep_space(self.switch)
         self.row.addWidget(self.switch)

@@ -19,6 +19,7 @@ from gpuviz.qt.controls import keep_arrows
 from gpuviz.qt.theme import Look, Theme
 from gpuviz.qt.thumbnails import Thumbnails
 from gpuviz.scenes.base import Lesson
+from gpuviz.words import tr
 
 LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
 PICTURE = (48, 27)
@@ -71,8 +72,8 @@ class LessonList(QListView):
         """One more lesson, at the end of the last chapter if that is its own."""
         model = self.model()
         assert isinstance(model, QStandardItemModel)
-        if lesson.chapter not in (model.item(row).text() for row in range(model.rowCount())):
-            model.appendRow(_heading(lesson.chapter))
+        if tr(lesson.chapter) not in (model.item(row).text() for row in range(model.rowCount())):
+            model.appendRow(_heading(tr(lesson.chapter)))
         self._lessons[lesson.id] = lesson
         self._rows[lesson.id] = model.rowCount()
         model.appendRow(_item(lesson))
@@ -83,7 +84,7 @@ class LessonList(QListView):
         for lesson in lessons:
             if lesson.chapter != chapter:
                 chapter = lesson.chapter
-                model.appendRow(_heading(chapter))
+                model.appendRow(_heading(tr(lesson.chapter)))
             self._rows[lesson.id] = model.rowCount()
             model.appendRow(_item(lesson))
         return model
@@ -100,10 +101,10 @@ def _heading(chapter: str) -> QStandardItem:
 
 
 def _item(lesson: Lesson) -> QStandardItem:
-    item = QStandardItem(lesson.title)
+    item = QStandardItem(tr(lesson.title))
     item.setData(lesson.id, LESSON_ROLE)
-    item.setToolTip(lesson.look_for)
-    item.setData(lesson.look_for, Qt.ItemDataRole.AccessibleDescriptionRole)
+    item.setToolTip(tr(lesson.look_for))
+    item.setData(tr(lesson.look_for), Qt.ItemDataRole.AccessibleDescriptionRole)
     item.setEditable(False)
     return item
 

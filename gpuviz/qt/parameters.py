@@ -26,6 +26,7 @@ from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
 from gpuviz.scenes.compare import SIDES
+from gpuviz.words import tr
 
 
 class Parameters(QWidget):
@@ -127,7 +128,7 @@ class Parameters(QWidget):
         row = FlowLayout(4)
         self.presets = []
         for preset in lesson.presets:
-            made = button(preset.label, f"Preset: {preset.label}", "chip")
+            made = button(tr(preset.label), f"Preset: {tr(preset.label)}", "chip")
             made.setCheckable(True)
             made.clicked.connect(lambda checked=False, p=preset: self._choose(p))
             keep_space(made)
@@ -245,8 +246,8 @@ def _focusable(widget: QWidget) -> list[QWidget]:
 
 
 def _name(parameter: Parameter) -> QLabel:
-    made = label(parameter.label)
-    hint = parameter.hint
+    made = label(tr(parameter.label))
+    hint = tr(parameter.hint)
     if parameter.compiled:
         hint = f"{hint}\nA compile-time constant of the kernel.".strip()
     made.setToolTip(hint)

@@ -11,6 +11,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Plan, Story
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.perform import Performance
+from gpuviz.words import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]
 def names_of(variants: tuple[Variant, ...]) -> tuple[str, ...]:
     """What variants are called beside each other; their architectures where these differ."""
     if len(variants) == 1:
-        return (variants[0].lesson.title,)
+        return (tr(variants[0].lesson.title),)
     a, b = variants
     names = name_of(a.lesson, a.values, b.values), name_of(b.lesson, b.values, a.values)
     if a.arch == b.arch:

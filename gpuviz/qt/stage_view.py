@@ -13,6 +13,7 @@ from gpuviz.qt.controls import Ring
 from gpuviz.qt.painter import paint
 from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Theme
+from gpuviz.words import tr
 
 SMALLEST = QSize(420, 260)
 
@@ -82,11 +83,11 @@ class StageView(QWidget):
         room = QRectF(self.rect()).adjusted(look.px(20), look.px(16), -look.px(20), -look.px(16))
         painter.setPen(look.color("ink"))
         painter.setFont(look.font(26, bold=True))
-        painter.drawText(room, lesson.title)
+        painter.drawText(room, tr(lesson.title))
         painter.setPen(look.color("muted"))
         painter.setFont(look.font(15))
         below = room.adjusted(0, look.px(38), 0, 0)
-        painter.drawText(below, int(Qt.TextFlag.TextWordWrap), lesson.look_for)
+        painter.drawText(below, int(Qt.TextFlag.TextWordWrap), tr(lesson.look_for))
 
     def _make(self) -> None:
         self._fresh = True

@@ -14,6 +14,7 @@ from gpuviz.qt.worker import Failure, Job
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.trace import Finding
+from gpuviz.words import tr
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200
@@ -147,14 +148,14 @@ class Status(QFrame):
         self.watched.clear()
 
     def _fail(self, job: Job, failure: Failure) -> None:
-        self.running.setText(f"{job.lesson.title}: not run")
+        self.running.setText(f"{tr(job.lesson.title)}: not run")
 
     def _show_running(self, running: bool) -> None:
         self.progress.setVisible(running)
         self.cancel.setVisible(running)
         if running and self._job is not None:
             archs = " and ".join(dict.fromkeys(v.arch for v in self._job.variants))
-            self.running.setText(f"running {self._job.lesson.title} for {archs} …")
+            self.running.setText(f"running {tr(self._job.lesson.title)} for {archs} …")
         elif self.running.text().startswith("running "):
             self.running.setText("cancelled")
 

@@ -12,6 +12,7 @@ from gpuviz.qt.controls import IconButton, MenuButton, button, keep_space, label
 from gpuviz.qt.device_button import DeviceButton
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Lesson
+from gpuviz.words import tr
 
 LEVELS = {"sass": "SASS counts", "ptx": "PTX counts"}
 _LEVEL_TIP = ("Whose memory instructions are counted: those of the assembled code (SASS),\n"
@@ -57,7 +58,7 @@ class Toolbar(QFrame):
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Name the lesson."""
-        self.lesson.setText(lesson.title)
+        self.lesson.setText(tr(lesson.title))
 
     def show_arch(self, sm: str) -> None:
         """Name the architecture."""
@@ -77,7 +78,7 @@ def _lesson_menu(lessons: Sequence[Lesson], actions: Actions, parent: QFrame) ->
             chapter = lesson.chapter
             if not menu.isEmpty():
                 menu.addSeparator()
-            menu.addAction(chapter).setEnabled(False)
+            menu.addAction(tr(lesson.chapter)).setEnabled(False)
         menu.addAction(actions[f"open.{lesson.id}"])
     return menu
 

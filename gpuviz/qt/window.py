@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.actions import Actions, Command
+from gpuviz.qt.choices import Choices
 from gpuviz.qt.comparing import Comparing
 from gpuviz.qt.comparison import AS_A, Comparison
 from gpuviz.qt.counts import Counts
@@ -42,8 +43,10 @@ from gpuviz.qt.worker import Failure, Job, Perform, failure_of
 from gpuviz.runners.base import Level
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Lesson
+from gpuviz.words import chosen, languages, tr
 
 SIZE = (1440, 860)
+LANGUAGES = {"en": "English", "es": "español"}
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 ARCH, LEVEL = "sm_90", "sass"
 
@@ -93,27 +96,21 @@ class Window(QMainWindow):
     def _add_commands(self) -> None:
         """The table's commands, and one for each lesson, architecture and level."""
         self.actions_ = actions = Actions(self)
+        self.choices = Choices(actions, self._on)
         for lesson in self._lessons:
-            self._radio(f"open.{lesson.id}", lesson.title, "Lesson",
+            self.choices.add(f"open.{lesson.id}", tr(lesson.title), "Lesson",
                         partial(self._open, lesson))  # fmt: skip
         for arch in reversed(ARCHITECTURES):
             name = f"CC {arch.version} {arch.name}"
-            self._radio(f"arch.{arch.sm}", name, "Architecture",
+            self.choices.add(f"arch.{arch.sm}", name, "Architecture",
                         partial(self._choose_arch, arch.sm))  # fmt: skip
         for level, text in LEVELS.items():
             choose = partial(self.director.set_level, cast(Level, level))
-            self._radio(f"level.{level}", text, "Level", choose)
+            self.choices.add(f"level.{level}", text, "Level", choose)
+        for code in languages():
+            self.choices.add(f"language.{code}", f"Language: {LANGUAGES.get(code, code)}", "View",
+                        partial(self._choose_language, code))  # fmt: skip
         self.comparing = Comparing(self.player, self.comparison, self.director, actions)
-        actions["play.loop"].setChecked(self.player.state.loop)
-
-    def _radio(self, id: str, text: str, group: str, do: Callable[[], object]) -> None:
-        """A command that is one choice of several; choosing it again keeps it."""
-
-        def choose() -> None:
-            do()
-            self._mark_choices()
-
-        self.actions_.add(Command(id, text, group, checkable=True), choose)
 
     def _build(self, perform: Perform) -> None:
         player, theme, actions = self.player, self.theme, self.actions_
@@ -139,7 +136,7 @@ class Window(QMainWindow):
     def _wire(self) -> None:
         player, director = self.player, self.director
         player.lesson_changed.connect(self._show_lesson)
-        player.loop_changed.connect(self.actions_["play.loop"].setChecked)
+        player.loop_changed.connect(self.choices.mark)
         director.arch_changed.connect(self.toolbar.show_arch)
         director.level_changed.connect(self.toolbar.show_level)
         director.problem_changed.connect(self.parameters.show_problem)
@@ -154,7 +151,7 @@ class Window(QMainWindow):
         self.lessons.chosen.connect(self._open)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self.message.show_findings)
-        self.theme.changed.connect(self._mark_choices)
+        self.theme.changed.connect(self.choices.mark)
         self.toolbar.show_arch(director.arch)
         self.toolbar.show_level(director.level)
 
@@ -169,7 +166,8 @@ class Window(QMainWindow):
         if lesson.id not in [known.id for known in self._lessons]:
             self._lessons += (lesson,)
             self.lessons.add(lesson)
-            self._radio(f"open.{lesson.id}", lesson.title, "Lesson", partial(self._open, lesson))
+            title, show = tr(lesson.title), partial(self._open, lesson)
+            self.choices.add(f"open.{lesson.id}", title, "Lesson", show)
         self._open(lesson)
 
     def _show_refusal(self, name: str, text: str, error: Exception) -> None:
@@ -187,7 +185,7 @@ class Window(QMainWindow):
         director.forgotten.connect(meter.forget)
         director.forgotten.connect(self.timing.hide)
         meter.found.connect(self._suit)
-        meter.changed.connect(lambda state: self._mark_choices())
+        meter.changed.connect(self.choices.mark)
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
         once = Qt.ConnectionType.SingleShotConnection
         director.performed.connect(lambda showing: meter.look(), once)
@@ -197,11 +195,16 @@ class Window(QMainWindow):
         known = any(arch.sm == device.sm for arch in ARCHITECTURES)
         if known and not self._remembered.flag("arch_chosen", False):
             self.director.set_arch(device.sm)
-            self._mark_choices()
+            self.choices.mark()
 
     def _choose_arch(self, arch: str) -> None:
         self._remembered.keep("arch_chosen", "true")
         self.director.set_arch(arch)
+
+    def _choose_language(self, code: str) -> None:
+        self._remembered.keep("language", code)
+        said = tr("The language changes when gpuviz starts again.")
+        self.message.say("note", LANGUAGES.get(code, code), said)
 
     def _bind(self) -> None:
         """What the table's commands do."""
@@ -258,12 +261,12 @@ class Window(QMainWindow):
     def _go_to(self, name: str) -> None:
         pane, target = self._targets()[name]
         self.visible.reveal(pane)
-        self._mark_choices()
+        self.choices.mark()
         target().setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _toggle(self, name: str) -> None:
         self.visible.toggle(name)
-        self._mark_choices()
+        self.choices.mark()
 
     def _open(self, lesson: Lesson) -> None:
         if lesson is not self.player.lesson:
@@ -289,7 +292,7 @@ class Window(QMainWindow):
     def _show_compared(self, on: bool) -> None:
         self.toolbar.compare.setChecked(on)
         self._make_room()
-        self._mark_choices()
+        self.choices.mark()
 
     def _make_room(self) -> None:
         """Two pictures need room: in a narrow window the list of lessons makes it."""
@@ -299,7 +302,7 @@ class Window(QMainWindow):
         """A wider window may have room for everything."""
         super().resizeEvent(event)
         self._make_room()
-        self._mark_choices()
+        self.choices.mark()
 
     def _neighbour(self, way: int) -> None:
         index = self._lessons.index(self.player.lesson) + way
@@ -307,16 +310,16 @@ class Window(QMainWindow):
             self._open(self._lessons[index])
 
     def _show_lesson(self, lesson: Lesson) -> None:
-        self.setWindowTitle(f"{lesson.title} – gpuviz")
+        self.setWindowTitle(f"{tr(lesson.title)} – gpuviz")
         self.toolbar.show_lesson(lesson)
         self.lessons.show_lesson(lesson)
         self.actions_.remove("preset.")
         for number, preset in enumerate(lesson.presets):
             values = {**lesson.defaults(), **preset.values}
-            command = Command(f"preset.{number}", f"Preset: {preset.label}", "Lesson")
+            command = Command(f"preset.{number}", f"Preset: {tr(preset.label)}", "Lesson")
             self.actions_.add(command, partial(self.player.set_values, values))
         self.comparing.offer(lesson)
-        self._mark_choices()
+        self.choices.mark()
 
     def _show_runs(self, showing: Showing) -> None:
         self.message.hide()
@@ -337,17 +340,15 @@ class Window(QMainWindow):
     def _find_command(self) -> None:
         PaletteDialog(self.actions_, self.theme, self).open()
 
-    def _mark_choices(self) -> None:
-        """Put a mark at every command that says how things are."""
+    def _on(self) -> set[str]:
+        """The commands that say how things are."""
         on = {f"open.{self.player.lesson.id}", f"arch.{self.director.arch}",
               f"level.{self.director.level}", f"theme.{self.theme.mode}",
-              use_id(self.meter.state.use)}  # fmt: skip
-        on |= {"gpu.continuous"} if self.meter.state.activity == "continuous" else set()
-        on |= {"compare.toggle"} if self.comparison.on else set()
-        on |= {f"show.{name}" for name in self.visible.shown}
-        for command, action in self.actions_:
-            if command.checkable and command.id != "play.loop":
-                action.setChecked(command.id in on)
+              use_id(self.meter.state.use), f"language.{chosen()}"}  # fmt: skip
+        flags = {"play.loop": self.player.state.loop, "compare.toggle": self.comparison.on,
+                 "gpu.continuous": self.meter.state.activity == "continuous"}  # fmt: skip
+        on |= {id for id, state in flags.items() if state}
+        return on | {f"show.{name}" for name in self.visible.shown}
 
     def _restore_layout(self) -> None:
         self.panes.divide(*SIZE)

@@ -15,11 +15,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpuviz import words
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
 from gpuviz.qt.actions import COMMANDS
+from gpuviz.qt.code_view import CodeView
 from gpuviz.qt.keys_dialog import KeysDialog
 from gpuviz.qt.knobs import ChoiceKnob, NumberKnob, SwitchKnob
 from gpuviz.qt.palette_dialog import PaletteDialog
@@ -522,3 +524,44 @@ def test_starting_imports_no_gpu_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_language_is_chosen_for_the_next_start(window: Window) -> None:
+    assert window.actions_["language.en"].isChecked()
+    window.actions_["language.es"].trigger()
+    assert "starts again" in window.message.text.toPlainText()
+    assert window._remembered.text("language", "") == "es"
+    assert not window.actions_["language.es"].isChecked()
+
+
+def test_what_a_lesson_declares_is_shown_in_the_language_chosen(make: Callable[[], Window],
+                                                                monkeypatch: pytest.MonkeyPatch
+                                                                ) -> None:
+    spanish = {"Coalescing": "Coalescencia", "stride": "paso", "a line a lane": "una línea"}
+    monkeypatch.setattr(words, "catalogue", lambda language: spanish)
+    window = make()
+    assert window.toolbar.lesson.text() == "Coalescencia"
+    assert window.lessons.model().index(1, 0).data() == "Coalescencia"
+    assert window.parameters.presets[1][1].text() == "una línea"
+    assert number(window).slider.accessibleName() == "paso"
+
+
+def inked(view: CodeView, line: int) -> bool:
+    """Whether anything is painted at the right end of a line."""
+    rect = next(box for number, box in view.visible_lines() if number == line)
+    image = view.viewport().grab().toImage()
+    middle = round(rect.center().y())
+    columns = range(image.width() - 60, image.width() - 14)
+    return len({image.pixel(x, middle + dy) for x in columns for dy in range(-4, 4)}) > 1
+
+
+def test_long_lines_run_to_the_edge_but_for_their_notes(window: Window) -> None:
+    view = window.source.views[0]
+    view.show_code("\n".join(["x" * 400, "short", "short"]), {3: ("said", "said")})
+    assert [inked(view, line) for line in (1, 2, 3)] == [True, False, True]
+
+
+def test_the_machine_code_is_explained_or_its_absence(window: Window) -> None:
+    view = window.source.views[2]
+    assert view.toPlainText() == ""
+    assert view.placeholderText() == "No machine code: SASS equals the PTX here."
