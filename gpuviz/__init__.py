@@ -12,7 +12,8 @@ compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
-occupancy   what limits the resident blocks of a multiprocessor
+occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and
+            arithmetic allow
 runners     launch a kernel: emulated, recorded, or on a GPU
 draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file

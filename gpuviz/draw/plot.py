@@ -81,12 +81,15 @@ class Plot:
 
 
 def lay_out(stage: Stage, area: Rect, x: Axis, y: Axis, right: float = 0.0) -> Plot:
-    """Room for labels and titles around the plot; `right` is kept free beside it."""
+    """Room for labels and titles around the plot; `right` is kept free beside it.
+
+    A y axis titled "" keeps the room of a title, so that plots side by side are equally high.
+    """
     size = stage.text(14)
     left = max((text_width(t, size) for t in y.labels), default=0.0) + size * 0.6
     last = text_width(x.labels[-1], size) / 2 if x.labels else 0.0
     width = area.width - left - max(right, last)
-    above = size * 1.7 if any(y.titles) else size * 0.7
+    above = size * 1.7 if y.titles else size * 0.7
     below = size * (1.6 + 1.35 * any(x.titles))
     return Plot(Rect(area.x + left, area.y + above, width, area.height - above - below), x, y)
 

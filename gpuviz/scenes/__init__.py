@@ -11,6 +11,7 @@ from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
 from gpuviz.scenes.histogram import LESSON as HISTOGRAM
 from gpuviz.scenes.ilp_tlp import LESSON as ILP_TLP
 from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
+from gpuviz.scenes.matmul_barrier import LESSON as MATMUL_BARRIER
 from gpuviz.scenes.matmul_boundary import LESSON as MATMUL_BOUNDARY
 from gpuviz.scenes.matmul_naive import LESSON as MATMUL_NAIVE
 from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
@@ -18,6 +19,7 @@ from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
 from gpuviz.scenes.memory_spaces import LESSON as MEMORY_SPACES
 from gpuviz.scenes.occupancy import LESSON as OCCUPANCY
 from gpuviz.scenes.reduction import LESSON as REDUCTION
+from gpuviz.scenes.roofline import LESSON as ROOFLINE
 from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
 from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
 from gpuviz.scenes.transpose import LESSON as TRANSPOSE
@@ -37,9 +39,11 @@ SCENES: tuple[Lesson, ...] = (
     MATMUL_NAIVE,
     MATMUL_TILED,
     MATMUL_BOUNDARY,
+    MATMUL_BARRIER,
     THREAD_COARSENING,
     OCCUPANCY,
     ILP_TLP,
+    ROOFLINE,
     REDUCTION,
     HISTOGRAM,
 )  # fmt: skip

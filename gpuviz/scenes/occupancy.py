@@ -35,7 +35,7 @@ from gpuviz.scenes.resident import Resident, resident_of
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 
-_ROLE, _KERNEL = "kernel", "occupancy.cu"
+_ROLE, _KERNEL = "kernel", "product.cu"
 _INNER = 32
 _KIB = 1024
 _EMPTY, _BLOCK, _FILL, _TRY, _FULL = 1.0, 0.8, 4.5, 1.5, 1.5  # seconds

@@ -17,6 +17,7 @@ from tests.scenes import pictures
 CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {
     "no block fits": {"x": 1024, "y": 1, "registers": 128},
     "idle lanes": {"x": 33, "y": 1},
+    "registers of ours": {"x": 16, "y": 16},
     "one block": {"x": 32, "y": 32, "registers": 40},
 }
 cases = pytest.mark.parametrize("case", CASES)

@@ -1,0 +1,89 @@
+"""Kernels under a roofline: their operations and bytes as counted, their rates as measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.roofline import Roof, a_float, intensity
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Peaks
+from gpuviz.runners.throughput import work_of
+from gpuviz.scenes.measured import Timed, time_of
+from gpuviz.words import tr
+
+# "GPGPU programming: memory and data locality": the example's device, and that of its tiles.
+DOCUMENT = Roof(1e12, 12e12)
+TILES = Roof(150e9)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One kernel.
+
+    Attributes
+    ----------
+    role, name : the run's; in words
+    flops, bytes : floating-point operations, and the bytes taken as the basis
+    time : measured, None when no GPU ran it
+    """
+
+    role: str
+    name: str
+    flops: int
+    bytes: int
+    time: Timed | None
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte."""
+        return intensity(self.flops, self.bytes)
+
+    @property
+    def ratio(self) -> float:
+        """Operations a float."""
+        return a_float(self.intensity)
+
+    @property
+    def rate(self) -> float | None:
+        """Operations a second, measured."""
+        return None if self.time is None else self.flops / (self.time.microseconds * 1e-6)
+
+
+def point_of(role: str, name: str, run: Run, basis: str) -> Point:
+    """A run as a point; `basis` is "loaded" (bytes the lanes load) or "moved" (whole sectors)."""
+    work = work_of(run)
+    scale = run.trace.launch.blocks / max(run.trace.blocks_emulated, 1)
+    loaded = round(run.counts.totals.get("global_load_bytes", 0) * scale)
+    return Point(role, name, work.flops, work.moved if basis == "moved" else loaded, time_of(run))
+
+
+def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, str] | None:
+    """The ceilings a GPU reached and its name, None when no run was measured."""
+    for run in runs.values():
+        found = getattr(run, "measurement", None)
+        peaks: Peaks | None = getattr(found, "peaks", None)
+        if found is not None and peaks is not None:
+            return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.device.name
+    return None
+
+
+def rate(value: float) -> str:
+    """Operations a second: `250 GFLOP/s`."""
+    if value >= 1e12:
+        return tr("{n} TFLOP/s", n=f"{value / 1e12:.3g}")
+    if value >= 1e9:
+        return tr("{n} GFLOP/s", n=f"{value / 1e9:.3g}")
+    return tr("{n} MFLOP/s", n=f"{value / 1e6:.3g}")
+
+
+def speed(value: float) -> str:
+    """Bytes a second: `1 TB/s`."""
+    if value >= 1e12:
+        return tr("{n} TB/s", n=f"{value / 1e12:.3g}")
+    return tr("{n} GB/s", n=f"{value / 1e9:.3g}")
+
+
+def share(value: float) -> str:
+    """`2.1 %`, with a decimal below 10."""
+    return f"{100 * value:.1f} %" if value < 0.0995 else f"{100 * value:.0f} %"
