@@ -27,6 +27,7 @@ class Block:
     count: int  # instructions, the end included
     first: Instruction
     members: Callable[[Group], bool] | None = None  # are all lanes here that must be?
+    lines: tuple[int, ...] = ()  # of the CUDA source, each once
 
 
 @dataclass

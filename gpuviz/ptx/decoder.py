@@ -55,7 +55,8 @@ def _block(code: FunctionCode, span: Span, number: int, program: Program) -> Blo
     elif number + 1 == len(code.rank):  # the text of a function may end without a `ret`
         end = _implied_return
     steps = tuple(step for step in decoded if step is not None)
-    return Block(steps, end, len(body), body[0], members)
+    lines = tuple(dict.fromkeys(i.line for i in body if i.line))
+    return Block(steps, end, len(body), body[0], members, lines)
 
 
 def _implied_return(g: Group) -> None:

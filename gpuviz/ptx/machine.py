@@ -30,6 +30,7 @@ Bool = npt.NDArray[np.bool_]
 SPARSE_PART = 4  # a group of at most 1/4 of its view gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the view has at least this many threads
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers
+IDLE_LOOPS = 100_000  # polling loops in a row after which nobody can be expected to write
 PATIENCE = 64  # loops a spinning group may make before others get a turn, the first time
 
 
@@ -55,6 +56,8 @@ class Machine:
         self.phases = np.zeros(count, np.int32)
         self.barriers = Barriers(self)
         self.polled = False
+        self.idle = 0  # loops made by groups that polled, since anybody last changed memory
+        self._polled_at: dict[int, Array] = {}
         self.recording = any(first_block <= b < first_block + count
                              for b in execution.recorder.blocks)
         self.walking = self.recording and execution.recorder.walking
@@ -111,10 +114,7 @@ class Machine:
 
     def _walk(self, group: Group, block: Block) -> None:
         """Keep which lanes executed a basic block."""
-        function = group.code.function
-        start = block.first.pc - function.body[0].pc
-        lines = (i.line for i in function.body[start : start + block.count] if i.line)
-        stretch = Stretch(block.first.pc, block.count, tuple(dict.fromkeys(lines)), function.name)
+        stretch = Stretch(block.first.pc, block.count, block.lines, group.code.name)
         self.execution.recorder.walk(stretch, group.view, group.mask, self.first_block)
 
     def _merge(self) -> None:
@@ -145,10 +145,24 @@ class Machine:
         if not self.polled:
             return
         self.polled = False
+        self.idle += 1
+        if self.idle > IDLE_LOOPS:
+            at = group.code.blocks[group.block].first
+            raise KernelFault(
+                f"the loop at {at.where} ({self.program.module.line_text(at.ptx_line)}) waits for a "
+                f"value that nobody writes: {IDLE_LOOPS:,} times round changed no memory, "
+                f"{self.who(group, group.first_active())}")
         group.spins += 1
         if group.spins >= (2 if group.penalty else PATIENCE):
             group.spins = 0
             group.penalty += 1
+
+    def poll(self, at: Instruction, address: Array) -> None:
+        """A group reads memory as a loop does that waits; at a new address it is not idle."""
+        self.polled = True
+        if self._polled_at.get(at.pc) is not address:
+            self._polled_at[at.pc] = address
+            self.idle = 0
 
     # -------------------------------------------------------------- ends of threads
 

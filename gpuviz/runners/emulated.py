@@ -17,6 +17,7 @@ from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.names import source_parameters
 from gpuviz.sass.apply import Replay, finish
 from gpuviz.sass.level import SassLevel, note, sass_level
+from gpuviz.sass.original import original
 from gpuviz.trace import Sink, Trace
 
 
@@ -59,10 +60,7 @@ def _level_counts(sass: SassLevel, sink: Sink, counter: Counter, executed: Mappi
 
 
 def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:
-    """The trace with the program's note; copies made by unrolling are known by their original."""
+    """The trace in terms of the PTX as written, with the program's note."""
     notes = trace.notes + ((job.program.note,) if job.program.note else ())
-    if sass.plan is None or not sass.plan.origin:
-        return replace(trace, notes=notes)
-    origin = sass.plan.origin
-    return replace(trace, notes=notes, instructions=tuple(
-        replace(i, pc=origin.get(i.pc, i.pc)) for i in trace.instructions))
+    trace = replace(trace, notes=notes, ptx=job.program.ptx)
+    return original(trace, sass.plan) if sass.plan else trace

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
-from gpuviz.ptx.emulator import emulate
+from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.ir import Module
 from gpuviz.ptx.parser import parse
 from gpuviz.runners.emulated import run
@@ -81,3 +81,15 @@ def test_unrolled_kernels_compute_the_same(name: str) -> None:
     for key, value in ptx.outputs.items():
         np.testing.assert_array_equal(sass.outputs[key], value)
     assert {i.pc for i in sass.trace.instructions} == {i.pc for i in ptx.trace.instructions}
+
+
+@pytest.mark.skipif(find() is None, reason="no nvdisasm")
+def test_the_trace_speaks_of_the_ptx_as_written() -> None:
+    options = Options(path=True)
+    ptx, sass = (run(job("nested_div"), architecture("sm_90"), level=level, options=options).trace
+                 for level in ("ptx", "sass"))
+    assert {b.pc for b in sass.branches} <= {b.pc for b in ptx.branches}
+    assert {line for s in sass.stretches for line in s.lines} == {
+        line for s in ptx.stretches for line in s.lines}
+    assert max(s.pc for s in sass.stretches) <= max(s.pc for s in ptx.stretches)
+    assert sass.ptx == ptx.ptx
