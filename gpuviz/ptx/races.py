@@ -163,7 +163,8 @@ def _of_kind(
         rows = np.flatnonzero((both[0] == a) & (both[1] == b))
         earliest = rows[np.lexsort((touched.thread[first[rows]], touched.first[second[rows]]))[0]]
         one, two = int(first[earliest]), int(second[earliest])
-        yield int(touched.first[two]), Hazard(
+        late = touched.last if KINDS[kind] == "write after read" else touched.first
+        yield max(int(touched.first[one]), int(late[two])), Hazard(
             KINDS[kind], trace.instructions[a], trace.instructions[b], int(touched.block[one]),
             int(touched.phase[one]), (int(touched.thread[one]), int(touched.thread[two])),
             int(touched.word[one]), len(np.unique(touched.place[first[rows]])),

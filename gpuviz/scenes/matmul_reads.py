@@ -166,8 +166,8 @@ def naive_reads(trace: Trace, block: int, sizes: Sizes) -> Naive:
     """The naive kernel's reads: the k-th read of a thread is its step k."""
     touched = words(trace, block)
     loads, count = touched.of("load", "global"), trace.launch.threads_per_block
-    m, n = (_by_turn(_in_buffer(loads, name), sizes.inner, count) for name in "MN")
-    stores = _in_buffer(touched.of("store", "global"), "P")
+    m, n = (by_turn(in_buffer(loads, name), sizes.inner, count) for name in "MN")
+    stores = in_buffer(touched.of("store", "global"), "P")
     return Naive(m, n, _by_thread(stores, count), loads.first, stores.first)
 
 
@@ -177,33 +177,38 @@ def tiled_reads(trace: Trace, block: int, sizes: Sizes) -> Tiled:
     stores = touched.of("store", "global")
     count = trace.launch.threads_per_block
     m, n = (_tile(touched, name, sizes, count) for name in "MN")
-    stored = _by_thread(_in_buffer(stores, "P"), count)
+    stored = _by_thread(in_buffer(stores, "P"), count)
     return Tiled(m, n, stored, stores.first, touched.of("load", "shared").first)
 
 
-def _in_buffer(touched: Words, name: str) -> Words:
+def in_buffer(touched: Words, name: str) -> Words:
     """The words in a buffer, their addresses as element numbers."""
     buffer = next((b for b in touched.trace.launch.buffers if b.name == name), None)
     if buffer is None:
         raise InputError(f"the launch has no buffer {name}")
     inside = touched.within(buffer.address, buffer.size)
-    return _from(inside, buffer.address)
+    return numbered_from(inside, buffer.address)
 
 
-def _from(touched: Words, start: int) -> Words:
+def numbered_from(touched: Words, start: int) -> Words:
     """The same words, their addresses as numbers of words after `start`."""
     number = (touched.address - start) // _WORD
     return Words(touched.trace, touched.instruction, touched.phase, touched.thread, number)
 
 
-def _by_turn(touched: Words, turns: int, count: int) -> I64:
+def earlier(keys: I64) -> I64:
+    """(K,) how many of the numbers before each one are equal to it."""
+    order = np.argsort(keys, kind="stable")
+    rank = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
+    before = np.empty_like(keys)
+    before[order] = rank
+    return before
+
+
+def by_turn(touched: Words, turns: int, count: int) -> I64:
     """(turns, T) words by how many the thread has touched before."""
-    order = np.argsort(touched.thread, kind="stable")
-    thread = touched.thread[order]
-    first = np.searchsorted(thread, np.arange(count))
-    turn = np.arange(len(thread)) - first[thread]
     table = np.full((turns, count), -1, np.int64)
-    table[turn, thread] = touched.address[order]
+    table[earlier(touched.thread), touched.thread] = touched.address
     return table
 
 
@@ -216,15 +221,15 @@ def _by_thread(touched: Words, count: int) -> I64:
 
 def _tile(touched: Words, name: str, sizes: Sizes, count: int) -> TileReads:
     """What becomes of one matrix: its loads, the stores on their lines, the reads of that tile."""
-    loads = _in_buffer(touched.of("load", "global"), name)
+    loads = in_buffer(touched.of("load", "global"), name)
     phases = np.unique(touched.of("load", "global").phase)
     stores = touched.of("store", "shared").on(loads.lines)
     base = int(stores.address.min())
     reads = touched.of("load", "shared").within(base, sizes.tile**2 * _WORD)
     return TileReads(
         _by_phase(loads, phases, count),
-        _by_phase(_from(stores, base), phases, count),
-        _by_k(_from(reads, base), phases, count, sizes.tile, name),
+        _by_phase(numbered_from(stores, base), phases, count),
+        _by_k(numbered_from(reads, base), phases, count, sizes.tile, name),
         loads.first,
     )
 

@@ -172,7 +172,7 @@ def summary(
                      tuple(f"{one.count} / {one.wrong.size}" if k else "" for one, k in known),
                      badge=tr("model")),
         table.Column((tr("largest difference"), tr("difference")),
-                     tuple(number(one.difference) if k else "" for one, k in known), optional=1),
+                     tuple(number(one.difference) if k else "" for one, k in known), optional=4),
         _returned(stage, runs),
     )  # fmt: skip
     laid = table.lay_out(stage, area, made)
@@ -187,7 +187,7 @@ def _returned(stage: Stage, runs: Sequence[Run]) -> table.Column:
     word = tr("unavailable") if first is None else (
         tr("recorded") if first.source == "recorded" else tr("live"))  # fmt: skip
     return table.Column((tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")), cells,
-                        badge=word, color=stage.palette.muted, optional=2)  # fmt: skip
+                        badge=word, color=stage.palette.muted, optional=3)  # fmt: skip
 
 
 def _lines(

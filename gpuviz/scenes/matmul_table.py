@@ -17,6 +17,7 @@ from gpuviz.draw.matrix import guards, heat, outlined
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.matmul_layout import Table
+from gpuviz.scenes.matmul_reads import earlier
 from gpuviz.scenes.matmul_scene import Multiplication, Operand
 from gpuviz.scenes.matmul_time import Moment
 from gpuviz.scenes.matmul_tips import element_tip
@@ -175,12 +176,7 @@ def _heads(
 
 def repeats(reads: I64) -> I64:
     """(steps, T) how often each element read has been read before: by earlier steps and threads."""
-    flat = reads.ravel()
-    order = np.argsort(flat, kind="stable")
-    rank = np.arange(len(flat)) - np.searchsorted(flat[order], flat[order])
-    before = np.empty_like(flat)
-    before[order] = rank
-    return before.reshape(reads.shape)
+    return earlier(reads.ravel()).reshape(reads.shape)
 
 
 def _half_cells(

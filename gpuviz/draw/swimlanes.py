@@ -1,0 +1,116 @@
+"""Who works when: a row for each worker, bars along time, and bars across all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, centers, first_fitting
+from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba, Texts, Tip
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+
+_ROW = 1.75  # of a comfortable row, in letter sizes
+_GAP = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """What a row does from `start` to `end`; row -1 stands for all rows together.
+
+    `names` are wordings, longest first; a `marked` bar is hatched once it begins.
+    """
+
+    row: int
+    start: float
+    end: float
+    names: tuple[str, ...]
+    color: Rgba
+    marked: bool = False
+
+
+def height_of(stage: Stage, rows: int) -> float:
+    """A comfortable height; it can do with much less."""
+    return stage.text(14) * _ROW * rows
+
+
+def swimlanes(
+    stage: Stage, area: Rect, names: Sequence[str], bars: Sequence[Bar], t: float, tip: Tip
+) -> tuple[Mark, ...]:
+    """The rows at time t: bars over, under way, and to come."""
+    size, rows = stage.text(14), len(names)
+    high = min(area.height / rows, size * _ROW)
+    named = high >= size * 1.1
+    side = max(text_width(name, size) for name in names) + size * 0.7 if named else 0.0
+    line = Rect(area.x + side, area.y, area.width - side, high * rows)
+    boxes = _boxes(line, bars, high)
+    palette = stage.palette
+    fill = np.stack([_fill(stage, bar, t) for bar in bars])
+    marked = np.array([bar.marked and t >= bar.start for bar in bars], bool)
+    now = np.array([bar.start <= t < bar.end for bar in bars], bool)
+    x = line.x + line.width * min(t / bars[-1].end, 1.0)
+    at = np.array([[[x, line.y], [x, line.bottom]]], np.float32)
+    return (
+        *(_names(stage, area, names, high) if named else ()),
+        Boxes(boxes, fill, radius=3.0 if high > 8 else 0.0, tip=tip),
+        Boxes(boxes[marked], hatch=palette.bad, stroke=palette.bad, stroke_width=1.5),
+        Boxes(boxes[now], stroke=palette.outline, stroke_width=2.0, radius=3),
+        *_words(stage, boxes, bars, fill, marked),
+        Lines(at, palette.outline, 1.5),
+    )
+
+
+def _boxes(line: Rect, bars: Sequence[Bar], high: float) -> F32:
+    """(B, 4) where the bars are."""
+    end = bars[-1].end
+    rows = round(line.height / high)
+    boxes = []
+    for bar in bars:
+        left, right = (line.x + line.width * t / end for t in (bar.start, bar.end))
+        gap = min(_GAP, (right - left) * 0.25)
+        top, tall = (line.y, high * rows) if bar.row < 0 else (line.y + bar.row * high, high)
+        boxes.append((left, top + 1, right - left - gap, tall - 2))
+    return np.array(boxes, np.float32)
+
+
+def _fill(stage: Stage, bar: Bar, t: float) -> Rgba:
+    """Done is quiet, now full, to come hardly there."""
+    palette = stage.palette
+    if bar.start <= t < bar.end:
+        return bar.color
+    return palette.soft(bar.color, 0.45) if t >= bar.end else palette.todo(bar.color)
+
+
+def _names(stage: Stage, area: Rect, names: Sequence[str], high: float) -> tuple[Mark, ...]:
+    """The rows' names."""
+    size = stage.text(14)
+    return tuple(label(area.x, area.y + (i + 0.5) * high, name, stage.palette.muted, size)
+                 for i, name in enumerate(names))  # fmt: skip
+
+
+def _words(
+    stage: Stage, boxes: F32, bars: Sequence[Bar], fill: Rgba, marked: np.ndarray[
+        tuple[int], np.dtype[np.bool_]]
+) -> tuple[Mark, ...]:  # fmt: skip
+    """What bars are called, where there is room; on plain ground where they are hatched."""
+    size = stage.text(14)
+    if min(box[3] for box in boxes.tolist()) < size:
+        return ()
+    words = [first_fitting(bar.names, float(box[2]) - 4, size, True)
+             for bar, box in zip(bars, boxes, strict=True)]  # fmt: skip
+    shown = np.array([bool(word) for word in words], bool)
+    if not shown.any():
+        return ()
+    wide = np.array([text_width(word, size, True) + size * 0.4 for word in words], np.float32)
+    middle = centers(boxes)
+    plates = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.6, wide,
+                       np.full_like(wide, size * 1.2)], axis=1)  # fmt: skip
+    both = shown & marked
+    ink = stage.palette.ink_on(fill)
+    return (
+        Boxes(plates[both], fill[both], radius=3),
+        Texts(middle[shown], tuple(w for w in words if w), ink[shown], size, "center", bold=True),
+    )
