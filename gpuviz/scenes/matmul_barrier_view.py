@@ -188,7 +188,8 @@ def _so_far(stage: Stage, area: Rect, course: Course, position: int) -> tuple[Ma
     """What the warps have read so far, as bars where there is room: right, and hatched wrong."""
     size, palette = stage.text(14), stage.palette
     head, rest = area.above(size * 1.7)
-    if rest.height < course.warps * size * 1.5:
+    side, room = _read_sides(stage, course)
+    if rest.height < course.warps * size * 1.5 or rest.width - side - room < size * 4:
         return ()
     text = first_fitting((tr("Reads of the shared tiles so far (hatched: wrong element)"),
                           tr("Reads so far (hatched: wrong)"), tr("Reads so far")), head.width,
@@ -202,17 +203,21 @@ def _so_far(stage: Stage, area: Rect, course: Course, position: int) -> tuple[Ma
     return tuple(marks)
 
 
+def _read_sides(stage: Stage, course: Course) -> tuple[float, float]:
+    """The room for words before and after the bars."""
+    size, most = stage.text(14), spaced(int(reads_so_far(course, 1 << 62)[0].max()))
+    widest = tr("{n} of {all} wrong", n=most, all=most)
+    return (text_width(tr("warp {n}", n=course.warps), size) + size * 0.7,
+            text_width(widest, size, True) + size)  # fmt: skip
+
+
 def _reads_of(
     stage: Stage, line: Rect, course: Course, warp: int, counts: tuple[int, int, int]
 ) -> list[Mark]:
     """The reads of one warp, the wrong ones hatched; `counts`: so far, wrong, most."""
     (every, wrong, most), size, palette = counts, stage.text(14), stage.palette
-    side = text_width(tr("warp {n}", n=course.warps), size) + size * 0.7
-    widest = tr("{n} of {all} wrong", n=spaced(most), all=spaced(most))
-    bar = line.beside(side)[1]
-    bar = bar._replace(width=bar.width - text_width(widest, size, True) - size)
-    if bar.width < size * 4:
-        return []
+    side, room = _read_sides(stage, course)
+    bar = Rect(line.x + side, line.y, line.width - side - room, line.height)
     done, lost = bar.width * every / most, bar.width * wrong / most
     said = tr("{n} of {all} wrong", n=spaced(wrong), all=spaced(every)) if wrong else spaced(every)
     color = palette.bad if wrong else palette.ink

@@ -37,7 +37,9 @@ def sentence(course: Course, number: int) -> str:
     turn = course.line[number].turn
     warp, n = turn.warp, turn.phase + 1
     if turn.part == "barrier":
-        return tr("Barrier: here all {warps} wait for each other.", warps=_warps(course))
+        if course.warps == 1:
+            return tr("Barrier: the only warp has nobody to wait for.")
+        return tr("Barrier: here all {n} warps wait for each other.", n=course.warps)
     if turn.part == "load":
         return tr("Warp {warp} copies its elements of phase {n} to shared memory.", warp=warp, n=n)
     if turn.part == "store":
@@ -52,15 +54,11 @@ def sentence(course: Course, number: int) -> str:
     return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", warp=warp, n=n)
 
 
-def _warps(course: Course) -> str:
-    return tr("1 warp") if course.warps == 1 else tr("{n} warps", n=course.warps)
-
-
 def _result(course: Course) -> str:
     """What the order of the turns does to the block's part of P."""
     shown = course.shown
     if shown.outcome.count:
-        return tr("In this order {said}; with all warps in step, as emulated, none is.",
+        return tr("In this order: {said}. With all warps in step, as emulated: none.",
                   said=shown.outcome.said)  # fmt: skip
     if shown.hazards:
         return tr("In this order nothing is wrong; in another it may be.")

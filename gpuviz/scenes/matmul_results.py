@@ -193,10 +193,11 @@ def _returned(stage: Stage, runs: Sequence[Run]) -> table.Column:
 def _lines(
     stage: Stage, area: Rect, outcomes: Sequence[Outcome], shown: Sequence[bool]
 ) -> tuple[Mark, ...]:
-    """The latest outcome in words, with the badge of its source."""
+    """The outcomes known in words, or the worst of them, with the badge of their source."""
     known = [one for one, k in zip(outcomes, shown, strict=True) if k]
     if not known:
         return ()
-    texts = tuple(f"{one.name}: {one.said}" for one in known)
-    forms = (" · ".join(texts), texts[-1], known[-1].said)
+    worst = max(known, key=lambda one: one.count)
+    forms = (*(" · ".join(f"{one.names[i]}: {one.said}" for one in known) for i in (0, -1)),
+             f"{worst.name}: {worst.said}", worst.said)  # fmt: skip
     return sourced(stage, area, tr("model"), stage.palette.accent, forms)
