@@ -47,18 +47,19 @@ def uses() -> tuple[Use, ...]:
 
 
 def _uses(file: Path) -> Iterator[Use]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
-        if isinstance(node, ast.Call) and _is_tr(node.func) and node.args:
-            first = node.args[0]
-            text = first.value if isinstance(first, ast.Constant) else None
-            place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{node.lineno}"
-            yield Use(place, text if isinstance(text, str) else None,
-                      isinstance(first, ast.Attribute))  # fmt: skip
+    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_tr(node)]
+    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+        first = call.args[0]
+        text = first.value if isinstance(first, ast.Constant) else None
+        place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{call.lineno}"
+        yield Use(place, text if isinstance(text, str) else None, isinstance(first, ast.Attribute))
 
 
-def _is_tr(function: ast.expr) -> bool:
+def _is_tr(call: ast.Call) -> bool:
+    function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name == "tr"
+    return name == "tr" and bool(call.args)
 
 
 def texts() -> dict[str, str]:
