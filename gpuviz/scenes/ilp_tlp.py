@@ -330,4 +330,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("ilp", "tlp", "latency", "occupancy", "register"),
 )

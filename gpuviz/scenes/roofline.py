@@ -114,7 +114,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     measured, device = measured_roof(runs), str(values["device"])
     if device == "measured":
         roof = measured[0] if measured else None
-        shown = Picture(roof, (DOCUMENT, tr("the document's")) if roof else None, every, basis)
+        shown = Picture(roof, (DOCUMENT, tr("the document's")) if roof else None, every, basis,
+                        own=True)  # fmt: skip
         name = measured[1] if measured else tr("no GPU and no recording")
         source = _measured_badge(runs) if measured else tr("unavailable")
     else:
@@ -153,11 +154,20 @@ def _sentence(shown: Picture) -> str:
     """What would be needed."""
     naive, roof = _naive(shown), shown.roof
     if roof is None:
-        return tr("No GPU was there and no recording is of these launches: the rings stay down.")
+        return tr("No GPU was there and no recording is of these launches: the kernels stay on the "
+                  "ground.")  # fmt: skip
     if roof.ridge is None:
         tiled = next(p for p in shown.points if p.role == "tiled 16")
         return tr("16 × 16 tiles allow {rate}: {n} operations for each float loaded.",
                   rate=rate(roof.attainable(tiled.intensity)), n=f"{tiled.ratio:.3g}")  # fmt: skip
+    above = [p.name for p in shown.points
+             if shown.own and p.rate and p.rate > roof.attainable(p.intensity)]  # fmt: skip
+    if above:
+        return tr("Faster than this roof, as caches serve what is loaded again: {kernels}.",
+                  kernels=", ".join(above))  # fmt: skip
+    if shown.basis == "moved":
+        return tr("Operations for each float it moves: {has}. To leave the slope: {needed}.",
+                  has=f"{naive.ratio:.3g}", needed=f"{a_float(roof.ridge):.3g}")  # fmt: skip
     return tr("Operations for each float it loads: {has}. To leave the slope: {needed}.",
               has=f"{naive.ratio:.3g}", needed=f"{a_float(roof.ridge):.3g}")  # fmt: skip
 
@@ -275,4 +285,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("roofline", "intensity", "flop", "tile", "sector"),
 )

@@ -22,12 +22,16 @@ from gpuviz.words import tr
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What is drawn: the roof (None when it is not known), another one, and the kernels."""
+    """What is drawn: the roof (None when it is not known), another one, and the kernels.
+
+    `own` says that the roof is of the GPU that ran the kernels.
+    """
 
     roof: Roof | None
     other: tuple[Roof, str] | None
     points: tuple[Point, ...]
     basis: str
+    own: bool = False
 
 
 def roofline(stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: float
@@ -41,10 +45,11 @@ def roofline(stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: fl
         marks += _roof(stage, plot, shown.other[0], 1.0, second=True)
     if shown.roof is not None:
         marks += _roof(stage, plot, shown.roof, drawn, second=False)
-        if drawn >= 1:
-            marks += _roof_names(stage, plot, shown.roof)
     if drawn >= 1:
-        marks += _points(stage, plot, shown, arrived)
+        tops = _tops(plot, shown, arrived)
+        marks += _stems(stage, plot, tops, arrived)
+        marks += _roof_names(stage, plot, shown.roof) if shown.roof else []
+        marks += _points(stage, plot, shown, tops, arrived)
     names = Rect(plot.area.right + size * 1.2, plot.area.y, wide - size * 1.2, plot.area.height)
     return *marks, *_names(stage, names, shown, arrived)
 
@@ -89,8 +94,10 @@ def _up(shown: Picture) -> Axis:
     most = max(p.intensity for p in shown.points) * 2
     roofs = [r for r in (shown.roof, shown.other[0] if shown.other else None) if r is not None]
     rates = [p.rate / 1e9 for p in shown.points if p.rate]
-    low = min([r.attainable(least) / 1e9 for r in roofs] + rates, default=10.0)
-    high = max([(r.peak or r.attainable(most)) / 1e9 for r in roofs], default=1000.0)
+    if not roofs and not rates:
+        return Axis((tr("GFLOP/s: not known"),), 1.0, 10.0, (), (), log=True)
+    low = min([r.attainable(least) / 1e9 for r in roofs] + rates)
+    high = max([(r.peak or r.attainable(most)) / 1e9 for r in roofs] + rates)
     return logarithmic((tr("GFLOP/s"),), low / 2, high * 2.2)
 
 
@@ -137,27 +144,39 @@ def _plated(stage: Stage, right: float, y: float, text: str, color: Rgba) -> lis
             label(right, y, text, color, size, True, "right")]  # fmt: skip
 
 
-def _points(stage: Stage, plot: Plot, shown: Picture, arrived: float) -> list[Mark]:
-    """Each kernel's line from below, its number on the roof, and a disc at its measured rate."""
-    palette = stage.palette
+Places = list[tuple[float, float]]
+
+
+def _tops(plot: Plot, shown: Picture, arrived: float) -> Places:
+    """Where the kernels' numbers stand: on the roof, or at the bottom when there is none."""
     count = min(int(np.ceil(arrived - 1e-6)), len(shown.points))
-    marks: list[Mark] = []
-    tops: list[tuple[float, float]] = []
-    for number, one in enumerate(shown.points[:count]):
-        x, y = plot.at(one.intensity, _height(shown, plot, one))[0].tolist()
-        rise = min(max(arrived - number, 0.0), 1.0)
-        end = plot.area.bottom + (y - plot.area.bottom) * rise
-        marks.append(Lines(np.array([[[x, plot.area.bottom], [x, end]]], np.float32),
-                           palette.soft(palette.compute, 0.4), 1.5))  # fmt: skip
-        tops.append((x, y))
-    marks += _measured(stage, plot, shown.points[:count])
+    heights = [plot.y.low if shown.roof is None else shown.roof.attainable(p.intensity) / 1e9
+               for p in shown.points[:count]]  # fmt: skip
+    across = [p.intensity for p in shown.points[:count]]
+    return [(float(x), float(y)) for x, y in plot.at(across, heights)]
+
+
+def _stems(stage: Stage, plot: Plot, tops: Places, arrived: float) -> list[Mark]:
+    """A line from below to each kernel, as far as it has risen."""
+    if not tops:
+        return []
+    x, y = np.array(tops).T
+    rise = np.clip(arrived - np.arange(len(tops)), 0.0, 1.0)
+    low = np.full_like(x, plot.area.bottom)
+    ends = np.stack([x, low, x, low + (y - low) * rise], axis=1).reshape(-1, 2, 2)
+    return [Lines(ends.astype(np.float32), stage.palette.soft(stage.palette.compute, 0.4), 1.5)]
+
+
+def _points(stage: Stage, plot: Plot, shown: Picture, tops: Places, arrived: float) -> list[Mark]:
+    """Each kernel's number, and a disc at its measured rate."""
+    marks = _measured(stage, plot, shown.points[: len(tops)])
     for members in _together(tops, 20.0 * stage.scale):
-        now = arrived < len(shown.points) and count - 1 in members
+        now = arrived < len(shown.points) and len(tops) - 1 in members
         marks += _numbers(stage, [tops[i] for i in members], members, now)
     return marks
 
 
-def _together(places: list[tuple[float, float]], apart: float) -> list[list[int]]:
+def _together(places: Places, apart: float) -> list[list[int]]:
     """The points, those that would overlap in one group; points come from left to right."""
     groups: list[list[int]] = []
     for number, (x, y) in enumerate(places):
@@ -169,7 +188,7 @@ def _together(places: list[tuple[float, float]], apart: float) -> list[list[int]
     return groups
 
 
-def _numbers(stage: Stage, at: list[tuple[float, float]], members: list[int], now: bool
+def _numbers(stage: Stage, at: Places, members: list[int], now: bool
              ) -> list[Mark]:  # fmt: skip
     """A disc with a number, or one longer one with several."""
     palette, size = stage.palette, stage.text(13)
@@ -182,11 +201,6 @@ def _numbers(stage: Stage, at: list[tuple[float, float]], members: list[int], no
     return [Boxes(box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2),
             Texts(np.array([[x, y]], np.float32), (text,), palette.ink_on(palette.compute), size,
                   "center", bold=True)]  # fmt: skip
-
-
-def _height(shown: Picture, plot: Plot, one: Point) -> float:
-    """GFLOP/s of a kernel's ring: on the roof, or at the bottom when there is none."""
-    return plot.y.low if shown.roof is None else shown.roof.attainable(one.intensity) / 1e9
 
 
 def _measured(stage: Stage, plot: Plot, shown: tuple[Point, ...]) -> list[Mark]:

@@ -87,12 +87,13 @@ def test_without_a_measurement_there_is_no_roof() -> None:
     assert "unavailable" in shown and "TFLOP/s" not in shown
 
 
-def measured_story(values: dict[str, str]):
+def measured_story(values: dict[str, str], microseconds: float = 3.0):
     """The story as told where a GPU was timed (times and peaks made up)."""
     device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0)
     runs = {}
     for i, (role, run) in enumerate(played("The document's device").runs.items()):
-        found = Measurement("recorded", "", device, timing=Timing(np.array([3.0 + i])),
+        timing = Timing(np.array([microseconds * (1 + i)]))
+        found = Measurement("recorded", "", device, timing=timing,
                             peaks=Peaks(4e12, 60e12))  # fmt: skip
         runs[role] = SimpleNamespace(**{**vars(run), "measurement": found})
     return tell(check_values(LESSON, values), runs)
@@ -107,6 +108,11 @@ def test_what_was_measured_is_shown(device: str, qapp: object) -> None:
     pictures.check_purity(story)
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
+
+
+def test_what_is_faster_than_the_roof_is_said() -> None:
+    assert "caches" not in measured_story({"device": "measured"}).sentence
+    assert "caches serve" in measured_story({"device": "measured"}, 0.0001).sentence
 
 
 @cases
