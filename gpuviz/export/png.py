@@ -1,0 +1,54 @@
+"""PNG files by their chunks: small pictures made of cells, and texts put into finished files."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpuviz.draw.marks import Rgba
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER_END = 33  # bytes of the signature and of the IHDR chunk, which is always first
+_TRUECOLOR, _WITH_ALPHA = 2, 6
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    """One chunk: length, kind, data, checksum."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and data of each chunk of a sound PNG file."""
+    at = len(SIGNATURE)
+    while at < len(png):
+        (length,) = struct.unpack_from(">I", png, at)
+        yield png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        at += 12 + length
+
+
+def header(width: int, height: int, alpha: bool) -> bytes:
+    """The IHDR chunk of a picture with 8 bits a channel."""
+    kind = _WITH_ALPHA if alpha else _TRUECOLOR
+    return chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))
+
+
+def encode(pixels: Rgba) -> bytes:
+    """A PNG file of (H, W, 4) RGBA pixels, made for few and flat ones (it does not filter)."""
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + 4 * width), np.uint8)  # each row begins with its filter: none
+    rows[:, 1:] = pixels.reshape(height, 4 * width)
+    data = chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
+    return SIGNATURE + header(width, height, alpha=True) + data + chunk(b"IEND", b"")
+
+
+def text(keyword: str, said: str) -> bytes:
+    """A tEXt chunk: plain and never compressed. `said` is Latin-1."""
+    return chunk(b"tEXt", keyword.encode("latin-1") + b"\0" + said.encode("latin-1"))
+
+
+def with_text(png: bytes, keyword: str, said: str) -> bytes:
+    """The same picture with a text in it, right behind its header."""
+    return png[:_HEADER_END] + text(keyword, said) + png[_HEADER_END:]

@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
+from gpuviz.errors import FormatError, InputError
+from gpuviz.export import provenance, svg
+from gpuviz.export.provenance import Provenance, file_name, read
+
+VIEW = Provenance("coalescing", {"stride": 2, "words": True, "op": "</metadata>&"}, "sm_90",
+                  compare_values={"stride": 32, "words": True, "op": "load"},
+                  compare_arch="sm_20", time=4.5, end=4.5, theme="light", width=640, height=400,
+                  letters=1.5, badges={"counts": "modelled"})
+VALUES = st.dictionaries(st.text(), st.integers() | st.booleans() | st.text(), max_size=4)
+
+
+@given(VALUES, st.floats(0, 1e3), st.text())
+def test_records_survive_as_text(values: dict[str, int | str | bool], time: float, lesson: str
+                                 ) -> None:
+    said = Provenance(lesson, values, "sm_90", time=time).text()
+    assert said.isascii() and not set("<>&\n\r\0") & set(said)
+    assert json.loads(said)["values"] == values
+
+
+def test_a_record_comes_back(tmp_path: Path) -> None:
+    file = tmp_path / "view.svg"
+    svg.save(Stage(640, 400, DARK).frame(), file, VIEW)
+    assert read(file) == VIEW
+
+
+def test_unknown_fields_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "view.html"
+    file.write_text("..." + VIEW.text().replace('"lesson"', '"later": [1], "lesson"') + "...")
+    assert read(file) == VIEW
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (b"plain", "does not say"),
+    (VIEW.text()[:40].encode(), "damaged"),
+    (VIEW.text().replace(' 1,', ' 9,', 1).encode(), "version 9"),
+    (VIEW.text().replace('"sm_90"', "5").encode(), "'arch'"),
+    (VIEW.text().replace('"stride": 2', '"stride": [2]').encode(), "'values'"),
+    (VIEW.text().replace('"lesson"', '"other"').encode(), "'lesson'"),
+    (b'{"gpuviz view": ' + b"[" * 50_000, "damaged"),
+    (b"GIF89a" + VIEW.text().encode(), "does not say"),
+])
+def test_damaged_files_are_told_by_name(content: bytes, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "view.png"
+    file.write_bytes(content)
+    with pytest.raises(FormatError, match=words) as caught:
+        read(file)
+    assert "view.png" in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for name in ("empty", "absent"):
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+
+
+def test_names_say_what_is_shown() -> None:
+    view = Provenance("coalescing", {"stride": 2}, "sm_90", time=4.04)
+    assert file_name(view, ".png") == "coalescing-stride=2-sm_90-4.0s.png"
+    name = file_name(VIEW, ".svg")
+    assert "vs-stride=32" in name and not set('/<>&: "') & set(name)
+    assert provenance.Provenance("a", {}, "sm_90").words().startswith("a · ")
