@@ -135,10 +135,12 @@ class Theme(QObject):
         self._look = self._current()
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.setStyle("fusion")
-        app.setPalette(qt_palette(self._look.palette))
-        app.setFont(self._look.font())
-        app.setStyleSheet(style_sheet(self._look.palette, self._look.scale))
+        sheet = style_sheet(self._look.palette, self._look.scale)
+        if sheet != app.styleSheet():  # else everything looks like this already
+            app.setStyle("fusion")
+            app.setPalette(qt_palette(self._look.palette))
+            app.setFont(self._look.font())
+            app.setStyleSheet(sheet)
         self.changed.emit()
 
     def _current(self) -> Look:
