@@ -111,22 +111,27 @@ def space_of(instruction: MemoryInstruction) -> str:
 def _asked(trace: Trace, arch: Architecture) -> Mapping[str, _Asked]:
     """Requests of warp 0 of block 0 by space, and what they take on average."""
     rows = trace.of(block=0, warp=0)
-    found: dict[str, list[tuple[int, int]]] = {}
+    found: dict[str, list[tuple[int, int, int]]] = {}
     for row in range(len(rows)):
         did = trace.instructions[rows.instruction[row]]
         counts = measure(arch, did, rows.address[row][None], lane_mask(rows.active[row : row + 1]))
-        found.setdefault(space_of(did), []).append((row, int(counts[0, 1])))
-    return {key: _one(trace, arch, [trace.instructions[rows.instruction[r]] for r, _ in pairs],
-                      [c for _, c in pairs]) for key, pairs in found.items()}  # fmt: skip
+        asked, cost = int(counts[0, 0]), int(counts[0, 1])
+        found.setdefault(space_of(did), []).append((row, asked, cost // asked))
+    return {key: _one(arch, [trace.instructions[rows.instruction[r]] for r, _, _ in parts],
+                      sum(asked for _, asked, _ in parts), [each for _, _, each in parts])
+            for key, parts in found.items()}  # fmt: skip
 
 
-def _one(trace: Trace, arch: Architecture, did: list[MemoryInstruction], count: list[int]
+def _one(arch: Architecture, did: list[MemoryInstruction], requests: int, count: list[int]
          ) -> _Asked:  # fmt: skip
-    """The requests to one space; a range where they do not all take the same."""
+    """The requests to one space; a range where they do not all take the same.
+
+    A wide access to local memory is one request for each of its words.
+    """
     low, high = min(count), max(count)
     unit = counted(arch, did[0].space, high).removeprefix(str(high)).strip()
     each = str(low) if low == high else f"{low}–{high}"
-    return _Asked(len(did), each, unit, did[0], any(i.op == "store" for i in did),
+    return _Asked(requests, each, unit, did[0], any(i.op == "store" for i in did),
                   any(i.op != "store" for i in did))  # fmt: skip
 
 
@@ -161,13 +166,11 @@ def placement_of(run: Run, arch: Architecture) -> Placement:
     line, text = _reading(run.trace.source, kernel)
     warps = run.trace.launch.blocks * run.trace.launch.warps_per_block
     rows = run.trace.of(space="local", block=0, warp=0)
-    sectors = sum(
-        int(measure(arch, run.trace.instructions[rows.instruction[r]], rows.address[r][None],
-                    lane_mask(rows.active[r : r + 1]))[0, 1])
-        for r in range(len(rows))
-    )  # fmt: skip
+    counts = [measure(arch, run.trace.instructions[rows.instruction[r]], rows.address[r][None],
+                      lane_mask(rows.active[r : r + 1]))[0] for r in range(len(rows))]
+    requests, sectors = (sum(int(one[column]) for one in counts) for column in (0, 1))
     return Placement(
-        found.stack_bytes if found else -1, found.registers if found else -1, len(rows) * warps,
+        found.stack_bytes if found else -1, found.registers if found else -1, requests * warps,
         sectors * warps, text, line, _ptx_lines(run.trace.ptx, kernel, line),
     )  # fmt: skip
 
