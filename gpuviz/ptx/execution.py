@@ -22,7 +22,7 @@ from gpuviz.trace import Branch, Finding, Launch, Sink
 Array = npt.NDArray[Any]
 PRINT_LIMIT = 1 << 20  # characters, as CUDA's printf buffer holds 1 MiB
 POLL_SECONDS = 0.05
-FEW = 256  # threads: an instruction of fewer takes as long, so it is charged as much
+FEW = 512  # threads: an instruction of fewer takes as long, so it is charged as much
 
 
 @dataclass

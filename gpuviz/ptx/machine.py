@@ -30,7 +30,7 @@ Bool = npt.NDArray[np.bool_]
 SPARSE_PART = 4  # a group of at most 1/4 of its view gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the view has at least this many threads
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers
-IDLE_LOOPS = 100_000  # polling loops in a row after which nobody can be expected to write
+IDLE_LOOPS = 50_000  # polling loops in a row after which nobody can be expected to write
 PATIENCE = 64  # loops a spinning group may make before others get a turn, the first time
 
 
@@ -149,8 +149,8 @@ class Machine:
         if self.idle > IDLE_LOOPS:
             at = group.code.blocks[group.block].first
             raise KernelFault(
-                f"the loop at {at.where} ({self.program.module.line_text(at.ptx_line)}) waits for a "
-                f"value that nobody writes: {IDLE_LOOPS:,} times round changed no memory, "
+                f"the loop at {at.where} ({self.program.module.line_text(at.ptx_line)}) waits for "
+                f"a value that nobody writes: {IDLE_LOOPS:,} times round changed no memory, "
                 f"{self.who(group, group.first_active())}")
         group.spins += 1
         if group.spins >= (2 if group.penalty else PATIENCE):

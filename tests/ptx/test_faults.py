@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import Cancelled, KernelFault, LaunchError
+from gpuviz.ptx import machine
 from gpuviz.ptx.emulator import Options
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
@@ -163,3 +164,13 @@ def test_lines_in_the_list_match_the_source(arch):
     assert compiled("faulty", arch).kernels
     for _, _, _, (line, *_) in FAULTS:
         assert f"line {line}" in SOURCE[line - 1] or line in (61, 64, 68, 74)
+
+
+@pytest.mark.parametrize(
+    "kernel, arguments, line",
+    [("waits_for_nobody", [ints(1), ints(64)], 78), ("never_unlocked", [ints(1)], 82)],
+)
+def test_waiting_for_what_nobody_writes(arch, monkeypatch, kernel, arguments, line):
+    monkeypatch.setattr(machine, "IDLE_LOOPS", 1000)
+    with pytest.raises(KernelFault, match=f"CUDA line {line}.*nobody writes"):
+        launch("faulty", kernel, 2, 64, *arguments, arch=arch)

@@ -53,7 +53,7 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
             for put in puts:
                 put(g, old)
         if polled:
-            g.machine.polled = True
+            g.machine.poll(instruction, place.base)
 
     return step if shape.space else generic_step(step, locate)
 
@@ -111,6 +111,8 @@ def _atomic(g: Group, place: Place, index: Index, name: str, kind: str, b: Array
     cells = g.machine.cells(place.space, type_bytes(kind))
     where = picked(index)
     old = atomic.apply(name, kind, cells, where, picked(b), None if c is None else picked(c))
+    if (cells[where] != old).any():
+        g.machine.idle = 0
     if place.space == "shared":
         g.machine.shared.mark_written(where, type_bytes(kind))
     out = np.zeros(view.size, old.dtype)

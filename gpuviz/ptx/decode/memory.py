@@ -218,7 +218,7 @@ def load_step(instruction: Instruction, code: FunctionCode, program: Program) ->
         for put, value in zip(puts, values, strict=True):
             put(g, value)
         if polled:
-            g.machine.polled = True
+            g.machine.poll(instruction, place.base)
 
     return load if shape.space else generic_step(load, locate)
 
@@ -258,6 +258,7 @@ def put_cells(g: Group, place: Place, index: Index, value: Array, unit: int) -> 
     elif wide != index.shape:
         index = np.broadcast_to(index, wide)
     cells[index] = value
+    g.machine.idle = 0
     if place.space == "shared":
         g.machine.shared.mark_written(index, unit)
 

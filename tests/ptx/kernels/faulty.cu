@@ -74,3 +74,10 @@ extern "C" __global__ void unsafe_copy(const float *in, float *out) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(in + threadIdx.x));
     out[threadIdx.x] = part[threadIdx.x];
 }
+extern "C" __global__ void waits_for_nobody(volatile int *flag, int *out) {
+    while (*flag == 0) {}  // line 78
+    out[threadIdx.x] = 1;
+}
+extern "C" __global__ void never_unlocked(int *lock) {
+    while (atomicCAS(lock, 0, 1) != 0) {}  // line 82
+}
