@@ -44,8 +44,9 @@ def _rects(rows: Rect, warp: Float, start: Float, end: Float, scale: float, band
     """(N, 4) stretches of time in warps' rows, `band` of a row high, cut off at the right."""
     x0, x1 = (np.minimum(rows.x + c * scale, rows.right) for c in (start, end))
     high = rows.height / (warp.max() + 1)
-    y = rows.y + warp * high + high * (1 - band) / 2
-    return np.stack([x0, y, x1 - x0, np.full_like(y, high * band)], axis=1).astype(np.float32)
+    tall = max(round(high * band), 1)  # whole pixels: all rows alike
+    y = np.rint(rows.y + (warp + 0.5) * high - tall / 2)
+    return np.stack([x0, y, x1 - x0, np.full_like(y, tall)], axis=1).astype(np.float32)
 
 
 def _loads(stage: Stage, rows: Rect, one: Latency, starts: Float, scale: float, now: float

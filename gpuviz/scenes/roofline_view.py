@@ -47,7 +47,7 @@ def roofline(stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: fl
         marks += _roof(stage, plot, shown.roof, drawn, second=False)
     if drawn >= 1:
         tops = _tops(plot, shown, arrived)
-        marks += _stems(stage, plot, tops, arrived)
+        marks += _stems(stage, plot, tops)
         marks += _roof_names(stage, plot, shown.roof) if shown.roof else []
         marks += _points(stage, plot, shown, tops, arrived)
     names = Rect(plot.area.right + size * 1.2, plot.area.y, wide - size * 1.2, plot.area.height)
@@ -148,22 +148,24 @@ Places = list[tuple[float, float]]
 
 
 def _tops(plot: Plot, shown: Picture, arrived: float) -> Places:
-    """Where the kernels' numbers stand: on the roof, or at the bottom when there is none."""
+    """Where the kernels' numbers are: rising to the roof, or at the bottom when there is none."""
     count = min(int(np.ceil(arrived - 1e-6)), len(shown.points))
     heights = [plot.y.low if shown.roof is None else shown.roof.attainable(p.intensity) / 1e9
                for p in shown.points[:count]]  # fmt: skip
     across = [p.intensity for p in shown.points[:count]]
-    return [(float(x), float(y)) for x, y in plot.at(across, heights)]
+    rise = np.clip(arrived - np.arange(count), 0.0, 1.0)
+    low = plot.area.bottom
+    return [(float(x), low + (float(y) - low) * share)
+            for (x, y), share in zip(plot.at(across, heights), rise.tolist(), strict=True)]
 
 
-def _stems(stage: Stage, plot: Plot, tops: Places, arrived: float) -> list[Mark]:
-    """A line from below to each kernel, as far as it has risen."""
+def _stems(stage: Stage, plot: Plot, tops: Places) -> list[Mark]:
+    """A line from below to each kernel."""
     if not tops:
         return []
     x, y = np.array(tops).T
-    rise = np.clip(arrived - np.arange(len(tops)), 0.0, 1.0)
     low = np.full_like(x, plot.area.bottom)
-    ends = np.stack([x, low, x, low + (y - low) * rise], axis=1).reshape(-1, 2, 2)
+    ends = np.stack([x, low, x, y], axis=1).reshape(-1, 2, 2)
     return [Lines(ends.astype(np.float32), stage.palette.soft(stage.palette.compute, 0.4), 1.5)]
 
 
