@@ -15,7 +15,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes import matmul_parameters
 from gpuviz.scenes.base import Lesson, Plan, Step, Story, Values
-from gpuviz.scenes.matmul_boundary_view import Scene, draw
+from gpuviz.scenes.matmul_boundary_view import WRONG, Scene, draw
 from gpuviz.scenes.matmul_parameters import (
     FILL,
     WATCHED,
@@ -34,7 +34,7 @@ from gpuviz.scenes.matmul_time import at
 from gpuviz.scenes.matmul_words import number, sentence, step
 from gpuviz.words import tr
 
-_DOWN, _UP = "rounded down", "rounded up"
+_DOWN, _UP = WRONG, "rounded up"
 _LONGEST = 24.0  # seconds
 
 PARAMETERS = (

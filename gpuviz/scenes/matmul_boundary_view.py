@@ -23,6 +23,7 @@ from gpuviz.scenes.matmul_view import global_memory, inside
 from gpuviz.trace import I64
 from gpuviz.words import tr
 
+WRONG = "rounded down"  # the role of the kernel that drops a tile
 _NO_TABLE = Table(*[float("inf")] * 3)
 
 
@@ -49,6 +50,7 @@ def draw(
     return (
         *global_memory(stage, matrices, about, moment, share, least),
         *_never(stage, matrices, scene),
+        *_wrong(stage, matrices.matrices.corner, scene, outcomes[scene.role != WRONG]),
         *block(stage, at.shared, matrices, about, moment, share, least),
         *panels(stage, at.naive, outcomes, scene.known, least),
         *summary(stage, at.totals, outcomes, scene.known, (phases,), runs),
@@ -82,8 +84,18 @@ def _never(stage: Stage, at: Framed, scene: Scene) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
+def _wrong(stage: Stage, matrix: Matrix, scene: Scene, result: Outcome) -> tuple[Mark, ...]:
+    """The block's elements of P that are wrong, in the end."""
+    if scene.moment.part != "result":
+        return ()
+    about = scene.about
+    element = inside(about.sizes.shape("P"), about.sizes.padded("P"))
+    mine = np.isin(element, about.tiled.stored[~about.guards])
+    return _hatched(stage, matrix, np.flatnonzero(mine & result.wrong.ravel()[element]))
+
+
 def _hatched(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
-    """Some cells of a matrix, marked as left out."""
+    """Some cells of a matrix, marked as left out or wrong."""
     if not len(cells):
         return ()
     palette = stage.palette

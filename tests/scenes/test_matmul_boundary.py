@@ -144,3 +144,12 @@ def test_bad_combinations_are_explained() -> None:
     assert "no block with x = 2" in LESSON.problem({**given, "block_x": 2})
     for preset in LESSON.presets:
         assert LESSON.problem({**given, **preset.values}) == ""
+
+
+def test_the_wrong_elements_of_the_block_are_hatched_in_p() -> None:
+    story = played("3 × 3, tile 2").story
+    ends = [s for s in story.steps if s.kind == "result"]
+    for step, groups in zip(ends, (2, 0), strict=True):  # P, and the parts of the skipped phase
+        marks = story.frame((step.start + step.end) / 2, pictures.STAGES["large"]).marks
+        hatched = [len(m.rect) for m in marks if isinstance(m, Boxes) and m.hatch is not None]
+        assert hatched.count(4) == groups
