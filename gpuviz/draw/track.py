@@ -68,8 +68,7 @@ def _boxes(
     current = cells[[i == now for i in shown]]
     return (
         Boxes(cells[~skipped], fill[~skipped], radius=5),
-        Boxes(cells[skipped], fill[skipped], hatch=palette.waste, radius=5),
-        *_plates(stage, cells[skipped], words, skipped),
+        *_skipped(stage, cells[skipped], words, skipped),
         Boxes(current, stroke=palette.outline, stroke_width=2.5, radius=5),
         Texts(centers(cells), words, palette.ink_on(fill), size, "center", bold=True),
     )
@@ -84,11 +83,11 @@ def _fill(palette: Palette, part: Part, side: int) -> Rgba:
     return palette.soft(part.color, 0.45) if side < 0 else palette.todo(part.color)
 
 
-def _plates(
+def _skipped(
     stage: Stage, cells: F32, words: tuple[str, ...], skipped: Bool
 ) -> tuple[Mark, ...]:
-    """Ground for the names of hatched parts."""
-    size = stage.text(14)
+    """Hatched parts, with plain ground for their names."""
+    size, palette = stage.text(14), stage.palette
     names = [word for word, one in zip(words, skipped, strict=True) if one]
     if not names:
         return ()
@@ -96,7 +95,10 @@ def _plates(
     middle = centers(cells)
     rects = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.65, wide,
                       np.full_like(wide, size * 1.3)], axis=1)  # fmt: skip
-    return (Boxes(rects, stage.palette.waste_ground, radius=3),)
+    return (
+        Boxes(cells, palette.waste_ground, hatch=palette.waste, radius=5),
+        Boxes(rects, palette.waste_ground, radius=3),
+    )
 
 
 def _names(stage: Stage, row: Rect, below: Rect, parts: tuple[Part, ...]) -> tuple[Mark, ...]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,12 @@ def test_a_track_is_full_then_outlined_then_dim(now: int) -> None:
         dim = np.array_equal(fill[number], DARK.todo(part.color))
         assert dim == (number > now)
         assert np.array_equal(fill[number], part.color) == (number == now)
+
+
+def test_skipped_parts_are_hatched_whatever_the_time() -> None:
+    parts = tuple(replace(part, skipped=part.phase == 1) for part in PARTS)
+    for now in (0, 3, 5):
+        marks = track(STAGE, Rect(0, 0, 700, 49), parts, now)
+        boxes = [m for m in marks if isinstance(m, Boxes)]
+        assert [len(m.rect) for m in boxes if m.hatch is not None] == [2]
+        assert len(boxes[0].rect) == 3
