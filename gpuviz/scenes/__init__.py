@@ -4,6 +4,7 @@ from gpuviz.errors import InputError
 from gpuviz.scenes.alignment import LESSON as ALIGNMENT
 from gpuviz.scenes.banks import LESSON as BANKS
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.block_shape import LESSON as BLOCK_SHAPE
 from gpuviz.scenes.coalescing import LESSON as COALESCING
 from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
 from gpuviz.scenes.divergence import LESSON as DIVERGENCE
@@ -40,6 +41,7 @@ SCENES: tuple[Lesson, ...] = (
     MATMUL_TILED,
     MATMUL_BOUNDARY,
     MATMUL_BARRIER,
+    BLOCK_SHAPE,
     THREAD_COARSENING,
     OCCUPANCY,
     ILP_TLP,

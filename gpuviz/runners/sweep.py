@@ -1,0 +1,283 @@
+"""A kernel over all block shapes: predicted by emulation, or timed on a GPU, kept in a file.
+
+    python -m gpuviz.runners.sweep block-shape -o times.json        times, on this machine's GPU
+    python -m gpuviz.runners.sweep block-shape --model -o model.json  sectors, without a GPU
+
+Shapes are BX x BY with 1 to 32 threads each way; arrays are (32, 32), rows BY, columns BX. The
+files that gpuviz ships lie in resources/recordings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuviz import resources
+from gpuviz.arch import architecture
+from gpuviz.arguments import parse
+from gpuviz.compile import entry_name, gallery
+from gpuviz.compile.compiler import read_text
+from gpuviz.compile.shipped import source_hash
+from gpuviz.errors import Cancelled, Error, FormatError, InputError, KernelFault
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
+from gpuviz.runners.gpu.process import never
+from gpuviz.runners.job import Job, Triple
+from gpuviz.runners.measurement import F64, I64, largest_difference
+
+KERNEL, ENTRY = "block_shape.cu", "sgemm"
+MOST, SIZE = 32, 1024  # threads each way; rows and columns of the matrices
+INNER = 8  # columns of M that are emulated: its rows are a sector apart, and every k is alike
+TIMES, MODEL = "recordings/block_shape.json", "recordings/block_shape_model.json"
+_FORMAT, _VERSION = "gpuviz-block-shapes", 1
+_LAUNCHES, _WARMUP_MS, _FIRST_WARMUP_MS = 7, 5.0, 1000.0
+_WRONG = 1e-2  # a difference that no order of additions explains, of sums of 1024 products
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """How long the product of two SIZE x SIZE matrices took: the median of `launches`, in
+    milliseconds. `clocks` are the lowest and highest of the multiprocessors, in MHz.
+    """
+
+    milliseconds: F64
+    device: str
+    capability: str
+    driver: str
+    cuda: str
+    clocks: tuple[float, float]
+    date: str
+    launches: int
+    largest_difference: float
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What emulation says of the loads of all k: requests of warps, and the sectors they take.
+
+    The numbers are those of SIZE rows and columns and INNER columns of M.
+    """
+
+    requests: I64
+    sectors: I64
+    arch: str
+
+    @property
+    def per_request(self) -> F64:
+        """Sectors a request."""
+        return np.asarray(self.sectors / self.requests)
+
+
+def shapes() -> Iterator[tuple[int, int]]:
+    """BX and BY of every shape, row by row."""
+    return ((x, y) for y in range(1, MOST + 1) for x in range(1, MOST + 1))
+
+
+def grid_of(x: int, y: int) -> Triple:
+    """Blocks that cover the matrix, those at its edges reaching beyond it."""
+    return -(-SIZE // x), -(-SIZE // y), 1
+
+
+def job(arch: str, x: int, y: int, inner: int, fill: str) -> Job:
+    """The launch of one shape."""
+    program = gallery(KERNEL, {}, arch)
+    specs = (f"f32[{SIZE * inner}]={fill}", f"f32[{inner * SIZE}]={fill}",
+             f"f32[{SIZE * SIZE}]=zeros", f"i32={SIZE}", f"i32={inner}", f"i32={SIZE}")  # fmt: skip
+    return Job(program, entry_name(program.kernels, ENTRY), grid_of(x, y), (x, y, 1),
+               tuple(map(parse, specs)))  # fmt: skip
+
+
+def predict(arch: str = "sm_90", *, progress: Progress = lambda fraction: None,
+            cancel: Cancel = never) -> Predictions:
+    """Emulate every shape; minutes.
+
+    Raises
+    ------
+    Cancelled : the caller asked to stop; and as `emulated.run`
+    """
+    found = []
+    for number, (x, y) in enumerate(shapes()):
+        found.append(predicted(arch, x, y, cancel))
+        progress((number + 1) / MOST**2)
+    requests, sectors = np.array(found, np.int64).reshape(MOST, MOST, 2).transpose(2, 0, 1)
+    return Predictions(requests, sectors, arch)
+
+
+def predicted(arch: str, x: int, y: int, cancel: Cancel = never) -> tuple[int, int]:
+    """Requests and sectors of the loads of one shape."""
+    options = Options(record=(), cancel=cancel)
+    run = emulated.run(job(arch, x, y, INNER, "zeros"), architecture(arch), level="ptx",
+                       options=options)  # fmt: skip
+    totals = run.counts.totals
+    return totals["global_load_requests"], totals["global_load_sectors"]
+
+
+def measure(gpu: Gpu, *, launches: int = _LAUNCHES, progress: Progress = lambda fraction: None,
+            cancel: Cancel = never) -> Times:
+    """Time every shape; shapes with BX = BY are checked against a product in double precision.
+
+    Raises
+    ------
+    KernelFault : a result is wrong; Cancelled, and as `Gpu.time`
+    """
+    facts = gpu.facts()
+    first = launch_of(job(facts.sm, 1, 1, SIZE, "rand"))
+    wanted = _product(first)
+    medians: list[float] = []
+    clocks: list[float] = []
+    worst = 0.0
+    for number, (x, y) in enumerate(shapes()):
+        if cancel():
+            raise Cancelled("stopped")
+        launch = replace(first, grid=grid_of(x, y), block=(x, y, 1))
+        timing = gpu.time(launch, launches, cancel=cancel,
+                          warmup_ms=_WARMUP_MS if number else _FIRST_WARMUP_MS)
+        medians.append(timing.median / 1000)
+        clocks += timing.clocks
+        if x == y:
+            worst = max(worst, _difference(gpu, launch, wanted))
+        progress((number + 1) / MOST**2)
+    return Times(np.array(medians).reshape(MOST, MOST), facts.name, facts.capability, facts.driver,
+                 facts.cuda, (min(clocks, default=0.0), max(clocks, default=0.0)),
+                 datetime.now(UTC).date().isoformat(), launches, worst)  # fmt: skip
+
+
+def _product(launch: GpuLaunch) -> F64:
+    """M N in double precision, row by row."""
+    m, n = (a.reshape(SIZE, SIZE).astype(np.float64) for a in launch.arguments[:2])
+    return np.asarray((m @ n).ravel())
+
+
+def _difference(gpu: Gpu, launch: GpuLaunch, wanted: F64) -> float:
+    found = largest_difference(gpu.run(launch)[2], wanted)
+    if not found < _WRONG:
+        x, y, _ = launch.block
+        raise KernelFault(f"blocks of {x} x {y} give results that are {found:g} off: the times "
+                          "would be of a wrong product")
+    return found
+
+
+def write(path: Path, found: Times | Predictions) -> None:
+    """Keep a sweep as JSON, one row of shapes a line.
+
+    Raises
+    ------
+    InputError : the file cannot be written
+    """
+    head = {"format": _FORMAT, "version": _VERSION, "kind": type(found).__name__,
+            "kernel": KERNEL, "source_hash": _source(), "size": SIZE}
+    plain = {**head, **vars(found)}
+    lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in plain.items()]
+    try:
+        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return json.dumps(value)
+    rows = np.round(value, 5).tolist()
+    return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "]"
+
+
+def _source() -> str:
+    return source_hash(read_text(resources.path(f"kernels/{KERNEL}")))
+
+
+def read(path: Path) -> Times | Predictions:
+    """A sweep from its file.
+
+    Raises
+    ------
+    InputError : the file cannot be read
+    FormatError : it is damaged, no sweep, or of another kernel than the one that is there now
+    """
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if plain["format"] != _FORMAT or plain["version"] != _VERSION:
+            raise FormatError(f"{path} is no sweep over block shapes that this gpuviz reads")
+        if plain["source_hash"] != _source():
+            raise FormatError(f"{path} is of an older {KERNEL}: make it again with "
+                              "python -m gpuviz.runners.sweep block-shape")
+        return _times(plain) if plain["kind"] == Times.__name__ else _predictions(plain)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{path} is damaged, or no sweep over block shapes: {error}") from None
+
+
+def _map(values: Any, dtype: type[np.generic]) -> np.ndarray[Any, Any]:
+    array = np.array(values, dtype)
+    if array.shape != (MOST, MOST) or not (array > 0).all():
+        raise ValueError(f"expected {MOST} x {MOST} numbers above 0")
+    array.setflags(write=False)
+    return array
+
+
+def _times(plain: Mapping[str, Any]) -> Times:
+    low, high = map(float, plain["clocks"])
+    return Times(_map(plain["milliseconds"], np.float64), str(plain["device"]),
+                 str(plain["capability"]), str(plain["driver"]), str(plain["cuda"]), (low, high),
+                 str(plain["date"]), int(plain["launches"]),
+                 float(plain["largest_difference"]))  # fmt: skip
+
+
+def _predictions(plain: Mapping[str, Any]) -> Predictions:
+    return Predictions(_map(plain["requests"], np.int64), _map(plain["sectors"], np.int64),
+                       str(plain["arch"]))  # fmt: skip
+
+
+@cache
+def shipped() -> tuple[Predictions | None, Times | None]:
+    """The sweeps that came with gpuviz; None for one that is missing or of an older kernel."""
+    found: dict[type[Any], Any] = {}
+    for name in (MODEL, TIMES):
+        try:
+            sweep = read(resources.path(name))
+        except Error:
+            continue
+        found[type(sweep)] = sweep
+    return found.get(Predictions), found.get(Times)
+
+
+def _show(fraction: float) -> None:
+    print(f"\r{fraction:4.0%}", end="", file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Sweep and write; 2, and a message, when it cannot be done."""
+    parser = argparse.ArgumentParser(prog="python -m gpuviz.runners.sweep", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sweep", choices=("block-shape",))
+    parser.add_argument("--model", action="store_true", help="emulate instead of timing")
+    parser.add_argument("--device", type=int, default=0, help="number of the GPU")
+    parser.add_argument("--launches", type=int, default=_LAUNCHES, help="to time, of each shape")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json")
+    given = parser.parse_args(arguments)
+    try:
+        if given.model:
+            write(given.output, predict(progress=_show))
+        else:
+            with Gpu(given.device) as gpu:
+                write(given.output, measure(gpu, launches=given.launches, progress=_show))
+    except Error as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 2
+    print(f"\n{MOST**2} shapes: {given.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
