@@ -1,0 +1,102 @@
+"""Films: pictures one after another into a file, never more than a few of them in memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.errors import Cancelled, InputError
+from gpuviz.export.view import Cancel, Progress, go_on, quiet
+
+Rgb = npt.NDArray[np.uint8]  # (H, W, 3)
+_SAMPLES = 8  # pictures that a film's palette is made from
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What every encoder is told: size in image pixels, pace, the record of where it is from."""
+
+    width: int
+    height: int
+    fps: int
+    loop: bool = True
+    comment: str = ""
+
+
+class Encoder(Protocol):
+    """Takes the pictures of a film in order."""
+
+    def add(self, picture: Rgb) -> None:
+        """The next picture."""
+
+    def close(self) -> None:
+        """No more pictures follow: finish the file."""
+
+
+class Open(Protocol):
+    """Begins a film in an empty file; `samples` are some of the pictures that will follow."""
+
+    def __call__(self, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> Encoder:
+        """The encoder, ready for the first picture."""
+
+
+def moments(start: float, end: float, fps: int) -> tuple[float, ...]:
+    """The times to draw: `fps` a second from `start` until before `end`, at least one."""
+    count = max(math.ceil((end - start) * fps - 1e-6), 1)
+    return tuple(start + number / fps for number in range(count))
+
+
+def write(path: Path, begin: Open, kind: Kind, times: Sequence[float],
+          picture: Callable[[float], Rgb], progress: Progress = quiet, cancel: Cancel = go_on
+          ) -> None:
+    """Draw a film picture by picture; the file appears whole or not at all.
+
+    Raises
+    ------
+    Cancelled : `cancel` said so
+    InputError : the file cannot be written
+    """
+    chosen = times[:: max(len(times) // _SAMPLES, 1)][:_SAMPLES]
+    with whole(path) as file:
+        encoder = begin(file, kind, (picture(t) for t in chosen))
+        for number, t in enumerate(times):
+            if cancel():
+                raise Cancelled(f"stopped; {path} was not written")
+            encoder.add(picture(t))
+            progress((number + 1) / len(times))
+        encoder.close()
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name when all is written; InputError when that cannot be done."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part",
+                                         delete=False) as file:
+            part = Path(file.name)
+            try:
+                yield file
+            except BaseException:
+                file.close()
+                part.unlink(missing_ok=True)
+                raise
+        part.chmod(0o666 & ~_umask())
+        os.replace(part, path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    """The permissions that new files are not given."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

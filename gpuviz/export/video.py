@@ -1,0 +1,78 @@
+"""MP4 and WebM films through PyAV, which is there only where it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import IO, Any
+
+from gpuviz.errors import InputError, UnavailableError
+from gpuviz.export.film import Kind, Rgb
+
+# Container, codec and quality of each; as even as the eye sees, and the same at every run.
+_FORMATS = {
+    ".mp4": ("mp4", "libx264", {"crf": "16", "preset": "medium"}),
+    ".webm": ("webm", "libvpx-vp9", {"crf": "24", "b": "0", "deadline": "good", "cpu-used": "4",
+                                     "row-mt": "1"}),
+}  # fmt: skip
+_BT709, _LIMITED = 1, 1  # what players take the colours of a film this large for
+
+
+class Video:
+    """An `Encoder`.
+
+    Raises
+    ------
+    UnavailableError : PyAV, or the codec in it, is missing
+    InputError : the size is odd, which the codecs do not take
+    """
+
+    def __init__(self, suffix: str, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> None:
+        if kind.width % 2 or kind.height % 2:
+            raise InputError(f"a {suffix} film of {kind.width}x{kind.height} pixels: width and "
+                             "height must be even")
+        self._av = _library(suffix)
+        form, codec, options = _FORMATS[suffix]
+        self._container = self._av.open(file, "w", format=form, options={"fflags": "+bitexact"})
+        self._container.metadata["comment"] = kind.comment
+        self._stream = _stream(self._av, self._container, codec, kind, options)
+
+    def add(self, picture: Rgb) -> None:
+        """The next picture."""
+        frame = self._av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
+            format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+        for packet in self._stream.encode(frame):
+            self._container.mux(packet)
+
+    def close(self) -> None:
+        """Finish the file."""
+        for packet in self._stream.encode():
+            self._container.mux(packet)
+        self._container.close()
+
+
+def _library(suffix: str) -> Any:
+    try:
+        import av
+    except ImportError:
+        raise UnavailableError(f"{suffix} films need PyAV, which is not installed: "
+                               "pip install 'gpuviz[film]' (or choose .gif or .apng)") from None
+    return av
+
+
+def _stream(av: Any, container: Any, codec: str, kind: Kind, options: dict[str, str]) -> Any:
+    """The film's stream in its container."""
+    try:
+        stream = container.add_stream(codec, rate=kind.fps, options=options)
+    except (ValueError, av.error.FFmpegError) as error:
+        raise UnavailableError(f"this PyAV has no {codec} ({error}): install PyAV from PyPI, or "
+                               "choose .gif or .apng") from None
+    stream.width, stream.height, stream.pix_fmt = kind.width, kind.height, "yuv420p"
+    context = stream.codec_context
+    context.flags |= av.codec.context.Flags.bitexact
+    context.colorspace = context.color_primaries = context.color_trc = _BT709
+    context.color_range = _LIMITED
+    return stream
+
+
+MP4, WEBM = partial(Video, ".mp4"), partial(Video, ".webm")
