@@ -307,4 +307,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("block", "warp", "sector", "occupancy", "limiter", "row-major"),
 )

@@ -286,4 +286,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("atomic", "privatisation", "shared-memory", "conflict", "barrier"),
 )

@@ -152,4 +152,5 @@ LESSON = Lesson(
     plan,
     tell,
     problem,
+    words=("barrier", "race", "phase", "finding", "tile"),
 )

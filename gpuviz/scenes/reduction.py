@@ -238,4 +238,5 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
+    words=("reduction", "divergence", "bank", "conflict", "shuffle", "barrier"),
 )
