@@ -8,11 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw import table
-from gpuviz.draw.figures import line_height
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
@@ -40,13 +36,13 @@ from gpuviz.scenes.histogram_view import (
     requests,
     turn_name,
 )
+from gpuviz.scenes.ways import Words, ways
 from gpuviz.trace import I64
 from gpuviz.words import tr
 
 _KERNEL = "histogram.cu"
 _WAYS = ("global_atomics", "shared_atomics", "privatised")
 _LOAD, _TURNS, _TURN, _PAUSE, _REST, _MERGE, _END = 1.5, 6.0, 1.2, 0.8, 5.0, 2.0, 4.0  # seconds
-_TALL = 27.0  # letters of height from which the table is always there
 _MOST_STEPS = 8
 
 PARAMETERS = (
@@ -108,9 +104,7 @@ class _Scene:
     total: I64
     costs: tuple[Cost, ...]
     now: int
-    title: str
-    said: str
-    over: tuple[str, str]
+    words: Words
     served: float
     rest: float
     copies: int
@@ -138,9 +132,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     costs = tuple(cost_of(name, runs[name]) for name in _WAYS)
     served = _LOAD + min(counting.turns * _TURN, _TURNS)
     scene = _Scene(counting, run.outputs["bins"].astype(np.int64), costs, _WAYS.index(way),
-                   _title(way, counting), _sentence(counting), _compared(costs), served,
+                   Words(_title(way, counting), _sentence(counting), _compared(costs)), served,
                    served + _PAUSE, of.number(values, "copies"))  # fmt: skip
-    return Story(scene.title, scene.said, _steps(scene, run, way), _picture(scene),
+    return Story(scene.words.title, scene.words.said, _steps(scene, run, way), _picture(scene),
                  _expected(values, run, counting))  # fmt: skip
 
 
@@ -231,7 +225,7 @@ def _steps(scene: _Scene, run: Run, way: str) -> tuple[Step, ...]:
         Step(scene.served, counted, kind, tr("rest of the block"), rest, did.line, way),
         Step(counted, merged, "store", tr("all blocks"),
              tr("{n} blocks", n=run.trace.launch.blocks), line, way),
-        Step(merged, merged + _END, "result", tr("result"), scene.over[0], 0, way),
+        Step(merged, merged + _END, "result", tr("result"), scene.words.over[0], 0, way),
     )  # fmt: skip
 
 
@@ -247,32 +241,19 @@ def _names(copies: int) -> tuple[str, ...]:
 def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture."""
     last = scene.rest + _REST + _MERGE
+    counting, names = scene.counting, _names(scene.copies)
 
     def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        head, area = heading(stage, scene.title, scene.said)
-        size, low = stage.text(14), line_height(stage)
-        tall = area.height > size * _TALL
-        if t >= last and not tall:
-            head, area = heading(stage, *scene.over)
-            return stage.frame(*head, *_table(stage, area, scene))
-        high = table.height_of(stage, len(_WAYS), badges=True) + size if tall else 0.0
-        chart = Rect(area.x, area.y, area.width, area.height - low - high - size * 0.2)
-        foot = Rect(area.x, chart.bottom + size * 0.2, area.width, low)
         now = scene.moment(t)
-        marks = draw(stage, lay_out(stage, chart, scene.counting), scene.counting, scene.total, now)
-        marks += now_figures(stage, foot, scene.counting, now)
-        if tall:
-            board = Rect(area.x, foot.bottom + size, area.width, high - size)
-            marks += _table(stage, board, scene)
-        return stage.frame(*head, *marks)
+        return ways(
+            given, scene.words, len(_WAYS), t >= last,
+            lambda stage, area: draw(stage, lay_out(stage, area, counting), counting, scene.total,
+                                     now),
+            lambda stage, area: now_figures(stage, area, counting, now),
+            lambda stage, area: cost_table(stage, area, scene.costs, names, scene.now),
+        )  # fmt: skip
 
     return frame
-
-
-def _table(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
-    inner = area.inset(stage.text(14) * 0.4, 0)
-    return cost_table(stage, inner, scene.costs, _names(scene.copies), scene.now)
 
 
 LESSON = Lesson(

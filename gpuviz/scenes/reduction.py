@@ -6,11 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw import table
-from gpuviz.draw.figures import line_height
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
@@ -35,13 +31,13 @@ from gpuviz.scenes.reduction_view import (
     name_of,
     now_figures,
 )
+from gpuviz.scenes.ways import Words, ways
 from gpuviz.trace import LANES
 from gpuviz.words import tr
 
 _KERNEL = "reduction.cu"
 _WAYS = ("interleaved", "packed", "sequential", "shuffled")
 _LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
-_TALL = 27.0  # letters of height from which the table is always there
 
 PARAMETERS = (
     Parameter("way", "added", "interleaved", hint="which thread adds which words",
@@ -79,9 +75,7 @@ class _Scene:
     rounds: Rounds
     costs: tuple[Cost, ...]
     now: int
-    title: str
-    said: str
-    over: tuple[str, str]  # title and sentence of the comparison
+    words: Words
     steps: tuple[Step, ...]
 
     def done(self, t: float) -> float:
@@ -100,10 +94,10 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
     costs = tuple(cost_of(name, runs[name], every[name]) for name in _WAYS)
     rounds, now = every[way], _WAYS.index(way)
-    scene = _Scene(rounds, costs, now, _title(way), _sentence(rounds, costs[now]),
-                   _compared(costs), _steps(rounds, runs[way], way))  # fmt: skip
+    words = Words(_title(way), _sentence(rounds, costs[now]), _compared(costs))
+    scene = _Scene(rounds, costs, now, words, _steps(rounds, runs[way], way))
     expected = _expected(way, threads, architecture(runs[way].arch))
-    return Story(scene.title, scene.said, scene.steps, _picture(scene), expected)
+    return Story(words.title, words.said, scene.steps, _picture(scene), expected)
 
 
 def _title(way: str) -> str:
@@ -200,33 +194,17 @@ def _names() -> tuple[str, ...]:
 
 def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture."""
-    last = scene.steps[-1]
 
     def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        over = t >= last.start
-        head, area = heading(stage, scene.title, scene.said)
-        size, low = stage.text(14), line_height(stage)
-        tall = area.height > size * _TALL
-        if over and not tall:
-            head, area = heading(stage, *scene.over)
-            return stage.frame(*head, *_table(stage, area, scene))
-        high = table.height_of(stage, len(_WAYS), badges=True) + size if tall else 0.0
-        chart = Rect(area.x, area.y, area.width, area.height - low - high - size * 0.3)
-        foot = Rect(area.x, chart.bottom + size * 0.3, area.width, low)
-        marks = draw(stage, lay_out(stage, chart, scene.rounds), scene.done(t))
-        marks += now_figures(stage, foot, scene.rounds, scene.done(t))
-        if tall:
-            board = Rect(area.x, foot.bottom + size, area.width, high - size)
-            marks += _table(stage, board, scene)
-        return stage.frame(*head, *marks)
+        done = scene.done(t)
+        return ways(
+            given, scene.words, len(_WAYS), t >= scene.steps[-1].start,
+            lambda stage, area: draw(stage, lay_out(stage, area, scene.rounds), done),
+            lambda stage, area: now_figures(stage, area, scene.rounds, done),
+            lambda stage, area: cost_table(stage, area, scene.costs, _names(), scene.now),
+        )  # fmt: skip
 
     return frame
-
-
-def _table(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
-    side = stage.text(14) * 0.4
-    return cost_table(stage, area.inset(side, 0), scene.costs, _names(), scene.now)
 
 
 LESSON = Lesson(
