@@ -12,7 +12,6 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value, Values
 from gpuviz.scenes.perform import Performance, check_values, perform
@@ -22,11 +21,10 @@ Settings = tuple[tuple[str, Value], ...]
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A lesson performed: its values, its runs, and what recordings hold of its launches."""
+    """A lesson performed: its values, and its runs with what recordings hold of them."""
 
     values: Values
     performance: Performance
-    measured: Mapping[str, Measurement | None]
 
     def run(self, role: str = "") -> Run:
         """The run of a role, or the first one."""
@@ -35,7 +33,7 @@ class Shown:
 
     def measurement(self, role: str = "") -> Measurement | None:
         """What was measured of a role, or of the first run."""
-        return self.measured[role] if role else next(iter(self.measured.values()))
+        return self.run(role).measurement
 
 
 class Answer(Protocol):
@@ -154,6 +152,4 @@ def _shown(name: str, preset: str, settings: Settings, arch: str) -> Shown:
     if preset and preset not in known:
         raise InputError(f"lesson {name} has no preset {preset!r}; it has: {', '.join(known)}")
     values = check_values(chosen, {**known.get(preset, {}), **dict(settings)})
-    performance = perform(chosen, values, arch=arch)
-    measured = {plan.role: shipped().find(plan).measurement for plan in performance.plans}
-    return Shown(values, performance, measured)
+    return Shown(values, perform(chosen, values, arch=arch))

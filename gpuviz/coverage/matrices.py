@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
+from gpuviz.runners import sweep
 
 _S0, _S2, _S3 = ("S0",), ("S2",), ("S3",)
 _TBS, _GBS, _PEAK = 1e12, 150e9, 12e12  # the course's devices: bytes and operations a second
@@ -119,6 +120,39 @@ def _coarse(role: str, preset: str, published: str) -> Figure:
     return Figure("thread-coarsening", answer, published, preset, timed=role)
 
 
+def _outcome(shown: Shown) -> str:
+    """What the race check and the result say."""
+    story = shown.performance.story
+    return f"{story.steps[-1].detail}; {story.expected.partition('; ')[0]}"
+
+
+def _returned(shown: Shown) -> str:
+    """How far what a GPU returned is from the product as emulated."""
+    found = shown.measurement()
+    return f"differs by {found.differences['P']:g}" if found and "P" in found.differences else ""
+
+
+def _said(shown: Shown) -> str:
+    return shown.performance.story.sentence
+
+
+# BX, BY and milliseconds on a Tesla C2070, N = 1024; the first one is 60 GFLOP/s.
+_FASTEST = ((32, 5, 33.264), (32, 6, 33.275), (32, 24, 33.732), (32, 4, 33.780), (16, 10, 35.538),
+            (32, 3, 35.789), (32, 8, 35.800))  # fmt: skip
+
+
+def shape(x: int, y: int, published: str) -> Figure:
+    """A block shape: the sectors of its loads, and its time among those of all shapes."""
+    loads = Ratio("global_load_sectors", "global_load_requests", "sectors a request")
+
+    def timed(shown: Shown) -> str:
+        times = sweep.shipped()[1]
+        return f"{times.milliseconds[y - 1, x - 1]:.4g} ms" if times else ""
+
+    return Figure("block-shape", Said(loads.predicted, timed), published,
+                  settings=(("x", x), ("y", y)))  # fmt: skip
+
+
 MATRICES = (
     Row("E", "The naive kernel's accesses: 4 × 4 matrices, 2 × 2 blocks", ("S0", "S3"), (
         Figure("matmul-naive", _reads("naive"), "each element of M and N twice",
@@ -130,6 +164,9 @@ MATRICES = (
         Figure("matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2"),
         Figure("matmul-naive", _reachable(_GBS, tile=True), "16 × 16 tiles, 150 GB/s: 600 GFLOP/s",
                "32 × 32, blocks of 16 × 16, 150 GB/s"),
+        Figure("roofline", Said(_said), "48 needed", "The document's device"),
+        Figure("roofline", Said(_said), "600 GFLOP/s", "150 GB/s"),
+        Figure("roofline", Said(_said), "", "The GPU measured", timed="naive"),
     )),
     Row("E", "Tiling, phase by phase", ("S0", "S3"), (
         Figure("matmul-tiled", Said(_saved, _saved_measured), "traffic / 2", "4 × 4, tile 2",
@@ -143,9 +180,17 @@ MATRICES = (
         Figure("matmul-boundary", Said(_correct), "ones times twos is 6",
                "10 × 3 times 3 × 5, tile 2"),
     )),
+    Row("E", "A misplaced barrier, and missing ones", _S0, (
+        Figure("matmul-barrier", Said(_outcome, _returned), "the second barrier and the store are "
+               "in the inner loop", "Published listing: barrier in the inner loop"),
+        Figure("matmul-barrier", Said(_outcome, _returned), "", "First barrier missing"),
+        Figure("matmul-barrier", Said(_outcome, _returned), "", "Second barrier missing"),
+    )),
     Row("E", "Shared memory whose size the launch chooses", _S3, (
         Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
     )),
+    Row("E", "The naive sgemm over all block shapes, 1 to 32 each way (C2070, N = 1024)", _S2,
+        tuple(shape(x, y, f"{x} × {y}: {ms} ms") for x, y, ms in _FASTEST)),
     Row("E", "Several cells a thread, and unrolling by hand", _S2, (
         _coarse("one cell", "A block apart", ""),
         _coarse("interleaved", "A block apart", "no gain by itself"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
+from gpuviz.coverage.matrices import shape
 from gpuviz.occupancy import Occupancy, occupancy
 from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
@@ -40,7 +41,7 @@ def _device(key: str, unit: str) -> Callable[[Shown], str]:
     """What the recorded device's own table says."""
 
     def text(shown: Shown) -> str:
-        found = next((m for m in shown.measured.values() if m), None)
+        found = shown.measurement()
         return f"{found.device.limits[key]} {unit}" if found and key in found.device.limits else ""
 
     return text
@@ -206,8 +207,9 @@ OCCUPANCY = (
         Figure("occupancy", Said(_registers), "16 registers (CC 2.0), 64 B cmem[0], 24 B cmem[2]"),
     )),
     Row("B", "Occupancy is not performance", _S2, (
-        Figure("occupancy", Said(_two_places), "32 × 5 is the fastest, at .83", "",
-               (("sm", "GF100"), ("registers", C2070_REGISTERS)), timed="kernel"),
+        shape(32, 5, "32 × 5, at .83, is the fastest: 33 ms"),
+        shape(32, 2, "32 × 2, at .33: 49 ms"),
+        shape(2, 32, "2 × 32, at .33: 182 ms"),
     )),
     Row("B", "Independent instructions against resident warps", _S1, (
         Figure("ilp-tlp", Said(_warps_needed), "10 registers: 3 blocks",
