@@ -31,7 +31,7 @@ from gpuviz.trace import LANES, Launch
 from gpuviz.words import tr
 
 _ROLE = "shape"
-_ROWS, _INNER, _COLUMNS = 64, 32, 128  # every row of M starts a line, as with 1024 columns
+_ROWS, _INNER, _COLUMNS = 32, 32, 64  # every row of M starts a line, as with 1024 columns
 _LOADS, _MAP, _FILL, _TABLE = 7.0, 3.5, 1.8, 4.0  # seconds
 
 Page = Literal["sectors", "occupancy", "times", "top", "published"]
