@@ -28,7 +28,7 @@ from gpuviz.runners.measurement import (
 )
 
 REPEATS = 200  # launches timed by one measurement
-PAUSE_SECONDS = 0.05  # at least, between two rounds: twenty a second is all that eyes take in
+PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
 SENSE_SECONDS = 1.0
 LOUD_SECONDS = 2.0  # the longest pause that the cap on use asks for
 CLOSE_SECONDS = 5.0
@@ -270,13 +270,16 @@ class Engine:
             self._stop.wait(pause(time.monotonic() - began, wish.use))
 
     def _round(self, gpu: Gpu, key: str, launch: GpuLaunch, counting: bool) -> bool:
-        """Times and counts of one target; whether counting is worth trying again."""
+        """Times and counts of one target; whether counting is worth trying again.
+
+        Of the counters only those that take one pass: the others were read when it began.
+        """
         timing = gpu.time(launch, BATCH, warmup_ms=0.0, cancel=self._stop.is_set)
         self._report(Timed(key, timing.microseconds))
         if not counting:
             return False
         try:
-            self._report(Counted(key, gpu.count(launch, "panel", self._stop.is_set)))
+            self._report(Counted(key, gpu.count(launch, "live", self._stop.is_set)))
         except CountersUnavailable:
             return False
         return True

@@ -58,6 +58,7 @@ class Meter(QObject):
     Signals
     -------
     changed : `State`
+    troubled : what is wrong, in words, whenever something new is
     found : `DeviceFacts` of a GPU that was found or chosen
     measured : name of a run, `Measurement`: whole, live or recorded
     missing : name of a run, why there is no measurement
@@ -66,6 +67,7 @@ class Meter(QObject):
     """
 
     changed = Signal(object)
+    troubled = Signal(str)
     found = Signal(object)
     measured = Signal(str, object)
     missing = Signal(str, str)
@@ -238,6 +240,8 @@ class Meter(QObject):
     def _become(self, **changes: object) -> None:
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
-            self.state = state
+            before, self.state = self.state, state
             self.changed.emit(state)
+            if state.trouble and state.trouble != before.trouble:
+                self.troubled.emit(state.trouble)
 

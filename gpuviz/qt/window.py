@@ -46,6 +46,7 @@ from gpuviz.scenes.base import Lesson
 from gpuviz.words import chosen, languages, tr
 
 SIZE = (1440, 860)
+NOT_RUN = "The GPU did not run this"
 LANGUAGES = {"en": "English", "es": "español"}
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 ARCH, LEVEL = "sm_90", "sass"
@@ -185,6 +186,7 @@ class Window(QMainWindow):
         director.forgotten.connect(meter.forget)
         director.forgotten.connect(self.timing.hide)
         meter.found.connect(self._suit)
+        meter.troubled.connect(lambda said: self.message.say("error", NOT_RUN, said))
         meter.changed.connect(self.choices.mark)
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
         once = Qt.ConnectionType.SingleShotConnection

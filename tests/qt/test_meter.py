@@ -130,6 +130,8 @@ def test_what_a_kernel_does_to_its_process_the_window_survives(
         once(window, qtbot)
         assert said in window.meter.state.trouble
         assert window.timing.trouble.isVisible() and said in window.timing.trouble.text()
+        assert window.message.isVisible() and said in window.message.text.toPlainText()
+        QTest.keyClick(window.stage, Qt.Key.Key_Escape)
     assert window.player.story is not None
     assert table(window)[0] == ["quantity", "predicted (model)", "measured (unavailable)"]
     window.player.set_values({"stride": 4})
