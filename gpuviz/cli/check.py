@@ -9,7 +9,7 @@ from typing import Any
 
 from gpuviz.cli.launch import pairs
 from gpuviz.compile import compile_arch, demangled, load_program
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 
 NAME = "check"
 HELP = "per kernel: supported, or each unsupported instruction with its line"

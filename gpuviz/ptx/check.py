@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpuviz.errors import Error
-from gpuviz.ptx.code import layout
-from gpuviz.ptx.decoder import decode_step
-from gpuviz.ptx.ir import Function, Module
-from gpuviz.ptx.operands import Unsupported
-from gpuviz.ptx.program import Program, parameter_bytes, place, reachable
-from gpuviz.ptx.spaces import GlobalMemory
+from gpuviz.ptx.decode.decoder import decode_step
+from gpuviz.ptx.decode.operands import Unsupported
+from gpuviz.ptx.simt.code import layout
+from gpuviz.ptx.simt.program import Program, parameter_bytes, place, reachable
+from gpuviz.ptx.simt.spaces import GlobalMemory
+from gpuviz.ptx.text.ir import Function, Module
 
 _ONE = (1, 1, 1)
 

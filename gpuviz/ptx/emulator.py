@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import LaunchError
-from gpuviz.ptx.access import Recorder
-from gpuviz.ptx.builtins import HEAP_BYTES
-from gpuviz.ptx.code import polls
-from gpuviz.ptx.execution import Execution
 from gpuviz.ptx.flops import floating_operations
-from gpuviz.ptx.heap import keep_freed_memory
-from gpuviz.ptx.ir import Function, Instruction, Module
-from gpuviz.ptx.machine import Machine
-from gpuviz.ptx.program import parameter_bytes, parameter_offsets, place, reachable
-from gpuviz.ptx.spaces import GlobalMemory
+from gpuviz.ptx.simt.access import Recorder
+from gpuviz.ptx.simt.builtins import HEAP_BYTES
+from gpuviz.ptx.simt.code import polls
+from gpuviz.ptx.simt.execution import Execution
+from gpuviz.ptx.simt.heap import keep_freed_memory
+from gpuviz.ptx.simt.machine import Machine
+from gpuviz.ptx.simt.program import parameter_bytes, parameter_offsets, place, reachable
+from gpuviz.ptx.simt.spaces import GlobalMemory
+from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.trace import Buffer, Launch, Sink, Trace
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gpuviz.ptx.ir import Instruction, Module
+from gpuviz.ptx.text.ir import Instruction, Module
 
 _WEIGHTS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "rcp": 1, "sqrt": 1, "rsqrt": 1, "fma": 2,
             "mad": 2}  # fmt: skip

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from gpuviz.arch import architecture
 from gpuviz.memory.counting import CountRow
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 from gpuviz.qt.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction

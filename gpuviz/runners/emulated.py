@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arguments import materialise
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.names import source_parameters

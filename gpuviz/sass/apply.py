@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.ptx.decode.memory import describe
-from gpuviz.ptx.ir import Instruction
+from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
 from gpuviz.trace import LANES, Access, MemoryInstruction, Op, Sink
 

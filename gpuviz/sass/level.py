@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from gpuviz.compile import Program
 from gpuviz.errors import UnavailableError
-from gpuviz.ptx.ir import Module
+from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.listing import Listing, read_listings
 from gpuviz.sass.match import make_plan
 from gpuviz.sass.plan import Plan

@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuviz.ptx.code import ends_block
-from gpuviz.ptx.flow import Span, spans
-from gpuviz.ptx.ir import Function, Instruction, Module, Vec
-from gpuviz.ptx.stream import type_bytes
+from gpuviz.ptx.simt.code import ends_block
+from gpuviz.ptx.simt.flow import Span, spans
+from gpuviz.ptx.text.ir import Function, Instruction, Module, Vec
+from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.sass.flow import SassBlock, sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.merge import Piece, Window, windows

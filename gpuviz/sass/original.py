@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gpuviz.ptx.ir import Instruction
+from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Plan
 from gpuviz.trace import Branch, Trace
 

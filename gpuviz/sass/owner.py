@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from gpuviz.ptx.flow import Span
-from gpuviz.ptx.ir import Function
+from gpuviz.ptx.simt.flow import Span
+from gpuviz.ptx.text.ir import Function
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of
 
 _ANCHORS = frozenset({"LDS", "STS", "LDG", "STG", "LDL", "STL", "LD", "ST", "ATOMS", "ATOMG", "RED",

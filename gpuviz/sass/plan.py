@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gpuviz.ptx.ir import Module
+from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.listing import SassInstruction
 
 Kind = Literal["same", "merged", "dropped", "split", "widened", "unmatched"]

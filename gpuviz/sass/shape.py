@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gpuviz.ptx.ir import Function, Instruction
+from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.unroll import Chunk, Loop

@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gpuviz.ptx.code import ends_block
-from gpuviz.ptx.flow import Span, branch_targets, spans
-from gpuviz.ptx.ir import Function, Imm, Instruction, Not, Operand, Reg, Sym
-from gpuviz.ptx.opcode import Opcode
+from gpuviz.ptx.arithmetic.opcode import Opcode
+from gpuviz.ptx.simt.code import ends_block
+from gpuviz.ptx.simt.flow import Span, branch_targets, spans
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Reg, Sym
 from gpuviz.sass.flow import loops
 from gpuviz.sass.symbolic import Form, Values
 

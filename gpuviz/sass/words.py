@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.ptx.ir import Instruction
+from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Difference, Match, Plan
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 from gpuviz.scenes.matmul_reads import (
     Words,
     by_turn,

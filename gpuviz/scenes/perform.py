@@ -17,7 +17,6 @@ from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 
-
 Measured = Callable[[Plan], Measurement | None]
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.errors import InputError
 from gpuviz.memory.banks import wavefronts
-from gpuviz.ptx.ir import Function, Imm, Instruction, Reg
-from gpuviz.ptx.parser import parse
-from gpuviz.ptx.warp_ops import shfl
+from gpuviz.ptx.simt.warp_ops import shfl
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Reg
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Run
 from gpuviz.trace import I64, LANES, Bool, Requests, Trace, lane_mask
 

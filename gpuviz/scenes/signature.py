@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from gpuviz.compile import Program, demangled
-from gpuviz.ptx.ir import Variable
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.ir import Variable
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.names import source_parameters
 
 # C types by how SPECs call them; a vector is so many elements.

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpuviz.compile import compile_cuda, entry_name
 from gpuviz.ptx.emulator import Options, Result, emulate
-from gpuviz.ptx.ir import Module
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.ir import Module
+from gpuviz.ptx.text.parser import parse
 
 KERNELS = Path(__file__).parent / "kernels"
 DIALECTS = ("sm_80", "sm_100")  # registers with types, and without

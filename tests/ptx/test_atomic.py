@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gpuviz.ptx import atomic
-from gpuviz.ptx.kinds import CONTAINERS, dtype_of
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, dtype_of
+from gpuviz.ptx.simt import atomic
 from tests.ptx.checks import interesting, op
 
 INTEGER_OPS = [(o, k) for o in ("add", "min", "max") for k in ("u32", "s32", "u64", "s64")]

@@ -5,8 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gpuviz.ptx import emulator, machine
+from gpuviz.ptx import emulator
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.simt import machine
 from tests.ptx.launching import launch
 
 LAUNCHES = [

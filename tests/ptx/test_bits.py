@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuviz.ptx.kinds import WIDTHS
+from gpuviz.ptx.arithmetic.kinds import WIDTHS
 from tests.ptx.checks import check, interesting, op
 
 ONES = 0xFFFFFFFF

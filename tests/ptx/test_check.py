@@ -4,10 +4,10 @@ import pytest
 
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
-from gpuviz.ptx.decoder import decode
-from gpuviz.ptx.parser import parse
-from gpuviz.ptx.program import parameter_bytes, place, reachable
-from gpuviz.ptx.spaces import GlobalMemory
+from gpuviz.ptx.decode.decoder import decode
+from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
+from gpuviz.ptx.simt.spaces import GlobalMemory
+from gpuviz.ptx.text.parser import parse
 from tests.ptx.launching import KERNELS, compiled
 
 ONE = (1, 1, 1)

@@ -7,7 +7,7 @@ from math import ceil, floor, inf, isfinite, trunc
 
 import pytest
 
-from gpuviz.ptx.kinds import WIDTHS, is_signed
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_signed
 from tests.ptx.checks import NAN, check, interesting, numbers, op
 from tests.ptx.test_floating import rounded
 

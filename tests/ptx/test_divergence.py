@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from gpuviz.ptx import emulator, machine
+from gpuviz.ptx import emulator
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.simt import machine
+from gpuviz.ptx.text.parser import parse
 
 MASK = 2**32 - 1
 Instruction = tuple  # (opcode, *operands); a guard is the last operand of bra and ret

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import Cancelled, KernelFault, LaunchError
-from gpuviz.ptx import machine
 from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.simt import machine
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
 
 pytestmark = pytest.mark.parametrize("arch", DIALECTS)

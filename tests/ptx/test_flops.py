@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.compile import compile_cuda
 from gpuviz.ptx.emulator import emulate
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 
 KERNEL = """extern "C" __global__ void k(TYPE* x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

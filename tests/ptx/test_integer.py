@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gpuviz.ptx.kinds import WIDTHS, is_signed
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_signed
 from tests.ptx.checks import check, interesting, op, run
 
 LOWEST, HIGHEST, ONES = -(2**31), 2**31 - 1, 2**32 - 1

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import KernelFault, UnsupportedError
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import emulate
-from gpuviz.ptx.kinds import CONTAINERS
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 
 DATA = Path(__file__).parent.parent / "data" / "ptx_opcodes.csv"
 LEFT_OUT = {

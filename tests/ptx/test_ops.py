@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz.ptx.kinds import CONTAINERS
-from gpuviz.ptx.opcode import Opcode
-from gpuviz.ptx.ops import ROWS, operation
-from gpuviz.ptx.row import Row, _slots, built
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS
+from gpuviz.ptx.arithmetic.opcode import Opcode
+from gpuviz.ptx.arithmetic.ops import ROWS, operation
+from gpuviz.ptx.arithmetic.row import Row, _slots, built
 from tests.ptx.checks import interesting, op
 
 # Opcodes seen in the PTX of 211 CUDA programs that are no arithmetic: memory, control, warps.

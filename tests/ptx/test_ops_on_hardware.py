@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuviz.ptx.kinds import CONTAINERS
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from tests.ptx.checks import numbers, op
 
 RECORDED = dict(np.load(Path(__file__).parents[1] / "data" / "hardware_opcodes.npz"))

@@ -7,10 +7,10 @@ import pytest
 
 from gpuviz.errors import FormatError
 from gpuviz.ptx.emulator import emulate
-from gpuviz.ptx.ir import Addr, Imm, Not, Pair, Reg, Relocation, Sym, Vec
-from gpuviz.ptx.lexer import tokens
-from gpuviz.ptx.parser import parse
-from gpuviz.ptx.program import relocated
+from gpuviz.ptx.simt.program import relocated
+from gpuviz.ptx.text.ir import Addr, Imm, Not, Pair, Reg, Relocation, Sym, Vec
+from gpuviz.ptx.text.lexer import tokens
+from gpuviz.ptx.text.parser import parse
 from tests.ptx.launching import compiled
 
 HEAD = ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from gpuviz.errors import KernelFault
-from gpuviz.ptx.printf import render
+from gpuviz.ptx.simt.printf import render
 
 
 def check(format: bytes, layout: str, *arguments: float, expected: str) -> None:

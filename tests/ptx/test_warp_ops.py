@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuviz.ptx import warp_ops
+from gpuviz.ptx.simt import warp_ops
 
 LANES = np.arange(32, dtype=np.uint32)[None, :]
 ALL = np.ones((1, 32), np.bool_)

@@ -10,7 +10,7 @@ import pytest
 from gpuviz.compile import compile_cuda, gallery
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.emulator import emulate
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.placement import SPANS, decode, for_driver, instrument
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.perform import check_values

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.parser import parse
 from gpuviz.sass.listing import read_listings
 from gpuviz.sass.match import make_plan
 from gpuviz.sass.tool import disassemble, find

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from gpuviz.arch import architecture
 from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.ir import Module
-from gpuviz.ptx.parser import parse
+from gpuviz.ptx.text.ir import Module
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.emulated import run
 from gpuviz.sass.tool import find
 from gpuviz.sass.unroll import Chunk, Rewriter, counted_loops

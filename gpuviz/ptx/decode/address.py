@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx.code import FunctionCode, Step
 from gpuviz.ptx.decode.memory import space_named
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Instruction
-from gpuviz.ptx.operands import reader, writer
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import constant
-from gpuviz.ptx.windows import BASES, WINDOW
+from gpuviz.ptx.decode.operands import reader, writer
+from gpuviz.ptx.simt.code import FunctionCode, Step
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import constant
+from gpuviz.ptx.simt.windows import BASES, WINDOW
+from gpuviz.ptx.text.ir import Instruction
 
 Array = npt.NDArray[Any]
 

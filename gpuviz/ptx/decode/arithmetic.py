@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from gpuviz.ptx.code import FunctionCode, Step
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Instruction, Operand, Pair, Reg, Vec
-from gpuviz.ptx.operands import Reader, reader, unsupported, writer, writers
-from gpuviz.ptx.ops import operation
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.row import Operation
-from gpuviz.ptx.values import adapter, blend, container
+from gpuviz.ptx.arithmetic.ops import operation
+from gpuviz.ptx.arithmetic.row import Operation
+from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writer, writers
+from gpuviz.ptx.simt.code import FunctionCode, Step
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import adapter, blend, container
+from gpuviz.ptx.text.ir import Instruction, Operand, Pair, Reg, Vec
 
 Array = npt.NDArray[Any]
 CARRY = "#carry"  # the condition code register of add.cc and its like

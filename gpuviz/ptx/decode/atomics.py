@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx import atomic
-from gpuviz.ptx.code import FunctionCode, Step, polls
 from gpuviz.ptx.decode.memory import Locator, Place, Shape, generic_step, space_named
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Imm, Instruction, Operand, Reg, Vec
-from gpuviz.ptx.operands import reader, unsupported, writers
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.stream import type_bytes
+from gpuviz.ptx.decode.operands import reader, unsupported, writers
+from gpuviz.ptx.simt import atomic
+from gpuviz.ptx.simt.code import FunctionCode, Step, polls
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.stream import type_bytes
 
 Array = npt.NDArray[Any]
 Index = npt.NDArray[np.int64]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy.typing as npt
 
 from gpuviz.errors import KernelFault
-from gpuviz.ptx.builtins import BUILTINS
-from gpuviz.ptx.code import End, FunctionCode, Slot
+from gpuviz.ptx.decode.operands import Reader, reader, unsupported
 from gpuviz.ptx.decode.params import slot_reader
-from gpuviz.ptx.group import Call, Group
-from gpuviz.ptx.ir import Function, Imm, Instruction, Operand, Reg, Sym, Variable, Vec
-from gpuviz.ptx.operands import Reader, reader, unsupported
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import adapter
+from gpuviz.ptx.simt.builtins import BUILTINS
+from gpuviz.ptx.simt.code import End, FunctionCode, Slot
+from gpuviz.ptx.simt.group import Call, Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import adapter
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Sym, Variable, Vec
 
 Array = npt.NDArray[Any]
 

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import KernelFault
-from gpuviz.ptx.barriers import Arrival
-from gpuviz.ptx.code import End, FunctionCode
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Instruction, Not, Operand, Reg, Sym
-from gpuviz.ptx.operands import Reader, reader, unsupported, writer
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import constant
+from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writer
+from gpuviz.ptx.simt.barriers import Arrival
+from gpuviz.ptx.simt.code import End, FunctionCode
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import constant
+from gpuviz.ptx.text.ir import Instruction, Not, Operand, Reg, Sym
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]

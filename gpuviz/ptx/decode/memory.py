@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx.access import make_access
-from gpuviz.ptx.code import FunctionCode, Step, polls
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Addr, Imm, Instruction, Operand, Reg, Vec
-from gpuviz.ptx.operands import Reader, reader, unsupported, writers
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.stream import type_bytes
-from gpuviz.ptx.values import constant
-from gpuviz.ptx.windows import BASES, space_of
+from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writers
+from gpuviz.ptx.simt.access import make_access
+from gpuviz.ptx.simt.code import FunctionCode, Step, polls
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import constant
+from gpuviz.ptx.simt.windows import BASES, space_of
+from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.trace import Access, MemoryInstruction, Op, Space
 
 Array = npt.NDArray[Any]

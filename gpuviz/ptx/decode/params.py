@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx.code import FunctionCode, Slot, Step, param_accesses
 from gpuviz.ptx.decode.memory import load_step
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Addr, Instruction, Sym, Vec
-from gpuviz.ptx.operands import Reader, reader, unsupported, writers
-from gpuviz.ptx.program import Program
-from gpuviz.ptx.values import container
+from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writers
+from gpuviz.ptx.simt.code import FunctionCode, Slot, Step, param_accesses
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import container
+from gpuviz.ptx.text.ir import Addr, Instruction, Sym, Vec
 
 Array = npt.NDArray[Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.ptx import warp_ops
-from gpuviz.ptx.code import FunctionCode, Step
-from gpuviz.ptx.group import Group
-from gpuviz.ptx.ir import Instruction
-from gpuviz.ptx.operands import Reader, reader, writers
-from gpuviz.ptx.program import Program
+from gpuviz.ptx.decode.operands import Reader, reader, writers
+from gpuviz.ptx.simt import warp_ops
+from gpuviz.ptx.simt.code import FunctionCode, Step
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.text.ir import Instruction
 from gpuviz.trace import LANES, lane_mask
 
 Array = npt.NDArray[Any]

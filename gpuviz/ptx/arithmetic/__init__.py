@@ -1,0 +1,1 @@
+"""What every arithmetic opcode of PTX does, as functions of bit containers."""

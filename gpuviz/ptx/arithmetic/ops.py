@@ -1,0 +1,184 @@
+"""What every arithmetic opcode of PTX does: one line a family (see `row` for the notation).
+
+Carries: `add.cc` and its like have a second result of type pred, the carry (or borrow) out; `addc`
+and its like take one more operand of type pred, the carry in.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from gpuviz.ptx.arithmetic import bits, compare, convert, floating, integer, packed
+from gpuviz.ptx.arithmetic.families import (
+    added,
+    by_sign,
+    dot2,
+    dot4,
+    funnel,
+    highest,
+    identity,
+    limited,
+    logic_predicate,
+    permute,
+    relu,
+    same,
+    with_kind,
+)
+from gpuviz.ptx.arithmetic.floating import approximate, extremum, rounding
+from gpuviz.ptx.arithmetic.opcode import Opcode
+from gpuviz.ptx.arithmetic.row import Operation, Row, built
+
+_P, _PP, _SETS = packed.pairs, packed.predicates, packed.chosen_pairs
+_LOW, _WIDE = same(np.multiply), with_kind(integer.multiply_wide)
+_HIGH = with_kind(integer.multiply_high)
+_LOW_24 = with_kind(integer.multiply_24, high=False)
+_HIGH_24 = with_kind(integer.multiply_24, high=True)
+
+ROWS: tuple[Row, ...] = (
+    # integers
+    Row("add", "INT/u16x2/s16x2", "t t", "t", _P(same(np.add))),
+    Row("add", "sat s32", "t t", "t", same(integer.add_saturated)),
+    Row("sub", "INT/u16x2/s16x2", "t t", "t", _P(same(np.subtract))),
+    Row("sub", "sat s32", "t t", "t", same(integer.subtract_saturated)),
+    Row("mul", "lo INT", "t t", "t", _LOW),
+    Row("mul", "hi INT", "t t", "t", _HIGH),
+    Row("mul", "wide SHORT", "t t", "w", _WIDE),
+    Row("mad", "lo INT", "t t t", "t", added(_LOW)),
+    Row("mad", "hi INT", "t t t", "t", added(_HIGH)),
+    Row("mad", "hi sat s32", "t t t", "t", added(_HIGH, integer.add_saturated)),
+    Row("mad", "wide SHORT", "t t w", "w", added(_WIDE)),
+    Row("mul24", "lo WORD", "t t", "t", _LOW_24),
+    Row("mul24", "hi WORD", "t t", "t", _HIGH_24),
+    Row("mad24", "lo WORD", "t t t", "t", added(_LOW_24)),
+    Row("mad24", "hi WORD", "t t t", "t", added(_HIGH_24)),
+    Row("add", "cc CARRY", "t t", "t pred", same(integer.add_out)),
+    Row("addc", "CARRY", "t t pred", "t", same(integer.add_in)),
+    Row("addc", "cc CARRY", "t t pred", "t pred", same(integer.add_in_out)),
+    Row("sub", "cc CARRY", "t t", "t pred", same(integer.subtract_out)),
+    Row("subc", "CARRY", "t t pred", "t", same(integer.subtract_in)),
+    Row("subc", "cc CARRY", "t t pred", "t pred", same(integer.subtract_in_out)),
+    Row("mad", "lo cc CARRY", "t t t", "t pred", added(_LOW, integer.add_out)),
+    Row("mad", "hi cc CARRY", "t t t", "t pred", added(_HIGH, integer.add_out)),
+    Row("madc", "lo CARRY", "t t t pred", "t", added(_LOW, integer.add_in)),
+    Row("madc", "hi CARRY", "t t t pred", "t", added(_HIGH, integer.add_in)),
+    Row("madc", "lo cc CARRY", "t t t pred", "t pred", added(_LOW, integer.add_in_out)),
+    Row("madc", "hi cc CARRY", "t t t pred", "t pred", added(_HIGH, integer.add_in_out)),
+    Row("div", "INT", "t t", "t", by_sign(integer.divide, integer.divide_signed)),
+    Row("rem", "INT", "t t", "t", by_sign(integer.remainder, integer.remainder_signed)),
+    Row("abs", "s16/s32/s64", "t", "t", same(integer.magnitude)),
+    Row("neg", "s16/s32/s64", "t", "t", same(np.negative)),
+    Row("min", "relu? INT/u16x2/s16x2", "t t", "t", _P(relu(np.minimum))),
+    Row("max", "relu? INT/u16x2/s16x2", "t t", "t", _P(relu(np.maximum))),
+    Row("sad", "INT", "t t t", "t", with_kind(integer.absolute_difference_sum)),
+    Row("dp4a", "WORD WORD", "d t s32", "s32", dot4),
+    Row("dp2a", "lo/hi WORD WORD", "d t s32", "s32", dot2),
+    *(
+        Row(name, "WORD WORD WORD sat? add?", "u32 u32 u32", "u32", packed.bytewise(name))
+        for name in packed.BYTEWISE
+    ),
+    # logic, shifts, bit fields
+    Row("and", "BITS/pred", "t t", "t", same(np.bitwise_and)),
+    Row("or", "BITS/pred", "t t", "t", same(np.bitwise_or)),
+    Row("xor", "BITS/pred", "t t", "t", same(np.bitwise_xor)),
+    Row("not", "BITS/pred", "t", "t", same(np.invert)),
+    Row("cnot", "BITS", "t", "t", same(bits.is_zero)),
+    Row("shl", "BITS", "t u32", "t", same(bits.shift_left)),
+    Row("shr", "BITS/INT", "t u32", "t", by_sign(bits.shift_right, bits.shift_right_signed)),
+    Row("shf", "l wrap/clamp b32", "t t u32", "t", funnel(bits.funnel_left)),
+    Row("shf", "r wrap/clamp b32", "t t u32", "t", funnel(bits.funnel_right)),
+    Row("lop3", "b32", "t t t u32", "t", same(bits.logic)),
+    Row("lop3", "and/or b32", "t t t u32 pred", "t pred", logic_predicate),
+    Row("bfe", "u32/u64/s32/s64", "t u32 u32", "t", by_sign(bits.extract, bits.extract_signed)),
+    Row("bfi", "LONG", "t t u32 u32", "t", same(bits.insert)),
+    Row("brev", "LONG", "t", "t", same(bits.reverse)),
+    Row("popc", "LONG", "t", "u32", same(bits.population)),
+    Row("clz", "LONG", "t", "u32", same(bits.leading_zeros)),
+    Row("bfind", "shiftamt? u32/u64/s32/s64", "t", "u32", highest),
+    Row("bmsk", "wrap/clamp b32", "t u32", "t", limited(bits.mask_of)),
+    Row("szext", "wrap/clamp WORD", "t u32", "t", limited(bits.extend_zero, bits.extend_sign)),
+    Row("fns", "b32", "t u32 s32", "t", same(bits.nth_set)),
+    Row("prmt", "b32 f4e/b4e/rc8/ecl/ecr/rc16?", "t t u32", "t", permute),
+    # comparisons and selection
+    Row("setp", "COMPARE INT/BITS", "t t", "pred", compare.set_predicate),
+    Row("setp", "COMPARE COMBINE INT/BITS", "t t pred", "pred", compare.set_predicate),
+    Row("setp", "FCOMPARE ftz? FLOAT", "t t", "pred", compare.set_predicate),
+    Row("setp", "FCOMPARE COMBINE ftz? FLOAT", "t t pred", "pred", compare.set_predicate),
+    Row("setp|q", "COMPARE INT/BITS", "t t", "pred pred", compare.set_predicates),
+    Row("setp|q", "COMPARE COMBINE INT/BITS", "t t pred", "pred pred", compare.set_predicates),
+    Row("setp|q", "FCOMPARE ftz? FLOAT", "t t", "pred pred", compare.set_predicates),
+    Row("setp|q", "FCOMPARE COMBINE ftz? FLOAT", "t t pred", "pred pred", compare.set_predicates),
+    Row("setp|q", "FCOMPARE ftz? TWO", "t t", "pred pred", _PP(compare.set_predicate)),
+    Row("setp|q", "FCOMPARE COMBINE ftz? TWO", "t t pred", "pred pred", _PP(compare.set_predicate)),
+    Row("set", "COMPARE WORD/f32 INT/BITS", "t t", "d", compare.set_value),
+    Row("set", "COMPARE COMBINE WORD/f32 INT/BITS", "t t pred", "d", compare.set_value),
+    Row("set", "FCOMPARE ftz? u16/s16/WORD/FLOAT FLOAT", "t t", "d", compare.set_value),
+    Row("set", "FCOMPARE COMBINE ftz? WORD/f32 FLOAT", "t t pred", "d", compare.set_value),
+    Row("set", "FCOMPARE ftz? WORD/TWO TWO", "t t", "d", _SETS(compare.set_predicate)),
+    Row("set", "FCOMPARE COMBINE ftz? WORD/TWO TWO", "t t pred", "d", _SETS(compare.set_predicate)),
+    Row("selp", "BITS/INT/f32/f64", "t t pred", "t", same(bits.select)),
+    Row("slct", "ftz? BITS/INT/f32/f64 s32/f32", "d d t", "d", compare.select_by_sign),
+    Row("testp", "/".join(compare.PROPERTIES) + " f32/f64", "t", "pred", compare.value_class),
+    # moves and conversions
+    Row("mov", "pred/ONE/PAIR", "t", "t", same(identity)),
+    Row("cvt", "sat? NUMBER NUMBER", "t", "d", convert.integer_to_integer),
+    Row("cvt", "ROUND sat? FLOAT NUMBER", "t", "d", convert.integer_to_float),
+    Row("cvt", "INTEGRAL ftz? sat? NUMBER FLOAT", "t", "d", convert.float_to_integer),
+    Row("cvt", "ROUND/INTEGRAL? ftz? relu? sat? FLOAT FLOAT", "t", "d", convert.float_to_float),
+    Row("cvt", "rn/rz/rna relu? tf32 f32", "t", "b32", convert.float_to_float),
+    Row("cvt", "rn/rz relu? TWO f32", "t t", "d", convert.two_to_pair),
+    Row("cvt", "pack sat u16/s16 WORD", "t t", "u32", convert.pack),
+    Row("cvt", "pack sat u8/s8 WORD b32", "s32 s32 b32", "u32", convert.pack),
+    # floating point
+    *(
+        row
+        for name, core in floating.CORES.items()
+        for row in (
+            Row(name, "ROUND? ftz? sat? f32/f64/f32x2", "t t", "t", _P(rounding(core))),
+            Row(name, "rn? ftz? sat? HALF", "t t", "t", _P(rounding(core))),
+        )
+    ),
+    Row("fma", "ROUND ftz? sat? f32/f64/f32x2", "t t t", "t", _P(rounding(floating.FUSED))),
+    Row("fma", "rn ftz? sat/relu? HALF", "t t t", "t", _P(rounding(floating.FUSED))),
+    Row("mad", "ROUND? ftz? sat? f32/f64", "t t t", "t", rounding(floating.FUSED)),
+    Row("div", "ROUND ftz? f32/f64", "t t", "t", rounding(floating.DIVIDE)),
+    Row("rcp", "ROUND ftz? f32/f64", "t", "t", rounding(floating.RECIPROCAL)),
+    Row("sqrt", "ROUND ftz? f32/f64", "t", "t", rounding(floating.SQUARE_ROOT)),
+    Row("div", "full ftz? f32", "t t", "t", rounding(floating.DIVIDE)),
+    Row("div", "approx ftz? f32", "t t", "t", approximate(floating.divide_in_range)),
+    *(
+        Row(name, "approx ftz? f32", "t", "t", approximate(function))
+        for name, function in floating.APPROXIMATE.items()
+    ),
+    Row("ex2", "approx ftz? HALF", "t", "t", _P(approximate(np.exp2))),
+    Row("tanh", "approx HALF", "t", "t", _P(approximate(np.tanh))),
+    Row("rcp", "approx ftz f64", "t", "t", same(floating.coarse(floating.reciprocal))),
+    Row("rsqrt", "approx ftz f64", "t", "t", same(floating.coarse(floating.reciprocal_root))),
+    Row("rsqrt", "approx f64", "t", "t", approximate(floating.reciprocal_root)),
+    Row("abs", "ftz? REAL", "t", "t", _P(floating.absolute)),
+    Row("neg", "ftz? REAL", "t", "t", _P(floating.negate)),
+    Row("min", "ftz? NaN? xorsign? abs? REAL", "t t", "t", _P(extremum(larger=False))),
+    Row("max", "ftz? NaN? xorsign? abs? REAL", "t t", "t", _P(extremum(larger=True))),
+    Row("copysign", "f32/f64", "t t", "t", same(floating.copy_sign)),
+)
+
+
+def _by_name() -> dict[str, list[Row]]:
+    table: dict[str, list[Row]] = {}
+    for row in ROWS:
+        table.setdefault(row.name, []).append(row)
+    return table
+
+
+_TABLE = _by_name()
+
+
+@cache
+def operation(opcode: Opcode, results: int = 1) -> Operation | None:
+    """What `opcode` computes, or None when it is not a known arithmetic instruction.
+
+    `results` is 2 for setp with two destinations, `p|q`.
+    """
+    rows = _TABLE.get("setp|q" if opcode.name == "setp" and results == 2 else opcode.name, ())
+    return next((built(row, opcode.mods) for row in rows if row.matches(opcode.mods)), None)

@@ -1,0 +1,1 @@
+"""A batch of blocks executed in step: lanes, groups, memories, barriers."""

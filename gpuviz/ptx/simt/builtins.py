@@ -1,0 +1,83 @@
+"""CUDA's device-side library calls that PTX leaves to the driver: printf, malloc, assert."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.errors import KernelFault
+from gpuviz.ptx.simt import printf
+from gpuviz.ptx.simt.windows import GLOBAL, LOCAL, WINDOW
+
+if TYPE_CHECKING:
+    from gpuviz.ptx.simt.group import Group
+
+Array = npt.NDArray[Any]
+HEAP_BYTES = 8 << 20  # CUDA's default device heap
+PRINTF_BYTES = 1 << 10
+
+
+def _active(g: Group) -> Array:
+    """Flat indices of the active lanes."""
+    if g.mask is None:
+        return np.arange(g.view.size)
+    return np.flatnonzero(g.view.full(g.mask))
+
+
+def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
+    """Lane by lane, as the lanes of a warp would fill the buffer."""
+    formats, pointers = g.view.full(text).reshape(-1), g.view.full(arguments).reshape(-1)
+    machine = g.machine
+    for lane in _active(g):
+        template = machine.string_at(int(formats[lane]))
+        data = machine.local_bytes(g, int(lane), int(pointers[lane]), PRINTF_BYTES)
+        machine.print(printf.render(template, data, machine.string_at))
+    return np.zeros(1, np.uint32)
+
+
+def _malloc(g: Group, size: Array) -> Array:
+    """A bump allocator over a heap of CUDA's default size; 0 when it is used up."""
+    lanes = _active(g)
+    sizes = g.view.full(size).reshape(-1)[lanes].astype(np.int64)
+    rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
+    starts = g.machine.allocate(rounded)
+    out = np.zeros(g.view.size, np.uint64)
+    out[lanes] = starts
+    return out.reshape(g.view.shape)
+
+
+def _free(g: Group, pointer: Array) -> None:
+    """Memory is given back when the launch ends."""
+
+
+def _assertfail(g: Group, message: Array, file: Array, line: Array, function: Array,
+                size: Array) -> None:
+    lane = int(_active(g)[0])
+    machine = g.machine
+
+    def text(value: Array) -> str:
+        address = int(g.view.full(value).reshape(-1)[lane])
+        return machine.string_at(address).decode(errors="replace")
+
+    raise KernelFault(
+        f"assertion `{text(message)}` failed at {text(file)}:"
+        f"{int(g.view.full(line).reshape(-1)[lane])} in {text(function)}, "
+        f"{machine.who(g, lane)}")
+
+
+def in_local_window(address: int) -> bool:
+    """Whether a generic address points to local memory."""
+    return LOCAL <= address < LOCAL + WINDOW
+
+
+BUILTINS: dict[str, Callable[..., Array | None]] = {
+    "vprintf": _vprintf,
+    "malloc": _malloc,
+    "free": _free,
+    "__assertfail": _assertfail,
+}
+
+__all__ = ["BUILTINS", "GLOBAL", "HEAP_BYTES", "in_local_window"]

@@ -1,0 +1,207 @@
+"""What is fixed for one launch of a module: geometry, arguments, and where its variables lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.compile import demangled
+from gpuviz.errors import LaunchError
+from gpuviz.ptx.simt.spaces import GlobalMemory, ReadOnlyMemory
+from gpuviz.ptx.simt.special import special_register
+from gpuviz.ptx.simt.windows import BASES, CODE
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
+
+Array = npt.NDArray[Any]
+Geometry = tuple[int, int, int]
+_WORKSPACE = 256  # bytes
+
+
+@dataclass
+class Program:
+    """A module placed in memory for one launch of `kernel`."""
+
+    module: Module
+    kernel: Function
+    grid: Geometry
+    block: Geometry
+    shared_size: int
+    dynamic_shared: int
+    memory: GlobalMemory
+    constants: ReadOnlyMemory
+    parameters: ReadOnlyMemory
+    addresses: dict[str, int] = field(default_factory=dict)
+    parameter_offset: dict[str, int] = field(default_factory=dict)
+    spaces: dict[str, str] = field(default_factory=dict)
+    workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
+
+    def address_of(self, name: str) -> int | None:
+        """Address (in its own space) of a variable, a function or a parameter."""
+        if name in self.parameter_offset:
+            return self.parameter_offset[name]
+        return self.addresses.get(name)
+
+    def describe(self, space: str, address: int) -> str:
+        """Where an address lies, relative to the nearest variable or buffer before it."""
+        if space == "global":
+            return self.memory.describe(address)
+        inner = [v for f in self.module.functions for v in f.variables]
+        sizes = {v.name: v.size or self.dynamic_shared for v in (*self.module.variables, *inner)
+                 if v.space == space and v.name in self.addresses}
+        ordered = sorted(sizes, key=lambda n: self.addresses[n])
+        if not ordered:
+            return ""
+        if address & 1 << 31:  # a negative index, seen as an offset of 32 bits
+            return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(ordered[0])}"
+        name = [n for n in ordered if self.addresses[n] <= address][-1]
+        at, size = address - self.addresses[name], sizes[name]
+        place_ = f"{at - size} bytes past the end" if at >= size else f"byte {at}"
+        return f"{place_} of {demangled(name)} ({size} bytes)"
+
+    def special(self, name: str) -> Callable[[Any, str], Array] | None:
+        """Reader of a special register, None for any other name."""
+        return special_register(self, name)
+
+    def function_at(self, address: int) -> Function | None:
+        """The function a code address belongs to."""
+        number = (address - CODE) // 16
+        if address % 16 or not 0 <= number < len(self.module.functions):
+            return None
+        return self.module.by_name[self.module.functions[number].name]
+
+
+def place(module: Module, kernel: Function, grid: Geometry, block: Geometry, dynamic_shared: int,
+          memory: GlobalMemory, arguments: bytes) -> Program:
+    """Lay out every variable of a module. Seals `memory`."""
+    addresses = {f.name: CODE + 16 * i for i, f in enumerate(module.functions)}
+    spaces: dict[str, str] = {}
+    for variable in module.variables:
+        if variable.space == "global":
+            addresses[variable.name] = memory.add(demangled(variable.name), np.zeros(
+                max(variable.size, 1), np.uint8))
+            spaces[variable.name] = "global"
+    constants = _place_linear([v for v in _all(module, kernel) if v.space == "const"], addresses)
+    shared = _shared_variables(module, kernel)
+    static = _place_linear([v for v in shared if v.size], addresses)
+    dynamic = [v for v in shared if not v.size]
+    start = -(-static // max([16, *(v.align for v in dynamic)])) * max(
+        [16, *(v.align for v in dynamic)])
+    for variable in dynamic:
+        addresses[variable.name] = start
+    size = start + dynamic_shared if dynamic_shared or dynamic else static
+    for variable in _all(module, kernel):
+        spaces[variable.name] = variable.space
+    content = bytearray(constants)
+    workspace = memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8)) if any(
+        "%envreg2" in _named(f, None) for f in reachable(module, kernel)) else 0
+    memory.seal()
+    for variable in _all(module, kernel):
+        data = relocated(variable, addresses, spaces)
+        if variable.space == "const":
+            content[addresses[variable.name]:addresses[variable.name] + len(data)] = data
+        elif variable.space == "global" and data:
+            memory.write(addresses[variable.name], data)
+    return Program(module, kernel, grid, block, size, dynamic_shared, memory,
+                   ReadOnlyMemory("constant memory", bytes(content)),
+                   ReadOnlyMemory("kernel parameters", arguments), addresses,
+                   parameter_offsets(kernel), spaces, workspace)
+
+
+def _all(module: Module, kernel: Function) -> list[Variable]:
+    inner = [v for f in module.functions for v in f.variables
+             if v.space in ("global", "const")]
+    return [*module.variables, *inner, *[v for v in kernel.variables if v.space == "shared"]]
+
+
+def reachable(module: Module, kernel: Function) -> list[Function]:
+    """The kernel and every function it may call: named in code, or in the variables code names."""
+    variables = {v.name: v for v in _all(module, kernel)}
+    seen, left = {kernel.name}, [kernel.name]
+    found: list[Function] = []
+    while left:
+        name = left.pop()
+        function = module.by_name.get(name)
+        if function is not None and function.defined:
+            found.append(function)
+        fresh = _named(function, variables.get(name)) - seen
+        seen |= fresh
+        left += sorted(fresh)
+    return found
+
+
+def _named(function: Function | None, variable: Variable | None) -> set[str]:
+    """The names in a function's code and in a variable's initial value."""
+    names = {place_.symbol for place_ in variable.relocations} if variable else set()
+    for instruction in function.body if function else ():
+        names |= _symbols(instruction)
+    return names
+
+
+def _shared_variables(module: Module, kernel: Function) -> list[Variable]:
+    """Shared variables that a launch of the kernel needs: those its code mentions."""
+    functions = reachable(module, kernel)
+    own = [v for f in functions for v in f.variables if v.space == "shared"]
+    named: set[str] = set().union(*(_named(f, None) for f in functions))
+    return [v for v in module.variables if v.space == "shared" and v.name in named] + own
+
+
+def _symbols(instruction: Instruction) -> set[str]:
+    """Every name among an instruction's operands, in addresses and lists too."""
+    left: list[object] = list(instruction.operands)
+    found: set[str] = set()
+    while left:
+        operand = left.pop()
+        if isinstance(operand, Vec):
+            left += operand.items
+        elif isinstance(operand, Addr):
+            left.append(operand.base)
+        elif isinstance(operand, Sym):
+            found.add(operand.name)
+    return found
+
+
+def _place_linear(variables: list[Variable], addresses: dict[str, int]) -> int:
+    """Give offsets from 0 in order, each aligned; the total size."""
+    top = 0
+    for variable in variables:
+        top = -(-top // max(variable.align, 1)) * max(variable.align, 1)
+        addresses[variable.name] = top
+        top += variable.size
+    return top
+
+
+def relocated(variable: Variable, addresses: dict[str, int], spaces: dict[str, str]) -> bytes:
+    """A variable's initial bytes with the addresses of other symbols filled in."""
+    data = bytearray(variable.initial)
+    for place_ in variable.relocations:
+        if place_.symbol not in addresses:
+            raise LaunchError(f"{variable.name} holds the address of {place_.symbol}, "
+                              "which this module does not define")
+        address = addresses[place_.symbol] + place_.addend
+        if place_.generic:
+            address += BASES[spaces.get(place_.symbol, "global")]
+        part = address.to_bytes(8, "little")[place_.shift // 8:][:place_.size]
+        data[place_.offset:place_.offset + len(part)] = part
+    return bytes(data)
+
+
+def parameter_offsets(function: Function) -> dict[str, int]:
+    """Byte offset of each parameter in the parameter block (natural alignment)."""
+    offsets: dict[str, int] = {}
+    top = 0
+    for variable in function.params:
+        top = -(-top // max(variable.align, 1)) * max(variable.align, 1)
+        offsets[variable.name] = top
+        top += variable.size
+    return offsets
+
+
+def parameter_bytes(function: Function) -> int:
+    """Size of the parameter block."""
+    offsets = parameter_offsets(function)
+    return max((offsets[p.name] + p.size for p in function.params), default=0)
+

@@ -1,0 +1,1 @@
+"""PTX text to a `Module`: tokens, declarations, bodies."""

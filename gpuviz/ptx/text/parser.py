@@ -1,0 +1,125 @@
+"""PTX text to a `Module`: the module's level (declarations); bodies are read in `body.py`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from gpuviz.errors import FormatError
+from gpuviz.ptx.text.body import BodyReader
+from gpuviz.ptx.text.declarations import SPACES, read_variable_list, read_variables
+from gpuviz.ptx.text.ir import Function, Module, Variable
+from gpuviz.ptx.text.lexer import tokens
+from gpuviz.ptx.text.stream import Stream, number_value
+
+_LINKAGE = {".visible", ".extern", ".weak", ".common"}
+
+
+@lru_cache(maxsize=64)
+def parse(text: str) -> Module:
+    """Parse a whole PTX text.
+
+    Raises
+    ------
+    FormatError : the text is not PTX; the message names the line
+    """
+    return _ModuleReader(Stream(tokens(text)), text).read()
+
+
+class _ModuleReader:
+    """Reads declarations until the text ends; keeps what a body needs to know."""
+
+    def __init__(self, stream: Stream, text: str) -> None:
+        self.stream = stream
+        self.text = text
+        self.version = self.target = ""
+        self.functions: list[Function] = []
+        self.variables: list[Variable] = []
+        self.pc = 0
+
+    def read(self) -> Module:
+        while not self.stream.done:
+            self._declaration()
+        if not self.version:
+            raise FormatError("this is not PTX: no .version directive found")
+        return Module(self.version, self.target, tuple(self.functions), tuple(self.variables),
+                      self.text)
+
+    def _declaration(self) -> None:
+        s, word = self.stream, self.stream.peek()
+        if word == ".version":
+            s.next()
+            self.version = s.next()
+        elif word == ".target":
+            s.next()
+            self.target = s.next()
+            while s.accept(","):
+                s.next()
+        elif word == ".address_size":
+            s.next()
+            s.next()
+        elif word == ".section":
+            s.skip_to("{")
+            s.skip_block()
+        elif word in (".file", ".loc", ".pragma", ".alias", ".metadata_section"):
+            _skip_directive(s)
+        elif word == ";":
+            s.next()
+        else:
+            self._linked()
+
+    def _linked(self) -> None:
+        s = self.stream
+        linkage = set()
+        while s.peek() in _LINKAGE:
+            linkage.add(s.next())
+        word = s.peek()
+        if word in (".entry", ".func"):
+            self._function(s.next() == ".entry")
+        elif word in SPACES:
+            self.variables += read_variables(s, ".extern" in linkage)
+        else:
+            raise FormatError(f"PTX line {s.line}: expected a declaration, found {word!r}")
+
+    def _function(self, entry: bool) -> None:
+        s = self.stream
+        s.accept(".noreturn")
+        returns = self._params() if s.peek() == "(" else ()
+        name = s.next()
+        params = self._params() if s.peek() == "(" else ()
+        max_threads = self._tuning()
+        if s.accept(";"):
+            self.functions.append(Function(name, entry, params, returns))
+            return
+        reader = BodyReader(s, self.pc)
+        reader.read()
+        self.pc += len(reader.body)
+        self.functions.append(Function(
+            name, entry, params, returns, tuple(reader.types), tuple(reader.body), reader.labels,
+            reader.tables, tuple(reader.variables), max_threads))
+
+    def _tuning(self) -> int:
+        """Performance directives between the header and the body; the block size limit or 0."""
+        s, limit = self.stream, 0
+        while s.peek() not in ("{", ";"):
+            word = s.next()
+            if word in (".maxntid", ".reqntid"):
+                limit = number_value(s.next())
+                while s.accept(","):
+                    limit *= number_value(s.next())
+        return limit
+
+    def _params(self) -> tuple[Variable, ...]:
+        s = self.stream
+        s.expect("(")
+        found: list[Variable] = []
+        while not s.accept(")"):
+            found += read_variable_list(s, "param", single=True)
+            s.accept(",")
+        return tuple(found)
+
+
+def _skip_directive(s: Stream) -> None:
+    """A directive whose end is the end of its line (or a semicolon)."""
+    line = s.line
+    while not s.done and s.line == line and not s.accept(";"):
+        s.next()

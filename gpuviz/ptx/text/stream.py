@@ -1,0 +1,98 @@
+"""A cursor over PTX tokens, and the reading of literals."""
+
+from __future__ import annotations
+
+from gpuviz.errors import FormatError
+from gpuviz.ptx.text.lexer import Token
+
+_END = Token("end", "", 0)
+
+
+class Stream:
+    """Looks one or two tokens ahead; every complaint names the PTX line."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens = found
+        self._at = 0
+
+    @property
+    def done(self) -> bool:
+        """True after the last token."""
+        return self._at >= len(self._tokens)
+
+    @property
+    def line(self) -> int:
+        """PTX line of the next token (of the last one at the end)."""
+        if not self._tokens:
+            return 1
+        return self._tokens[min(self._at, len(self._tokens) - 1)].line
+
+    def _token(self, ahead: int = 0) -> Token:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else _END
+
+    def peek(self, ahead: int = 0) -> str:
+        """Text of a coming token, "" past the end."""
+        return self._token(ahead).text
+
+    def peek_kind(self) -> str:
+        """Kind of the next token."""
+        return self._token().kind
+
+    def next(self) -> str:
+        """Take one token."""
+        if self.done:
+            raise FormatError(f"PTX line {self.line}: the text ends in the middle of a statement")
+        self._at += 1
+        return self._tokens[self._at - 1].text
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it is `text`."""
+        if self._token().text != text or self.done:
+            return False
+        self._at += 1
+        return True
+
+    def expect(self, text: str) -> None:
+        """Take the next token, which must be `text`."""
+        if not self.accept(text):
+            raise FormatError(f"PTX line {self.line}: expected {text!r}, found {self.peek()!r}")
+
+    def signed(self) -> str:
+        """A number with its sign, as text."""
+        sign = "-" if self.accept("-") else ""
+        return sign + self.next()
+
+    def skip_to(self, text: str) -> None:
+        """Drop tokens up to (not including) `text`."""
+        while self.peek() != text:
+            self.next()
+
+    def skip_block(self) -> None:
+        """Drop a braced block."""
+        self.expect("{")
+        depth = 1
+        while depth:
+            word = self.next()
+            depth += (word == "{") - (word == "}")
+
+
+def number_value(text: str) -> int:
+    """An integer literal: decimal, 0x, 0b, octal, with sign and U suffix."""
+    negative = text.startswith("-")
+    digits = text.lstrip("-").rstrip("U")
+    try:
+        octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
+        value = int(digits, 8) if octal else int(digits, 0)
+    except ValueError:
+        raise FormatError(f"expected an integer in the PTX, found {text!r}") from None
+    return -value if negative else value
+
+
+def type_bytes(kind: str) -> int:
+    """Size in bytes of a PTX fundamental type."""
+    if kind in ("pred", "texref", "samplerref", "surfref"):
+        return 8 if kind != "pred" else 1
+    if kind in ("f16x2", "bf16x2"):
+        return 4
+    return int(kind.lstrip("busftpredx_")) // 8 if kind[-1].isdigit() else 8
