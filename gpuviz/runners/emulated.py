@@ -47,7 +47,7 @@ def run(job: Job, arch: Architecture, *, level: Level = "sass", options: Options
     counts, reason = _level_counts(sass, sink, counter, result.executed)
     return Run(_trace(job, sass, result.trace), counts, result.outputs, arch.sm,
                "sass" if sass.plan else "ptx", reason, job.resources,
-               sass.plan.differences if sass.plan else (), sass.listing)
+               differences=sass.plan.differences if sass.plan else (), listing=sass.listing)
 
 
 def _level_counts(sass: SassLevel, sink: Sink, counter: Counter, executed: Mapping[int, int]
