@@ -1,11 +1,11 @@
 """How fast the emulator is: thread instructions a second on tiled matrix multiplication.
 
-    python benchmarks/emulator.py            256 x 256, tiles of 16, counting included, one core
-    python benchmarks/emulator.py --numba    the same kernel in Numba's CUDA simulator, and the ratio
+    python benchmarks/emulator.py          256 x 256, tiles of 16, counting included, one core
+    python benchmarks/emulator.py --numba  the same kernel in Numba's CUDA simulator, and the ratio
 
 The ratio is by thread instructions of the PTX: the simulator is timed on a small size, and its time
-is divided by the instructions our emulator executes for that size. Numba is no dependency of gpuviz:
-pip install numba numba-cuda.
+is divided by the instructions our emulator executes for that size. Numba is no dependency of
+gpuviz: pip install numba.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class MemoryInstruction:
     width : bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later)
     kind : PTX type of one element, `f32`
     path : "" or "nc" for loads through the read-only (texture) path
-    form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the constant
-        1 and nobody uses the result
+    form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the
+        constant 1 and nobody uses the result
     function : kernel or device function that holds it
     """
 

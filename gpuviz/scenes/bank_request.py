@@ -106,5 +106,5 @@ def _deliveries(arch: Architecture, address: U64, width: int, waves: tuple[I64, 
             part = range(times[lane], times[lane] + 1) if piecewise else range(words)
             rows += [(lane, first + k, turn) for k in part]
         times[lanes] += 1
-    lane, word, turn = np.array(rows, np.int64).reshape(-1, 3).T
-    return Deliveries(lane, word, turn, arch.banks, len(waves))
+    who, word, when = np.array(rows, np.int64).reshape(-1, 3).T
+    return Deliveries(who, word, when, arch.banks, len(waves))

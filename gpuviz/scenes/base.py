@@ -125,8 +125,8 @@ class Lesson:
     """One lesson of the course.
 
     `problem(values)` says in a sentence why a combination of values makes no sense, or returns "".
-    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words` are
-    the ids of the glossary's words that the lesson is about (`gpuviz.glossary`).
+    `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words`
+    are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`).
     """
 
     id: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.scenes.base import Step
+from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul_scene import Multiplication
 from gpuviz.scenes.matmul_time import Moment
 from gpuviz.scenes.matmul_tips import readers
@@ -75,7 +75,8 @@ def steps(about: Multiplication, cost: I64) -> tuple[Step, ...]:
     load, store = about.naive.load, about.naive.store
     made = []
     for moment in about.line:
-        kind, line, name, detail = "result", 0, tr("result"), _ratio_word(about)
+        kind: StepKind = "result"
+        line, name, detail = 0, tr("result"), _ratio_word(about)
         if moment.part == "multiply":
             counts = (int(cost[moment.step, 0]), int(cost[moment.step, 1]))
             kind, line, name = "load", load.line, f"k = {moment.step}"

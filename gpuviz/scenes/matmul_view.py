@@ -209,8 +209,8 @@ def legend(
     widest = max(text_width(line, size) for line in lines)
     if widest > room.width or len(lines) * size * 1.35 > room.height:
         return ()
-    y = room.y + size * 0.6
-    return tuple(label(room.x, y + i * size * 1.35, line, stage.palette.muted, size)
+    first = room.y + size * 0.6
+    return tuple(label(room.x, first + i * size * 1.35, line, stage.palette.muted, size)
                  for i, line in enumerate(lines))  # fmt: skip
 
 

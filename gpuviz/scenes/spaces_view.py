@@ -64,9 +64,9 @@ def columns(stage: Stage, area: Rect, spaces: dict[str, Space], tour: Tour) -> t
     table = Rect(area.x, device.bottom + size * 0.5, area.width, rows)
     slots = chip.columns(len(spaces), _GAP)
     marks: list[Mark] = []
-    for (key, space), slot in zip(spaces.items(), slots, strict=True):
-        marks += _column(stage, key, space, slot, device, head, tour)
-        marks += _facts(stage, space, slot, table, row, whole,
+    for (key, space), place in zip(spaces.items(), slots, strict=True):
+        marks += _column(stage, key, space, place, device, head, tour)
+        marks += _facts(stage, space, place, table, row, whole,
                         (tour.seen(key), tour.is_now(key)))  # fmt: skip
     marks += _travel(stage, lanes, spaces, slots, device, head, tour)
     busy = np.full(LANES, tour.at < len(tour.order))

@@ -186,7 +186,7 @@ def _array(stage: Stage, area: Rect, walk: Walk, now: float) -> tuple[Mark, ...]
                  rows, _LINE, 2.0 if pitch >= 12 else 1.0)[: walk.size]  # fmt: skip
     mine = walk.owner >= 0
     fill = np.where(mine[:, None], colors(stage, walk)[walk.owner], palette.cell).astype(np.uint8)
-    progress = np.where(mine, smooth(now - walk.turn), 0.0)
+    progress = np.where(mine, smooth(np.asarray(now - walk.turn, np.float64)), 0.0)
     going = mine & (walk.turn == int(now))
     fill = palette.state(fill, progress)
     edge = cells[going] + np.array([-1, -1, 2, 2], np.float32)

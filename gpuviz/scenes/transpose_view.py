@@ -109,7 +109,7 @@ def _painted(box: Rect, tile: Tile, fill: Rgba, tip: Callable[[int], str]) -> Ma
         pitch = box.width / tile.columns
         return painted(Matrix(box.x, box.y, tile.rows, tile.columns, pitch), fill, tip)
     pixels = fill.reshape(tile.rows, tile.columns, 4)
-    return Raster(tuple(box), pixels, lambda row, column: tip(row * tile.columns + column))
+    return Raster((box.x, box.y, box.width, box.height), pixels, lambda row, column: tip(row * tile.columns + column))
 
 
 def _tip(tile: Tile) -> Callable[[int], str]:
@@ -143,7 +143,7 @@ def _came(moves: Moves, cells: int, first: float, others: float) -> Float:
     share = np.clip(others * len(moves.cell) - order, 0.0, 1.0)
     watched = moves.cell[moves.mine]
     share[watched] = np.maximum(share[watched], _served(moves, first))
-    return share
+    return np.asarray(share, np.float64)
 
 
 def _served(moves: Moves, first: float) -> Float:

@@ -74,7 +74,8 @@ def test_the_array_is_in_local_memory_only_when_indexed_at_run_time(case: str) -
     one, other = (placement_of(r, architecture("sm_90")) for r in (indexed, unrolled))
     n = int(values(case)["elements"])
     warps = indexed.trace.launch.blocks * indexed.trace.launch.warps_per_block
-    assert one.requests == 2 * n * warps  # a store of four words is four requests, as on the hardware
+    # A store of four words is four requests, as on the hardware.
+    assert one.requests == 2 * n * warps
     totals = indexed.counts.totals
     assert one.sectors == totals["local_load_sectors"] + totals["local_store_sectors"]
     assert any(line.startswith(".local") for line in one.ptx)
