@@ -109,7 +109,8 @@ def _painted(box: Rect, tile: Tile, fill: Rgba, tip: Callable[[int], str]) -> Ma
         pitch = box.width / tile.columns
         return painted(Matrix(box.x, box.y, tile.rows, tile.columns, pitch), fill, tip)
     pixels = fill.reshape(tile.rows, tile.columns, 4)
-    return Raster((box.x, box.y, box.width, box.height), pixels, lambda row, column: tip(row * tile.columns + column))
+    return Raster((box.x, box.y, box.width, box.height), pixels,
+                  lambda row, column: tip(row * tile.columns + column))
 
 
 def _tip(tile: Tile) -> Callable[[int], str]:

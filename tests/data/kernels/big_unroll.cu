@@ -1,0 +1,1 @@
+extern "C" __global__ void big_unroll(const float* a,float* o){ __shared__ __align__(16) float s[64][68]; int t=threadIdx.x; for(int i=0;i<64;i++) s[i][t]=a[i*64+t]; __syncthreads(); float v=0; for(int i=0;i<64;i++) for(int k=0;k<64;k++) v=v*.99f+s[t][k]*s[k][i]; o[t]=v; }

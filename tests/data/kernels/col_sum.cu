@@ -1,0 +1,1 @@
+extern "C" __global__ void col_sum(const float* a,float* o,int w,int h){ int c=blockIdx.x*32+threadIdx.x; float m=0; for(int j=0;j<h;j++) m+=a[j*w+c]; o[c]=m; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void collatz(int* a,int n){ int i=blockIdx.x*64+threadIdx.x,c=0; unsigned x=i+1; while(x!=1){ x=x&1?3*x+1:x/2; c++; } a[i]=c; }

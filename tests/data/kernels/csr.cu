@@ -1,0 +1,1 @@
+extern "C" __global__ void csr(const int* p,const int* c,const float* v,const float* x,float* y,int n){ int r=blockIdx.x*64+threadIdx.x; if(r<n){ float s=0; int lo=r*5+(r%3),hi=(r+1)*5+((r+1)%3); for(int j=lo;j<hi;j++) s+=v[j]*x[c[j]]; y[r]=s; } }

@@ -1,0 +1,1 @@
+extern "C" __global__ void early_out(const float* a,float* o,int n){ __shared__ float s[128]; int t=threadIdx.x,i=blockIdx.x*128+t; s[t]=i<n?a[i]:0; __syncthreads(); if(i>=n) return; if(t>0&&t<127) o[i]=s[t-1]+s[t+1]; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void float_atomic(float* a,const float* b,int n){ __shared__ float s[16]; int t=threadIdx.x; if(t<16) s[t]=0; __syncthreads(); atomicAdd(&s[t%16],b[t]); __syncthreads(); if(t<16) atomicAdd(&a[t],s[t]); }

@@ -1,0 +1,1 @@
+extern "C" __global__ void guard_vec(const float* a,float* b,int n){ __shared__ __align__(16) float s[512]; int t=threadIdx.x; for(int j=0;j<4;j++) s[t+128*j]=a[t+128*j]; __syncthreads(); if(t<n){ float v=s[4*t]+s[4*t+1]+s[4*t+2]+s[4*t+3]; b[t]=v; } }

@@ -1,0 +1,1 @@
+extern "C" __global__ void if_in_loop(float* a,const float* b,int n){ int t=threadIdx.x; float v=0; for(int j=0;j<n;j++){ if((t^j)&1) v+=b[t+j]; else v*=.5f; } a[t]=v; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void int64_idx(const double* a,double* o,long long n){ long long i=(long long)blockIdx.x*64+threadIdx.x; for(long long j=i;j<n;j+=gridDim.x*64) o[j]=a[n-1-j]; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void ldg128(const float* __restrict__ a,float* __restrict__ o){ int i=blockIdx.x*64+threadIdx.x; const float4* p=(const float4*)a; float4 v=p[i]; o[i]=v.x+v.w; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void mandel(int* a,int w,int m){ int x=blockIdx.x*16+threadIdx.x,y=blockIdx.y*16+threadIdx.y; float cx=x*3.f/w-2,cy=y*2.f/w-1,u=0,v=0; int i; for(i=0;i<m&&u*u+v*v<4;i++){ float t=u*u-v*v+cx; v=2*u*v+cy; u=t; } a[y*w+x]=i; }

@@ -1,0 +1,2 @@
+struct S{char c; short s; int i; float f;};
+extern "C" __global__ void mixed_shared(const float* a,float* b){ __shared__ S s[64]; int t=threadIdx.x; s[t].c=t; s[t].s=2*t; s[t].i=3*t; s[t].f=a[t]; __syncthreads(); S v=s[63-t]; b[t]=v.c+v.s+v.i+v.f; }

@@ -1,0 +1,2 @@
+struct S{char c; short s; int i; double d; float f;};
+extern "C" __global__ void mixed_struct(const S* a,S* b,double* o){ int i=blockIdx.x*64+threadIdx.x; S v=a[i]; v.c++; v.f=v.d; b[i]=v; o[i]=v.d+v.i+v.s; }

@@ -1,0 +1,2 @@
+#define T 16
+extern "C" __global__ void mm_coarse(const float* A,const float* B,float* C,int n){ __shared__ float As[T][T],Bs[T][2*T]; int tx=threadIdx.x,ty=threadIdx.y,r=blockIdx.y*T+ty,c=blockIdx.x*2*T+tx; float x=0,y=0; for(int t=0;t<n;t+=T){ As[ty][tx]=A[r*n+t+tx]; Bs[ty][tx]=B[(t+ty)*n+c]; Bs[ty][tx+T]=B[(t+ty)*n+c+T]; __syncthreads(); for(int i=0;i<T;i++){ x+=As[ty][i]*Bs[i][tx]; y+=As[ty][i]*Bs[i][tx+T]; } __syncthreads(); } C[r*n+c]=x; C[r*n+c+T]=y; }

@@ -1,0 +1,2 @@
+#define T 64
+extern "C" __global__ void mm_t64(const float* A,const float* B,float* C,int n){ __shared__ float As[T][T+4],Bs[16][T]; int tx=threadIdx.x,ty=threadIdx.y; float acc[4]={}; for(int t=0;t<n;t+=16){ for(int i=0;i<4;i++) As[ty+16*i][tx]=A[(blockIdx.y*T+ty+16*i)*n+t+tx%16]; Bs[ty][tx]=B[(t+ty)*n+blockIdx.x*T+tx]; __syncthreads(); for(int k=0;k<16;k++) for(int i=0;i<4;i++) acc[i]+=As[ty*4+i][k]*Bs[k][tx]; __syncthreads(); } for(int i=0;i<4;i++) C[(blockIdx.y*T+ty*4+i)*n+blockIdx.x*T+tx]=acc[i]; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void nested_div(float* a,const float* b,int n){ int t=threadIdx.x; float v=0; for(int j=0;j<t%4+1;j++) for(int k=0;k<(t+j)%6;k++) v+=b[t+8*j+k]; a[t]=v; }

@@ -1,0 +1,2 @@
+__device__ __noinline__ float f(const float* s,int i){ return s[i]*s[i+1]; }
+extern "C" __global__ void noinline(float* a,const float* b){ __shared__ float s[130]; int t=threadIdx.x; s[t]=b[t]; if(t<2) s[t+128]=0; __syncthreads(); a[t]=f(s,t)+f(b,t); }

@@ -1,0 +1,1 @@
+extern "C" __global__ void pitch_row(const float* a,float* o,int m){ __shared__ __align__(16) float s[32][36]; int t=threadIdx.x; for(int i=0;i<32;i++) s[i][t]=a[i*32+t]; __syncthreads(); float v=0; for(int k=0;k<m;k++) v+=s[t][k]; o[t]=v; }

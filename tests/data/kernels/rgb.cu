@@ -1,0 +1,1 @@
+extern "C" __global__ void rgb(const unsigned char* a,unsigned char* b,int n){ int i=blockIdx.x*128+threadIdx.x; if(i<n) b[i]=(a[3*i]*77+a[3*i+1]*150+a[3*i+2]*29)>>8; }

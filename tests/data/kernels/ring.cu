@@ -1,0 +1,1 @@
+extern "C" __global__ void ring(const float* a,float* o,int n){ __shared__ float s[4][64]; int t=threadIdx.x; for(int k=0;k<3;k++) s[k][t]=a[k*64+t]; for(int k=0;k<n;k++){ if(k+3<n+3) s[(k+3)%4][t]=a[(k+3)*64+t]; __syncthreads(); o[k*64+t]=s[k%4][63-t]+s[(k+1)%4][t]; __syncthreads(); } }

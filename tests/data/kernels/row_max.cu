@@ -1,0 +1,1 @@
+extern "C" __global__ void row_max(const float* a,float* o,int w){ int r=blockIdx.x*32+threadIdx.x; float m=a[r*w]; for(int j=1;j<w;j++) m=fmaxf(m,a[r*w+j]); o[r]=m; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void scan_warp(const int* a,int* o){ __shared__ int w[8]; int t=threadIdx.x,l=t%32,v=a[t]; for(int d=1;d<32;d*=2){ int u=__shfl_up_sync(~0u,v,d); if(l>=d) v+=u; } if(l==31) w[t/32]=v; __syncthreads(); if(t<8){ int u=w[t]; for(int d=1;d<8;d*=2){ int x=__shfl_up_sync(0xff,u,d); if(t>=d) u+=x; } w[t]=u; } __syncthreads(); if(t>=32) v+=w[t/32-1]; o[t]=v; }

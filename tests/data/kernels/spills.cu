@@ -1,0 +1,1 @@
+extern "C" __global__ void __launch_bounds__(1024,2) spills(const float* a,float* b){ float v[40]; int t=threadIdx.x; for(int i=0;i<40;i++) v[i]=a[t+i*1024]; for(int i=0;i<40;i++) for(int j=0;j<40;j++) v[i]=v[i]*v[j]+v[(i+j)%40]; float s=0; for(int i=0;i<40;i++) s+=v[i]; b[t]=s; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void step_loop(float* a,const float* b,int n){ int t=threadIdx.x; float v=0; for(int j=t%5;j<n;j+=3) v+=b[j*2+t]; a[t]=v; }

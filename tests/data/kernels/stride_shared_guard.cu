@@ -1,0 +1,1 @@
+extern "C" __global__ void stride_shared_guard(float* b,int n){ __shared__ float s[1024]; int t=threadIdx.x; s[t]=t; s[t+512]=2*t; __syncthreads(); if(t<n) b[t]=s[2*t]; else b[t]=s[t]+1; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void tri_loop(float* a,const float* b,int n){ int i=blockIdx.x*64+threadIdx.x; float v=0; for(int j=0;j<=i;j++) v+=b[j]; a[i]=v; }

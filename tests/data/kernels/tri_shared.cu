@@ -1,0 +1,1 @@
+extern "C" __global__ void tri_shared(float* a,const float* b){ __shared__ float s[128]; int t=threadIdx.x; s[t]=b[t]; __syncthreads(); float v=0; for(int j=0;j<t;j++) v+=s[j]; a[t]=v; }

@@ -1,0 +1,1 @@
+extern "C" __global__ void warp_hist(const unsigned char* a,unsigned* o,int n){ __shared__ unsigned h[4][64]; int t=threadIdx.x,w=t/32; for(int i=t%32;i<64;i+=32) h[w][i]=0; __syncthreads(); for(int i=blockIdx.x*128+t;i<n;i+=gridDim.x*128) atomicAdd(&h[w][a[i]/4],1); __syncthreads(); if(t<64) atomicAdd(&o[t],h[0][t]+h[1][t]+h[2][t]+h[3][t]); }
