@@ -28,7 +28,6 @@ _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")
 _COUNT, _LANES, _MOST_STEPS = 256, 32, 8
 _SEND, _ONE, _ALL, _END, _CHART, _CHART_END = 1.4, 1.6, 7.0, 2.0, 4.5, 3.5  # seconds
-PUBLISHED = "lecture slides on memory sharing and banks, G80"
 
 PARAMETERS = (
     Parameter("distinct", "different words", 8, 1, 32, hint="that the 32 lanes read together"),
@@ -210,7 +209,7 @@ def _chart(scene: _Scene, t: float, stage: Stage) -> Frame:
     marks = chart(stage, plot, words, series, known, scene.distinct, titles)
     first, second = (Rect(area.x, plot.bottom + i * low, area.width, low) for i in (0, 1))
     texts = (tr("{source}: one word for the whole warp is a broadcast, different words take turns",
-                source=PUBLISHED),
+                source=tr("lecture slides on memory sharing and banks, G80")),
              tr("G80 slides: one word is a broadcast, different words take turns"))  # fmt: skip
     published = sourced(stage, first, tr("published"), palette.muted, texts)
     return stage.frame(*head, *marks, *published, *_times(stage, second, scene))

@@ -165,7 +165,9 @@ def examples(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
                      optional=1),
         table.Column((tr("limit"),), tuple(map(_held, found)), "left"),
     ]  # fmt: skip
-    texts = (f"“{_S0}”, “{_S3}” · {_S1}, G80", f"{_S0} · {_S3} · {_S1}", f"{_S0} · {_S3}", _S0)
+    slides = tr("Lecture slides on memory sharing")
+    texts = (f"“{_S0}”, “{_S3}” · {slides}, G80", f"{_S0} · {_S3} · {slides}", f"{_S0} · {_S3}",
+             _S0)  # fmt: skip
     inner, foot = _parts(stage, area)
     laid = table.lay_out(stage, inner, columns)
     marks = [*table.draw(stage, laid, shown)]

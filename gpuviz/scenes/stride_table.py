@@ -19,7 +19,6 @@ from gpuviz.trace import I64, Trace
 from gpuviz.words import tr
 
 _TALL = 84.0  # most height of a box
-PUBLISHED = "lecture slides on memory sharing and banks, G80"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,5 +156,5 @@ def _published_room(stage: Stage) -> float:
 def _published_lines(stage: Stage, width: float) -> tuple[str, ...]:
     """What the document says, in lines."""
     text = tr("{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
-              source=PUBLISHED)  # fmt: skip
+              source=tr("lecture slides on memory sharing and banks, G80"))  # fmt: skip
     return wrap(text, width - _published_room(stage), stage.text(14))

@@ -49,6 +49,8 @@ def text_rects(shown: Frame) -> list[tuple[str, QRectF]]:
         if isinstance(mark, Texts):
             metrics = QFontMetricsF(font(mark.size, mark.bold, mark.mono))
             for (x, y), text in zip(mark.at.tolist(), mark.strings, strict=True):
+                if not text:
+                    continue
                 width, height = metrics.horizontalAdvance(text), metrics.capHeight()
                 left = x - width * {"left": 0, "center": 0.5, "right": 1}[mark.align]
                 rects.append((text, QRectF(left, y - height / 2, width, height)))

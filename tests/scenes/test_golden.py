@@ -1,8 +1,8 @@
 """Golden pictures: every lesson at the start, the middle and the end of its story, as text.
 
 A picture is its marks, not its pixels: kinds, strings, colours, and places rounded to whole pixels,
-which are compared give or take one. Measurements, compilers with and without an assembler, and
-fonts leave them alone. `pytest tests/scenes/test_golden.py --update-golden` accepts what changed.
+which are compared give or take one. Recordings, assemblers and fonts leave them alone.
+`pytest tests/scenes/test_golden.py --update-golden` accepts what changed.
 """
 
 import re
@@ -86,8 +86,8 @@ def _colors(values: Rgba) -> str:
 
 
 def pictures(lesson: Lesson) -> str:
-    """The lesson at its three moments; at the ptx level, which needs no assembler."""
-    story = perform(lesson, {}, level="ptx").story
+    """The lesson at its three moments, not measured; the ptx level needs no assembler."""
+    story = perform(lesson, {}, level="ptx", measured=lambda plan: None).story
     parts = []
     for name, share in MOMENTS.items():
         parts += [f"== {name}", *told(story.frame(share * story.duration, STAGE))]
