@@ -55,6 +55,11 @@ class Atlas:
         """Sectors of a load request, on average."""
         return self.predictions.per_request if self.predictions else None
 
+    @cached_property
+    def traffic(self) -> Float | None:
+        """Sectors for 32 products: idle lanes make it more."""
+        return self.predictions.for_products if self.predictions else None
+
     @property
     def milliseconds(self) -> Float | None:
         """Measured times."""
@@ -82,8 +87,10 @@ class Atlas:
                warps=warps),
             tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)),
         ]  # fmt: skip
-        if self.sectors is not None:
-            lines.append(tr("{n} sectors a request", n=short(float(self.sectors[row, column]))))
+        if self.sectors is not None and self.traffic is not None:
+            lines.append(tr("{n} sectors a request, {m} for 32 products",
+                            n=short(float(self.sectors[row, column])),
+                            m=short(float(self.traffic[row, column]))))  # fmt: skip
         if self.milliseconds is not None:
             lines.append(in_ms(float(self.milliseconds[row, column])))
         return "\n".join(lines)

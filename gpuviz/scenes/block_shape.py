@@ -21,7 +21,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes import block_shape_map, block_shape_tables
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.block_atlas import Atlas, in_ms, percent, short
+from gpuviz.scenes.block_atlas import Atlas, gigaflops, in_ms, percent, short
 from gpuviz.scenes.block_shape_map import Quantity, bands_remark
 from gpuviz.scenes.request import Request, first_requests
 from gpuviz.scenes.request_story import Act, Pace, acts_of, steps_of
@@ -98,7 +98,7 @@ def told(values: Values, runs: Mapping[str, Run], predictions: sweep.Predictions
         pages = ("sectors", "occupancy", "times", "top", "published")
     starts = tuple((p, acts[-1].end + _MAP * n) for n, p in enumerate(pages))
     title, said = _words(shape, loads)
-    scene = _Scene(run.trace.launch, shape, acts, atlas, _maps(atlas), _titles(atlas, shape),
+    scene = _Scene(run.trace.launch, shape, acts, atlas, _maps(atlas, shape), _titles(atlas, shape),
                    title, said, starts)  # fmt: skip
     return Story(title, said, _steps(scene), _picture(scene), _expected(shape, run))
 
@@ -133,47 +133,66 @@ def _words(shape: tuple[int, int], loads: tuple[Request, ...]) -> tuple[str, str
     return title, said
 
 
-def _maps(atlas: Atlas) -> dict[Page, Quantity]:
+def _maps(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, Quantity]:
     """What the maps show."""
-    sectors, times = atlas.sectors, atlas.milliseconds
-    known = atlas.predictions.arch.removeprefix("sm_") if atlas.predictions else ""
-    model = tr("model, CC {arch}", arch=f"{known[:-1]}.{known[-1:]}")
     return {
-        "sectors": Quantity(
-            sectors, lambda v: tr("{n} sectors a request", n=short(v)), short,
-            model if sectors is not None else tr("unavailable"), False, True,
-            () if sectors is None else (
-                tr("Not symmetric: lanes along BX read neighbours of N, lanes along BY read rows "
-                   "of M that lie far apart."),
-                tr("16, 24 and 32 floats are whole sectors: no row of a block begins inside one."),
-                bands_remark(atlas, short, sectors)),
-            tr("The file with the predictions is missing: python -m gpuviz.runners.sweep "
-               "block-shape --model makes it.")),
+        "sectors": _sectors(atlas, shape),
         "occupancy": Quantity(
-            atlas.resident, lambda v: tr("occupancy {share}", share=percent(v)), percent,
+            atlas.resident,
+            tr("occupancy {share}", share=percent(atlas.occupancy(*shape).fraction)), percent,
             tr("model"), False, False,
             (tr("Symmetric: only the number of threads counts, in whole warps."),
              tr("Small blocks: no more than {n} fit on a multiprocessor.",
                 n=atlas.arch.max_blocks))),
-        "times": Quantity(
-            times, in_ms, lambda v: f"{v:.3g}", tr("recorded"), True, True,
-            () if times is None or atlas.times is None else (
-                tr("{device}, driver {driver}, {low} to {high} MHz, {date}: median of {n} launches",
-                   device=atlas.times.device, driver=atlas.times.driver,
-                   low=f"{atlas.times.clocks[0]:.0f}", high=f"{atlas.times.clocks[1]:.0f}",
-                   date=atlas.times.date, n=atlas.times.launches),
-                bands_remark(atlas, in_ms, times),
-                tr("2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
-                   a=in_ms(float(times[31, 1])), b=in_ms(float(times[1, 31]))))),
+        "times": _times(atlas, shape),
     }  # fmt: skip
+
+
+def _sectors(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
+    """The map of sectors."""
+    traffic, requests = atlas.traffic, atlas.sectors
+    if atlas.predictions is None or traffic is None or requests is None:
+        return Quantity(None, "", short, tr("unavailable"), False, True, (), tr(
+            "The file with the predictions is missing: python -m gpuviz.runners.sweep block-shape "
+            "--model makes it."))  # fmt: skip
+    x, y = shape
+    own = tr("{m} sectors for 32 products, {n} a request", m=short(float(traffic[y - 1, x - 1])),
+             n=short(float(requests[y - 1, x - 1])))  # fmt: skip
+    known = architecture(atlas.predictions.arch)
+    return Quantity(
+        traffic, own, short, tr("model, CC {arch}", arch=known.version), False, True,
+        (tr("Not symmetric: lanes along BX read neighbours of N, lanes along BY read rows of M "
+            "that lie far apart."),
+         tr("16, 24 and 32 floats are whole sectors: no row of a block begins inside one."),
+         bands_remark(atlas, short, traffic),
+         tr("Blocks of few threads waste lanes, and ask again for the same sectors.")))  # fmt: skip
+
+
+def _times(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
+    """The map of measured times."""
+    times, found = atlas.milliseconds, atlas.times
+    if times is None or found is None:
+        return Quantity(None, "", in_ms, tr("unavailable"), True, True, ())
+    x, y = shape
+    mine = float(times[y - 1, x - 1])
+    own = tr("{time}, {rate} GFLOP/s", time=in_ms(mine), rate=f"{gigaflops(mine):.0f}")
+    low, high = (f"{clock:.0f}" for clock in found.clocks)
+    return Quantity(
+        times, own, lambda v: f"{v:.3g}", tr("recorded"), True, True,
+        (tr("{device}, driver {driver}, {low} to {high} MHz, {date}: median of {n} launches",
+            device=found.device, driver=found.driver, low=low, high=high, date=found.date,
+            n=found.launches),
+         bands_remark(atlas, in_ms, times),
+         tr("2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
+            a=in_ms(float(times[31, 1])), b=in_ms(float(times[1, 31])))))  # fmt: skip
 
 
 def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]:
     """Titles and sentences of the pages."""
     x, y = shape
     made: dict[Page, tuple[str, str]] = {
-        "sectors": (tr("Wide blocks ask for few sectors, tall ones for many"),
-                    tr("Sectors a load takes, on average, for each BX and BY.")),
+        "sectors": (tr("Wide blocks need few sectors, tall ones many"),
+                    tr("Sectors that 32 products take, for each BX and BY.")),
         "occupancy": (tr("Occupancy asks how many threads, not how they lie"),
                       tr("{x} × {y}: {share}, limit: {limit}.", x=x, y=y,
                          share=percent(atlas.occupancy(x, y).fraction), limit=atlas.limit(x, y))),

@@ -25,13 +25,14 @@ _TICKS = (1, 8, *BANDS)
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """What a map shows: a value of each shape, in words, and where the numbers come from.
+    """What a map shows: a value of each shape, and where the numbers come from.
 
+    `own` says it of the shape that the lesson is set to, `brief` in a cell.
     `remarks` are sentences, the most important first; `empty` is said when there are no values.
     """
 
     values: Float | None
-    say: Callable[[float], str]
+    own: str
     brief: Callable[[float], str]
     badge: str
     measured: bool
@@ -111,8 +112,7 @@ def _beside(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple
         said, _ = lines(stage, area.above(size * 2.2)[1], what.empty, palette.muted)
         return *pill, *said
     x, y = shape
-    own = f"{x} × {y}: {what.say(float(what.values[y - 1, x - 1]))}"
-    words, rest = lines(stage, area, own, palette.ink, bold=True)
+    words, rest = lines(stage, area, f"{x} × {y}: {what.own}", palette.ink, bold=True)
     legend, rest = _legend(stage, rest, what)
     zoom, rest = _zoom_area(stage, rest, what.remarks)
     marks: list[Mark] = [*words, *legend]

@@ -123,4 +123,6 @@ def test_the_shipped_predictions_have_the_closed_forms(x: int) -> None:
     assert isinstance(found, sweep.Predictions)
     for y in (32 // x, 32):
         assert found.per_request[y - 1, x - 1] == (32 / x + x / 8) / 2
+        assert found.for_products[y - 1, x - 1] == 32 / x + x / 8
     assert found.per_request[31, 0] == 16.5  # 32 rows of M, one word of N
+    assert found.for_products[0, 0] == 64  # a sector for every lane, twice

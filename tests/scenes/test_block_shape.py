@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 
 # Maps made up for the pictures: every shape has a value of its own.
 BY, BX = np.mgrid[1:33, 1:33]
-PREDICTED = sweep.Predictions(np.full((32, 32), 64), 64 + 32 * BY // BX + BX, "sm_90")
+PREDICTED = sweep.Predictions(np.full((32, 32), 64 << 13), (64 + 32 * BY // BX + BX) << 13, "sm_90")
 TIMED = sweep.Times(0.5 + BY / BX + BX / 999, "NVIDIA H200", "9.0", "580.1", "13.0",
                     (1900.0, 1980.0), "2026-01-01", 7, 1e-4)  # fmt: skip
 
@@ -161,7 +161,7 @@ def test_hovering_a_cell_tells_all_of_its_shape() -> None:
     first, second, third, fourth = tip.splitlines()
     assert first == "block 32 × 5: 160 threads in 5 warps"
     assert second.startswith("occupancy 94 %, limit: ")
-    assert third == "1.58 sectors a request" and fourth == "0.688 ms"
+    assert third == "1.58 sectors a request, 3.16 for 32 products" and fourth == "0.688 ms"
 
 
 def test_a_run_without_its_loads_is_refused() -> None:
