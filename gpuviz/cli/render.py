@@ -1,48 +1,71 @@
-"""`gpuviz render`: a picture of a lesson, without a display."""
+"""`gpuviz render`: a lesson as a picture, a film, a page or data, without a display."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 from gpuviz import words
-from gpuviz.arch import architecture
 from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.draw.palette import THEMES
-from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError
+from gpuviz.export import provenance
+from gpuviz.export.performed import timed, view_of
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.view import Options, View
 from gpuviz.qt import headless
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Lesson, Story
-from gpuviz.scenes.compare import beside, name_of
-from gpuviz.scenes.perform import check_values, perform
+from gpuviz.scenes import SCENES
 
 NAME = "render"
-HELP = "draw a lesson at one moment as a PNG file"
-EXAMPLE = """example:
+HELP = "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT"
+EXAMPLE = """OUT is a picture (.png .svg .pdf) of one moment; a film (.gif .apng, with PyAV .mp4
+.webm) or a page for browsers (.html) of a stretch of time; or the counts (.csv .json .md).
+
+example:
   gpuviz render --scene coalescing --set stride=2 --time 4 --theme light -o stride.png
-  gpuviz render --scene coalescing --set stride=1 --compare stride=32 -o both.png"""
+  gpuviz render --scene coalescing --set stride=1 --compare stride=32 -o both.svg
+  gpuviz render --scene banks --size 1280x720 --range 2 8 --fps 25 -o banks.gif
+  gpuviz render --from banks.gif --time 3 -o moment.pdf
+  gpuviz render --all --format html -o pages"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_scene(parser)
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
+                        help="show what an exported file shows; other options change it")
+    parser.add_argument("--all", action="store_true",
+                        help="every lesson; OUT is a folder, see --format")
     parser.add_argument("--compare", action="append", default=[], metavar="K=V",
                         help="draw a second variant beside the first, with this parameter changed")
     parser.add_argument("--compare-arch", metavar="sm_XX",
                         help="draw the second variant under another architecture")
-    parser.add_argument("--arch", default="sm_90", metavar="sm_XX",
-                        help="architecture to count by (default %(default)s)")
-    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
-                        help="tell of the assembler's code or of the PTX")
+    parser.add_argument("--arch", metavar="sm_XX",
+                        help="architecture to count by (default sm_90)")
+    parser.add_argument("--level", choices=("sass", "ptx"),
+                        help="tell of the assembler's code or of the PTX (default sass)")
     parser.add_argument("--time", type=float, default=None, metavar="T",
                         help="seconds into the story (default: the middle)")
-    parser.add_argument("--size", type=_size, default=(1920, 1080), metavar="WxH",
-                        help="pixels (default 1920x1080)")
-    parser.add_argument("--theme", choices=tuple(THEMES), default="dark", help="colours")
-    parser.add_argument("--scale", type=float, default=1.0, help="enlarge letters")
+    _add_looks(parser)
     add_language(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT.png")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
+
+
+def _add_looks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--range", type=float, nargs=2, metavar=("A", "B"),
+                        help="seconds a film or page begins and ends at (default: all)")
+    parser.add_argument("--fps", type=int, default=20, help="pictures a second (default 20)")
+    parser.add_argument("--once", action="store_true", help="play a film once, not again and again")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="pixels (default 1920x1080)")
+    parser.add_argument("--pixels", type=float, default=1.0, metavar="N",
+                        help="image pixels to each pixel of --size, 1 to 4 (default 1)")
+    parser.add_argument("--transparent", action="store_true", help="a picture without its ground")
+    parser.add_argument("--theme", choices=tuple(THEMES), help="colours (default dark)")
+    parser.add_argument("--scale", type=float, help="enlarge letters (default 1)")
+    parser.add_argument("--format", default="png", metavar="SUFFIX",
+                        help="with --all: what to write of each lesson (default png)")
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -51,36 +74,78 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw, 0."""
-    if not arguments.scene:
-        raise InputError("which lesson? give --scene ID (see gpuviz list)")
-    if arguments.output.suffix.lower() != ".png":
-        raise InputError(f"{arguments.output}: only PNG pictures can be drawn; name it OUT.png")
+    """Draw; 0, or 2 when some of all lessons could not be drawn."""
     words.choose(arguments.language)
-    chosen = lesson(arguments.scene)
-    story = _story(chosen, arguments)
-    width, height = arguments.size
-    if not (320 <= width <= 16384 and 200 <= height <= 16384):
-        raise InputError(f"--size {width}x{height}: from 320x200 to 16384x16384 pixels")
-    t = story.duration / 2 if arguments.time is None else arguments.time
-    t = min(max(t, 0.0), story.duration)
-    stage = Stage(width, height, THEMES[arguments.theme], arguments.scale)
-    headless.save(story.frame(t, stage), arguments.output)
+    if arguments.all:
+        return _all(arguments)
+    if not arguments.scene and not arguments.source:
+        raise InputError("which lesson? give --scene ID (see gpuviz list), or --all")
+    with headless.session():
+        _draw(_wanted(arguments), arguments, arguments.output)
     return 0
 
 
-def _story(chosen: Lesson, arguments: argparse.Namespace) -> Story:
-    """The lesson's story, or two of them side by side."""
-    values = check_values(chosen, pairs(arguments.set, "--set"))
-    story = perform(chosen, values, arch=arguments.arch, level=arguments.level).story
-    if not arguments.compare and not arguments.compare_arch:
-        return story
-    changed = check_values(chosen, {**values, **pairs(arguments.compare, "--compare")})
-    arch = arguments.compare_arch or arguments.arch
-    other = perform(chosen, changed, arch=arch, level=arguments.level).story
-    names = [name_of(chosen, values, changed), name_of(chosen, changed, values)]
-    if arguments.compare_arch:
-        names = [f"{name}, {architecture(sm)}"
-                 for name, sm in zip(names, (arguments.arch, arch), strict=True)]
-    return beside(story, other, *names)
+def _all(arguments: argparse.Namespace) -> int:
+    """Every lesson in this one process; what fails is told, and the others are still drawn."""
+    if arguments.scene or arguments.source or arguments.set or arguments.compare:
+        raise InputError("--all draws every lesson as it is: leave --scene, --from, --set and "
+                         "--compare away")
+    suffix = "." + arguments.format.lstrip(".").lower()
+    failed = 0
+    with headless.session():
+        for one in SCENES:
+            try:
+                wanted = _looks(Provenance(one.id, {}, "sm_90"), arguments)
+                _draw(wanted, arguments, arguments.output / f"{one.id}{suffix}")
+            except Error as error:
+                failed += 1
+                print(f"gpuviz: {one.id}: {error}", file=sys.stderr)
+    return 2 if failed else 0
 
+
+def _wanted(arguments: argparse.Namespace) -> Provenance:
+    """What the arguments ask for, on the ground of an exported file if one is named."""
+    if arguments.source:
+        base = provenance.read(arguments.source)
+        if arguments.language == words.ENGLISH and base.language in words.languages():
+            words.choose(base.language)
+        if arguments.scene and arguments.scene != base.lesson:
+            raise InputError(f"{arguments.source} shows the lesson {base.lesson}, not "
+                             f"{arguments.scene}: leave --scene away")
+    else:
+        base = Provenance(arguments.scene, {}, "sm_90")
+    values = {**base.values, **pairs(arguments.set, "--set")}
+    compared = {**base.compare_values, **pairs(arguments.compare, "--compare")}
+    return _looks(replace(base, values=values, compare_values=compared), arguments)
+
+
+def _looks(base: Provenance, arguments: argparse.Namespace) -> Provenance:
+    """The same as told by the arguments that were given."""
+    width, height = arguments.size or (base.width, base.height)
+    given = {"arch": arguments.arch, "level": arguments.level, "theme": arguments.theme,
+             "compare_arch": arguments.compare_arch, "letters": arguments.scale}
+    told = {key: value for key, value in given.items() if value is not None}
+    return replace(base, width=width, height=height, **told)
+
+
+def _draw(wanted: Provenance, arguments: argparse.Namespace, out: Path) -> None:
+    from gpuviz.qt import saving
+
+    saving.check_suffix(out)  # before the work
+    options = Options(arguments.pixels, arguments.transparent, arguments.fps, not arguments.once)
+    saving.save(_at(view_of(wanted), arguments, out.suffix.lower() in saving.STRETCHES), out,
+                options)
+
+
+def _at(view: View, arguments: argparse.Namespace, stretch: bool) -> View:
+    """The view at the moment, or over the stretch of time, that is asked for."""
+    made = view.provenance
+    if stretch:
+        kept = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
+        start, end = arguments.range or kept
+        if start >= end:
+            raise InputError(f"--range {start:g} {end:g}: the end has to come after the beginning")
+        return timed(view, start, end)
+    if arguments.time is None and arguments.source:
+        return timed(view, made.time)
+    return timed(view, view.story.duration / 2 if arguments.time is None else arguments.time)

@@ -35,7 +35,8 @@ class Provenance:
     Attributes
     ----------
     lesson, values, arch, level : what was run; `values` holds every parameter
-    compare_values, compare_arch : of the variant beside it; empty when there is none
+    compare_values, compare_arch : of the variant beside it; empty when there is none, or when the
+        architecture is the same
     time : seconds into the story; where a film begins
     end : where a film ends; equal to `time` for a picture
     theme, width, height, letters : the stage, in logical pixels, and how far letters are enlarged
@@ -63,7 +64,7 @@ class Provenance:
     @property
     def compared(self) -> bool:
         """Whether a second variant is shown beside the first."""
-        return bool(self.compare_values)
+        return bool(self.compare_values or self.compare_arch)
 
     def text(self) -> str:
         """The record as one line that fits into every format."""

@@ -21,6 +21,7 @@ from gpuviz.export.png import encode
 F64 = npt.NDArray[np.float64]
 HATCH_STEP, HATCH_WIDTH = 8, 1.9  # pixels from line to line along an axis; thickness
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
+_PARABOLA = 3.0  # pixels of a radius up to which the shorter parabola looks like the circle
 _ANCHOR = {"left": "", "center": ' text-anchor="middle"', "right": ' text-anchor="end"'}
 _UNPRINTABLE = dict.fromkeys(range(32))  # not allowed in XML
 
@@ -109,8 +110,11 @@ def _shapes(rects: F64, radius: float) -> str:
 
 def _rounded(x: float, y: float, w: float, h: float, radius: float) -> str:
     r = max(min(radius, w / 2, h / 2), 0.0)
-    across, down, arc = number(w - 2 * r), number(h - 2 * r), f"a{number(r)} {number(r)} 0 0 1 "
-    turn, back = number(r), number(-r)
+    across, down, turn, back = map(number, (w - 2 * r, h - 2 * r, r, -r))
+    if r <= _PARABOLA:
+        return (f"M{number(x + r)} {number(y)}h{across}q{turn} 0 {turn} {turn}v{down}q0 {turn} "
+                f"{back} {turn}h-{across}q{back} 0 {back} {back}v-{down}q0 {back} {turn} {back}z")
+    arc = f"a{turn} {turn} 0 0 1 "
     return (f"M{number(x + r)} {number(y)}h{across}{arc}{turn} {turn}v{down}{arc}{back} {turn}"
             f"h-{across}{arc}{back} {back}v-{down}{arc}{turn} {back}z")
 

@@ -1,0 +1,76 @@
+"""The counts of a view's runs as data: a table with a row for each number, and JSON with all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.table import Table
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
+
+MODELLED = "modelled"
+HEAD = ("run", "arch", "line", "instruction", "quantity", "value", "badge")
+
+
+def table(runs: Mapping[str, Run]) -> Table:
+    """One row a number: totals (line 0, no instruction), then each instruction, measurements."""
+    return Table(HEAD, tuple(row for role, run in runs.items() for row in _rows(role, run)))
+
+
+def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
+    """All rows of a run; totals that are 0 everywhere are left out."""
+    for key, value in run.counts.totals.items():
+        if value:
+            yield role, run.arch, "0", "", key, str(value), MODELLED
+    for row in run.counts.rows:
+        at = row.instruction
+        for key, value in row.counts.items():
+            yield role, run.arch, str(at.line), at.text, key, str(value), MODELLED
+    if run.measurement is not None:
+        yield from _measured_rows(role, run.measurement)
+
+
+def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
+    """What a GPU counted and how long it took."""
+    for key, value in {**found.values(), **_times(found)}.items():
+        yield role, found.device.sm, "0", "", key, f"{value:.10g}", found.caption
+
+
+def _times(found: Measurement) -> dict[str, float]:
+    """Times of the launch in microseconds, by what they are."""
+    if found.timing is None:
+        return {}
+    return {"median_us": found.timing.median, "minimum_us": found.timing.minimum,
+            "quartiles_us": found.timing.spread}
+
+
+def as_json(runs: Mapping[str, Run], provenance: Provenance) -> str:
+    """Everything counted and measured, with the record of the view."""
+    plain = json.dumps({role: _plain(run) for role, run in runs.items()}, indent=1)
+    return f'{{"view": {provenance.text()},\n"runs": {plain}}}\n'
+
+
+def _plain(run: Run) -> dict[str, Any]:
+    """A run as plain values."""
+    launch = run.trace.launch
+    return {
+        "kernel": launch.kernel, "grid": list(launch.grid), "block": list(launch.block),
+        "arch": run.arch, "level": run.level, "badge": MODELLED,
+        "totals": run.counts.totals,
+        "instructions": [{**asdict(row.instruction), "counts": dict(row.counts)}
+                         for row in run.counts.rows],
+        "measured": _measurement(run.measurement),
+    }  # fmt: skip
+
+
+def _measurement(found: Measurement | None) -> dict[str, Any] | None:
+    """A measurement as plain values; a counter without a value says why."""
+    if found is None:
+        return None
+    missing = {key: r.why for key, r in found.counters.items() if r.value is None}
+    return {"badge": found.caption, "device": found.device.name, "date": found.date,
+            "counters": found.values(), "unavailable": missing, "times": _times(found)}

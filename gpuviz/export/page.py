@@ -1,0 +1,168 @@
+"""A lesson as one HTML page that needs neither network nor server: its pictures, played.
+
+Of two pictures, only elements that differ are stored twice: `parts` has each SVG element once, and
+a picture is the numbers of its elements, given as the difference to the picture before it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from html import escape
+from typing import Any
+
+from gpuviz import resources
+from gpuviz.draw.palette import THEMES, Palette
+from gpuviz.export import svg
+from gpuviz.export.film import moments
+from gpuviz.export.provenance import KEYWORD
+from gpuviz.export.svg_marks import code, elements, number
+from gpuviz.export.table import Table
+from gpuviz.export.view import Options, View
+from gpuviz.runners.base import Run
+from gpuviz.scenes.base import Step
+from gpuviz.scenes.signature import short_name
+
+MOST_PER_SECOND = 12  # enough to follow, and small
+_LONG, _NEAR = 600, 80  # characters of an element worth dividing; pixels that stay together
+_ENDS = re.compile("[ a-zA-Z]")  # of a number in a path
+
+Edit = tuple[int, int, list[int]]  # replace `count` numbers from `at` by these
+
+
+@dataclass(eq=False)
+class Parts:
+    """Every element once, by its number."""
+
+    known: dict[str, int] = field(default_factory=dict)
+
+    def numbers(self, found: Iterable[str]) -> list[int]:
+        """The numbers of elements; new ones are given the next."""
+        return [self.known.setdefault(element, len(self.known)) for element in found]
+
+
+def document(view: View, options: Options) -> str:
+    """The page."""
+    made, palette = view.provenance, THEMES[view.provenance.theme]
+    times = _times(view, options)
+    frames = [view.frame(t) for t in times]
+    parts = Parts()
+    pictures = [parts.numbers(piece for element in elements(frame) for piece in pieces(element))
+                for frame in frames]
+    data = {"times": times, "parts": list(parts.known),
+            "edits": edits(pictures), "end": view.provenance.end or view.story.duration,
+            "steps": [_step(step) for step in view.story.steps], "sources": _sources(view.runs)}
+    first = min(range(len(times)), key=lambda i: abs(times[i] - sum(times) / len(times)))
+    still = "".join(elements(frames[first]))
+    filled = {
+        "title": escape(view.story.title or made.lesson),
+        "record": made.text(), "words": escape(made.words()),
+        "style": _text("page.css"), "colours": _colours(palette), "svgstyle": svg.STYLE,
+        "width": number(frames[0].width), "height": number(frames[0].height),
+        "ground": svg.ground(frames[0]), "patterns": svg.patterns(svg.hatches(frames)),
+        "still": still, "counts": _html(totals(view.runs)), "data": _json(data),
+        "script": _text("page.js"), "keyword": KEYWORD, "language": made.language,
+    }  # fmt: skip
+    return _fill(_text("page.html"), filled)
+
+
+def pieces(element: str) -> Iterator[str]:
+    """A path of many shapes in parts: where some cells of a grid change, the others are shared.
+
+    A part is what begins at the same height, not far apart.
+    """
+    if len(element) < _LONG or not element.startswith("<path"):
+        yield element
+        return
+    head, _, rest = element.partition(' d="')
+    shapes, _, tail = rest.partition('"')
+    rows: dict[tuple[float, str], list[str]] = {}
+    for shape in shapes.split("M")[1:]:
+        x, y, _ = _ENDS.split(shape, maxsplit=2)
+        rows.setdefault((float(x) // _NEAR, y), []).append(shape)
+    for row in rows.values():
+        yield f'{head} d="M{"M".join(row)}"{tail}'
+
+
+def edits(pictures: list[list[int]]) -> list[list[Edit]]:
+    """Each picture as changes to the one before, from the end to the beginning."""
+    before: list[int] = []
+    found = []
+    for after in pictures:
+        found.append(_changes(before, after))
+        before = after
+    return found
+
+
+def _changes(before: list[int], after: list[int]) -> list[Edit]:
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    return [(i1, i2 - i1, after[j1:j2])
+            for kind, i1, i2, j1, j2 in reversed(matcher.get_opcodes()) if kind != "equal"]
+
+
+def totals(runs: Mapping[str, Run]) -> Table:
+    """A row a quantity that some run counts, a column a run; all are of the model."""
+    found = {role: run.counts.totals for role, run in runs.items()}
+    keys = [key for key in next(iter(found.values()), {}) if any(t[key] for t in found.values())]
+    heads = [f"{role} (modelled)" for role in found]
+    return Table(("quantity", *heads), tuple(
+        (key.replace("_", " "), *(f"{t[key]:,}" for t in found.values())) for key in keys))
+
+
+def _times(view: View, options: Options) -> tuple[float, ...]:
+    """Evenly spaced moments, and those at which steps begin and the story ends."""
+    made = view.provenance
+    start, end = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
+    pace = min(options.fps, MOST_PER_SECOND)
+    bounds = [step.start for step in view.story.steps if start <= step.start <= end]
+    even = [t for t in moments(start, end, pace) if all(abs(t - b) > 0.3 / pace for b in bounds)]
+    return tuple(sorted({*even, *bounds, end}))
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"start": step.start, "end": step.end, "label": step.label, "detail": step.detail,
+            "line": step.line, "role": step.role, "kind": step.kind}
+
+
+def _sources(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
+    """Each source once, with the runs whose it is and the name of what they launch."""
+    found: dict[str, dict[str, Any]] = {}
+    for role, run in runs.items():
+        entry = found.setdefault(run.trace.source, {"roles": {}, "text": run.trace.source})
+        entry["roles"][role] = short_name(run.trace.launch.kernel)
+    return [entry for entry in found.values() if entry["text"]]
+
+
+def _html(table: Table) -> str:
+    """A table as HTML."""
+    head = "".join(f"<th scope=col>{escape(cell)}" for cell in table.head)
+    rows = (f"<tr><th scope=row>{escape(row[0])}" + "".join(f"<td>{escape(c)}" for c in row[1:])
+            for row in table.rows)
+    return f"<table><thead><tr>{head}<tbody>{''.join(rows)}</table>"
+
+
+def _colours(palette: Palette) -> str:
+    """The theme's colours as properties of CSS."""
+    names = ("ground", "panel", "border", "ink", "muted", "faint", "accent", "accent_soft")
+    named = (f"--{name.replace('_', '-')}:{code(getattr(palette, name))}" for name in names)
+    return f":root{{color-scheme:{'dark' if palette.dark else 'light'};{';'.join(named)}}}"
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")
+
+
+def _text(name: str) -> str:
+    return (resources.path("page") / name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with `{{name}}` replaced, once: what is filled in is not looked at again."""
+    parts = template.split("{{")
+    return parts[0] + "".join(values[name] + rest for name, _, rest in
+                              (part.partition("}}") for part in parts[1:]))

@@ -1,0 +1,85 @@
+"""From what a view is made of to the view: performs the lesson, once or for two variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from gpuviz import words
+from gpuviz.arch import architecture
+from gpuviz.draw.palette import THEMES
+from gpuviz.errors import InputError
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.view import View
+from gpuviz.runners.base import Level, Run
+from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.scenes.perform import Performance, check_values, perform
+
+SMALLEST, LARGEST = (320, 200), 16384
+
+
+def view_of(wanted: Provenance) -> View:
+    """The view that a record describes; its values may be texts, and times beyond the story's end.
+
+    Raises
+    ------
+    InputError : a lesson, value, theme, size or level that there is not
+    UnavailableError, CompileError, KernelFault : from the runs
+    """
+    check_stage(wanted)
+    chosen = lesson(wanted.lesson)
+    values = check_values(chosen, wanted.values)
+    first = _perform(chosen, wanted, values, wanted.arch)
+    made = replace(wanted, values=values, badges=badges(first.runs), language=words.chosen())
+    if not wanted.compared:
+        return timed(View(first.story, first.runs, made), made.time, made.end)
+    changed = check_values(chosen, {**values, **wanted.compare_values})
+    arch = wanted.compare_arch or wanted.arch
+    second = _perform(chosen, wanted, changed, arch)
+    names = [name_of(chosen, values, changed), name_of(chosen, changed, values)]
+    if wanted.compare_arch:
+        names = [f"{name}, {architecture(sm)}"
+                 for name, sm in zip(names, (wanted.arch, arch), strict=True)]
+    made = replace(made, compare_values=changed)
+    both = View(beside(first.story, second.story, *names), _both(first.runs, second.runs), made)
+    return timed(both, made.time, made.end)
+
+
+def timed(view: View, time: float, end: float = 0.0) -> View:
+    """The view at other times, moved into the story; `end` before `time` means a moment."""
+    last = view.story.duration
+    start = min(max(time, 0.0), last)
+    made = replace(view.provenance, time=start, end=min(max(end, start), last))
+    return replace(view, provenance=made)
+
+
+def badges(runs: Mapping[str, Run]) -> dict[str, str]:
+    """What kind of numbers a view shows: those of the model, and what a GPU measured."""
+    captions = {run.measurement.caption for run in runs.values() if run.measurement is not None}
+    return {"counts": "modelled", **({"measured": "; ".join(sorted(captions))} if captions else {})}
+
+
+def check_stage(wanted: Provenance) -> None:
+    """InputError when the theme, the level or the size cannot be."""
+    if wanted.theme not in THEMES:
+        raise InputError(f"there is no theme {wanted.theme!r}; there are: {', '.join(THEMES)}")
+    if wanted.level not in ("sass", "ptx"):
+        raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
+    size, (width, height) = (wanted.width, wanted.height), SMALLEST
+    if size[0] < width or size[1] < height or max(size) > LARGEST:
+        raise InputError(f"--size {size[0]}x{size[1]}: from {width}x{height} to "
+                         f"{LARGEST}x{LARGEST} pixels")
+
+
+def _perform(chosen: Lesson, wanted: Provenance, values: Mapping[str, int | str | bool], arch: str
+             ) -> Performance:
+    return perform(chosen, values, arch=arch, level=cast(Level, wanted.level))
+
+
+def _both(a: Mapping[str, Run], b: Mapping[str, Run]) -> dict[str, Run]:
+    """The runs of both sides, named as the steps of a compared story name them."""
+    return {f"{side} {role}".strip(): run for side, runs in zip(SIDES, (a, b), strict=True)
+            for role, run in runs.items()}

@@ -1,0 +1,148 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const find = (id) => document.getElementById(id);
+  const [marks, play, slider, clock] = ["marks", "play", "time", "clock"].map(find);
+  const {times, steps, parts} = data;
+  const first = times[0], last = times[times.length - 1];
+  const NS = "http://www.w3.org/2000/svg";
+
+  // Pictures: the numbers of their elements, told as changes to the picture before.
+  const pictures = [];
+  for (const edits of data.edits) {
+    const next = pictures.length ? pictures[pictures.length - 1].slice() : [];
+    for (const [at, count, added] of edits) next.splice(at, count, ...added);
+    pictures.push(next);
+  }
+
+  const nodes = new Map();
+  const node = (number, used) => {
+    if (!nodes.has(number)) {
+      const group = document.createElementNS(NS, "g");
+      group.innerHTML = parts[number];
+      nodes.set(number, group.firstChild);
+    }
+    const made = nodes.get(number);
+    if (used.has(number)) return made.cloneNode(true);
+    used.add(number);
+    return made;
+  };
+
+  let now = first, shown = -1, playing = false, before = 0, lit = null, source = null;
+
+  const pictureAt = (t) => {
+    let low = 0, high = times.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (times[middle] <= t + 1e-6) low = middle; else high = middle - 1;
+    }
+    return low;
+  };
+
+  const draw = (index) => {
+    if (index === shown) return;
+    shown = index;
+    const used = new Set();
+    marks.replaceChildren(...pictures[index].map((number) => node(number, used)));
+  };
+
+  const write = (entry) => {
+    const lines = entry.text.replace(/\n$/, "").split("\n").map((text) => {
+      const line = document.createElement("li");
+      line.textContent = text || " ";
+      return line;
+    });
+    find("source").replaceChildren(...lines);
+    source = entry;
+    lit = null;
+  };
+
+  const follow = (step) => {
+    const entry = data.sources.find((one) => step.role in one.roles) || data.sources[0];
+    if (!entry) return;
+    if (entry !== source) write(entry);
+    find("kernel").textContent = entry.roles[step.role] || Object.values(entry.roles)[0];
+    const line = step.line ? find("source").children[step.line - 1] : null;
+    if (line === lit) return;
+    if (lit) { lit.classList.remove("now"); lit.removeAttribute("aria-current"); }
+    if (line) {
+      line.classList.add("now");
+      line.setAttribute("aria-current", "true");
+      const list = find("source");
+      list.scrollTop = line.offsetTop - list.offsetTop - list.clientHeight / 2;
+    }
+    lit = line;
+  };
+
+  const tell = (step) => {
+    const label = document.createElement("b"), detail = document.createElement("span");
+    label.textContent = step.label;
+    detail.textContent = step.detail ? " " + step.detail : "";
+    if (find("step").textContent !== label.textContent + detail.textContent)
+      find("step").replaceChildren(label, detail);
+    follow(step);
+  };
+
+  const seek = (t) => {
+    now = Math.min(Math.max(t, first), last);
+    draw(pictureAt(now));
+    slider.value = now;
+    clock.textContent = `${now.toFixed(1)} / ${last.toFixed(1)} s`;
+    slider.setAttribute("aria-valuetext", clock.textContent);
+    const step = steps.find((one) => now < one.end - 1e-6) || steps[steps.length - 1];
+    if (step) tell(step);
+  };
+
+  const setPlaying = (on) => {
+    if (on && now >= last) seek(first);
+    playing = on;
+    play.textContent = on ? "❚❚" : "▶\uFE0E";
+    play.setAttribute("aria-label", on ? "Pause" : "Play");
+    before = 0;
+    if (on) requestAnimationFrame(tick);
+  };
+
+  const tick = (stamp) => {
+    if (!playing) return;
+    if (before) seek(now + (stamp - before) / 1000);
+    before = stamp;
+    if (now >= last) setPlaying(false); else requestAnimationFrame(tick);
+  };
+
+  const bounds = [...new Set([first, ...steps.map((s) => s.start), last])]
+    .filter((t) => t >= first && t <= last).sort((a, b) => a - b);
+  const step = (forward) => {
+    setPlaying(false);
+    const to = forward ? bounds.find((t) => t > now + 1e-6)
+                       : bounds.filter((t) => t < now - 1e-6).pop();
+    if (to !== undefined) seek(to);
+  };
+  const picture = (by) => {
+    setPlaying(false);
+    seek(times[Math.min(Math.max(shown + by, 0), times.length - 1)]);
+  };
+
+  const KEYS = {
+    " ": () => setPlaying(!playing),
+    ArrowRight: () => step(true), PageDown: () => step(true),
+    ArrowLeft: () => step(false), PageUp: () => step(false),
+    Home: () => { setPlaying(false); seek(first); },
+    End: () => { setPlaying(false); seek(last); },
+    ".": () => picture(1), ",": () => picture(-1),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in KEYS)) return;
+    if (event.key === " " && event.target.tagName === "BUTTON") return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  play.addEventListener("click", () => setPlaying(!playing));
+  find("back").addEventListener("click", () => step(false));
+  find("next").addEventListener("click", () => step(true));
+  slider.addEventListener("input", () => { setPlaying(false); seek(Number(slider.value)); });
+
+  slider.min = first;
+  slider.max = last;
+  document.querySelector("nav").hidden = false;
+  seek(first);
+})();

@@ -1,0 +1,152 @@
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuviz.export import page, svg
+from gpuviz.export.performed import badges, timed
+from gpuviz.export.provenance import Provenance, read
+from gpuviz.export.svg_marks import elements
+from gpuviz.export.view import Options, View
+from tests.export import pictures
+from tests.export.pictures import LESSONS, performed
+
+PAGE_LIMIT = 3 << 20
+
+# What a visitor does; after each, the page says where it is.
+CLICKS = """<script>
+const said = [];
+const say = (name) => said.push([name, document.getElementById("clock").textContent,
+  document.querySelector("#source li.now")?.textContent ?? "", marks(),
+  document.getElementById("step").textContent]);
+const marks = () => document.getElementById("marks").innerHTML;
+const key = (name) => document.dispatchEvent(new KeyboardEvent("keydown", {key: name}));
+say("start");
+document.getElementById("next").click(); say("next");
+key("ArrowRight"); say("right");
+document.getElementById("back").click(); say("back");
+const slider = document.getElementById("time");
+slider.value = slider.max; slider.dispatchEvent(new Event("input")); say("scrubbed");
+key("Home"); say("home");
+key("."); say("picture");
+key("End"); key(" "); say("playing"); key(" "); say("paused");
+const out = document.createElement("pre");
+out.id = "said"; out.textContent = JSON.stringify(said);
+document.body.append(out);
+</script></body>"""
+
+
+def view(name: str) -> View:
+    told = performed(name)
+    made = Provenance(name, {}, "sm_90", width=960, height=540, theme="light",
+                      badges=badges(told.runs))
+    return timed(View(told.story, told.runs, made), 0, told.story.duration)
+
+
+def data_of(text: str) -> dict:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def rebuilt(data: dict) -> list[list[str]]:
+    """The elements of every picture, as the script puts them together."""
+    before: list[int] = []
+    found = []
+    for edits in data["edits"]:
+        after = list(before)
+        for at, count, added in edits:
+            after[at : at + count] = added
+        found.append([data["parts"][number] for number in after])
+        before = after
+    return found
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_pages_hold_every_picture_and_little_else(name: str) -> None:
+    shown = view(name)
+    text = page.document(shown, Options())
+    assert len(text) < PAGE_LIMIT
+    data = data_of(text)
+    assert {s.start for s in shown.story.steps} <= set(data["times"])
+    assert len(data["times"]) == len(data["edits"]) > 12 * (shown.story.duration - 1)
+    every = rebuilt(data)
+    for number in range(0, len(every), 17):
+        drawn = [p for e in elements(shown.frame(data["times"][number])) for p in page.pieces(e)]
+        assert every[number] == drawn
+
+
+class Loading(HTMLParser):
+    """Collects what a page would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loaded += [f"{tag} {value}" for key, value in attrs
+                        if key in ("src", "href", "action") and not str(value).startswith("data:")]
+
+
+def test_pages_load_nothing_and_say_where_they_are_from(tmp_path: Path) -> None:
+    shown = view("banks")
+    text = page.document(shown, Options())
+    loading = Loading()
+    loading.feed(text)
+    assert loading.loaded == [] and "@import" not in text and "url(http" not in text
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    assert read(tmp_path / "page.html") == shown.provenance
+    for run in shown.runs.values():
+        assert f"{run.counts.totals['shared_load_wavefronts']:,}" in text
+
+
+def test_pages_show_a_picture_without_scripts() -> None:
+    shown = view("coalescing")
+    text = page.document(shown, Options())
+    still = text[text.index('<g id="marks">') : text.index("</g></svg>")]
+    assert "<text" in still and svg.hatches([shown.frame(t) for t in data_of(text)["times"]])
+
+
+@pytest.mark.parametrize("name", ["coalescing",
+                                  pytest.param("matmul-tiled", marks=pytest.mark.slow)])
+def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
+    chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
+    shown = view(name)
+    steps = shown.story.steps
+    text = page.document(shown, Options())
+    (tmp_path / "page.html").write_text(text.replace("</body>", CLICKS), encoding="utf-8")
+    dom = pictures.run(tmp_path, chromium, "--headless", "--no-sandbox", "--disable-gpu",
+                       "--dump-dom", (tmp_path / "page.html").as_uri())
+    found = re.search(r'<pre id="said">(.*?)</pre>', dom, re.S)
+    assert found is not None, "a script of the page failed"
+    said = {row[0]: row[1:] for row in json.loads(unescape(found[1]))}
+    end = f"{shown.story.duration:.1f} s"
+    clock = {name: row[0] for name, row in said.items()}
+    assert clock == {
+        "start": f"0.0 / {end}", "next": f"{steps[1].start:.1f} / {end}",
+        "right": f"{steps[2].start:.1f} / {end}", "back": f"{steps[1].start:.1f} / {end}",
+        "scrubbed": f"{shown.story.duration:.1f} / {end}", "home": f"0.0 / {end}",
+        "picture": f"0.1 / {end}", "playing": f"0.0 / {end}", "paused": f"0.0 / {end}",
+    }  # fmt: skip
+    for name, step in (("start", steps[0]), ("next", steps[1]), ("right", steps[2])):
+        source = shown.runs[step.role].trace.source if step.role else ""
+        line = source.splitlines()[step.line - 1] if step.line else ""
+        assert said[name][1].strip() == line.strip() and said[name][3].startswith(step.label)
+    assert said["start"][2] == said["home"][2] == said["playing"][2]
+    assert said["next"][2] == said["back"][2] != said["right"][2]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=12), min_size=1, max_size=6))
+def test_edits_rebuild_pictures(pictures_: list[list[int]]) -> None:
+    parts = [str(number) for number in range(10)]
+    data = {"parts": parts, "edits": page.edits(pictures_)}
+    assert rebuilt(data) == [[parts[n] for n in one] for one in pictures_]
+
+
+def test_words_of_a_template_are_not_filled_in() -> None:
+    assert page._fill("a{{x}}b{{y}}c", {"x": "{{y}}", "y": "2"}) == "a{{y}}b2c"
