@@ -176,15 +176,20 @@ def _times(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
     x, y = shape
     mine = float(times[y - 1, x - 1])
     own = tr("{time}, {rate} GFLOP/s", time=in_ms(mine), rate=f"{gigaflops(mine):.0f}")
-    low, high = (f"{clock:.0f}" for clock in found.clocks)
     return Quantity(
         times, own, lambda v: f"{v:.3g}", tr("recorded"), True, True,
-        (tr("{device}, driver {driver}, {low} to {high} MHz, {date}: median of {n} launches",
-            device=found.device, driver=found.driver, low=low, high=high, date=found.date,
-            n=found.launches),
-         bands_remark(atlas, in_ms, times),
+        (bands_remark(atlas, in_ms, times),
          tr("2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
-            a=in_ms(float(times[31, 1])), b=in_ms(float(times[1, 31])))))  # fmt: skip
+            a=in_ms(float(times[31, 1])), b=in_ms(float(times[1, 31]))),
+         tr("{device}, driver {driver}, {clock} MHz, {date}: median of {n} launches",
+            device=found.device, driver=found.driver, clock=_span(*found.clocks),
+            date=found.date, n=found.launches)))  # fmt: skip
+
+
+def _span(low: float, high: float) -> str:
+    """`1980`, or `1900–1980` when they differ."""
+    ends = f"{low:.0f}", f"{high:.0f}"
+    return ends[0] if ends[0] == ends[1] else "–".join(ends)
 
 
 def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]:
@@ -204,13 +209,13 @@ def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]
         ratio = atlas.milliseconds.max() / atlas.milliseconds.min()
         made["times"] = (
             tr("Measured: {a} × {b} is the fastest, {c} × {d} the slowest", a=a, b=b, c=c, d=d),
-            tr("1024 × 1024 matrices: the slowest shape takes {n} times as long as the fastest.",
-               n=f"{ratio:.3g}"))  # fmt: skip
-        wide = sum(x % 16 == 0 for x, _ in atlas.order[:block_shape_tables.TOP])
+            tr("N = 1024 on {device}: the slowest shape takes {n} times as long as the fastest.",
+               device=atlas.times.device, n=f"{ratio:.3g}"))  # fmt: skip
+        wide = sum(x == sweep.MOST for x, _ in atlas.order[:block_shape_tables.TOP])
         made["top"] = (
             tr("The sixteen fastest shapes on {device}", device=atlas.times.device),
-            tr("{n} of them are 16 or 32 wide; on the Tesla C2070 all of the published seven are.",
-               n=wide))  # fmt: skip
+            tr("{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
+               n=wide, m=sum(x == sweep.MOST for x, *_ in block_shape_tables.BEST)))  # fmt: skip
     return made
 
 

@@ -20,6 +20,7 @@ from gpuviz.scenes.block_atlas import BANDS, Atlas
 from gpuviz.words import tr
 
 _ZOOM = (4, 8)
+_ALIKE = 90  # percentile
 _TICKS = (1, 8, *BANDS)
 
 
@@ -40,13 +41,22 @@ class Quantity:
     remarks: tuple[str, ...]
     empty: str = ""
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The values at which colours begin and end: the slowest tenth of a map looks alike, so
+        that the others differ."""
+        if self.values is None:
+            return 0.0, 1.0
+        high = np.percentile(self.values, _ALIKE) if self.log else self.values.max()
+        return float(self.values.min()), float(high)
+
     def share(self) -> Float:
         """(32, 32) how far up the heat ramp each value is."""
         if self.values is None:
             return np.zeros((MOST, MOST))
-        v = np.log(np.maximum(self.values, 1e-9)) if self.log else self.values
-        low, high = float(v.min()), float(v.max())
-        return np.asarray((v - low) / max(high - low, 1e-9))
+        curve = np.log if self.log else np.asarray
+        low, high = (float(curve(end)) for end in self.ends)
+        return np.asarray((curve(self.values) - low) / max(high - low, 1e-9))
 
 
 def draw(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int],
@@ -131,7 +141,8 @@ def _legend(stage: Stage, area: Rect, what: Quantity) -> tuple[tuple[Mark, ...],
     """The ramp of colours between the least and the largest value, and the badge."""
     size, palette = stage.text(14), stage.palette
     assert what.values is not None
-    low, high = what.brief(float(what.values.min())), what.brief(float(what.values.max()))
+    low, high = map(what.brief, what.ends)
+    high = f"≥ {high}" if what.log else high
     row, rest = area.above(size * 1.9, size * 0.4)
     color = palette.good if what.measured else palette.accent
     pill = pill_width(stage, what.badge)

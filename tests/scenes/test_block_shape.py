@@ -146,7 +146,7 @@ def test_without_predictions_the_map_says_how_to_make_them() -> None:
 
 def test_the_measured_page_names_device_driver_and_clocks() -> None:
     said = text_at("times")
-    for word in ("NVIDIA H200", "580.1", "1900 to 1980 MHz", "2026-01-01", "median of 7"):
+    for word in ("NVIDIA H200", "580.1", "1900–1980 MHz", "2026-01-01", "median of 7"):
         assert word in said
     assert "182 and 49 ms" in said
 
