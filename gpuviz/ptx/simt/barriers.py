@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import KernelFault
+from gpuviz.ptx.simt.batch import Batch
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
-
-if TYPE_CHECKING:
-    from gpuviz.ptx.simt.machine import Machine
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -42,7 +40,7 @@ class Arrival:
 class Barriers:
     """The barriers of the blocks of one batch."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Batch) -> None:
         self.machine = machine
         self.waiting: dict[int, list[Arrival]] = {}
         self._extra: dict[int, Counts] = {}  # threads that arrived without waiting
@@ -147,7 +145,7 @@ class Barriers:
             f"{f'; {ended} threads have ended' * bool(ended)}; not all of them meet at a barrier")
 
 
-def _waiting(arrival: Arrival, row: int, machine: Machine) -> str:
+def _waiting(arrival: Arrival, row: int, machine: Batch) -> str:
     """Who of one block waits at a barrier, in words; "" for nobody."""
     group = arrival.group
     mask = np.array(True) if group.mask is None else group.mask

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt import printf
+from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.windows import GLOBAL, LOCAL, WINDOW
-
-if TYPE_CHECKING:
-    from gpuviz.ptx.simt.group import Group
 
 Array = npt.NDArray[Any]
 HEAP_BYTES = 8 << 20  # CUDA's default device heap

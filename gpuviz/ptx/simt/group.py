@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.ptx.simt.batch import Batch, Code
 from gpuviz.ptx.simt.values import blend, zero
 from gpuviz.ptx.simt.view import View
-
-if TYPE_CHECKING:
-    from gpuviz.ptx.simt.code import FunctionCode
-    from gpuviz.ptx.simt.machine import Machine
 
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
@@ -51,7 +48,7 @@ class Bank:
         self.dense = dense
         self.files: dict[int, list[Array]] = {}
 
-    def registers(self, code: FunctionCode) -> list[Array]:
+    def registers(self, code: Code) -> list[Array]:
         """The register file of a function."""
         if code.index not in self.files:
             if self.dense is None:
@@ -75,7 +72,7 @@ class Bank:
 class Call:
     """A call under way: where to go on in the caller, and what recursion overwrote."""
 
-    code: FunctionCode
+    code: Code
     block: int  # block of the caller that follows the call
     site: int  # rank of the calling block
     local_base: int
@@ -86,7 +83,7 @@ class Call:
 class Group:
     """Lanes that run together. `mask` selects among the view's elements; None means all."""
 
-    def __init__(self, machine: Machine, bank: Bank, mask: Bool | None, code: FunctionCode) -> None:
+    def __init__(self, machine: Batch, bank: Bank, mask: Bool | None, code: Code) -> None:
         self.machine = machine
         self.bank = bank
         self.view = bank.view
@@ -115,7 +112,7 @@ class Group:
         self.block = block
         self.key: Key = (*self.path, (self.code.index, self.code.rank[block]))
 
-    def enter(self, code: FunctionCode) -> None:
+    def enter(self, code: Code) -> None:
         """Make another function's registers current."""
         self.code = code
         self.regs = self.bank.registers(code)
