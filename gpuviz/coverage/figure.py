@@ -12,6 +12,7 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value, Values
 from gpuviz.scenes.perform import Performance, check_values, perform
@@ -127,10 +128,10 @@ class Figure:
     @property
     def measured(self) -> str:
         """The recorded number and time, or why there are none."""
+        if self.arch not in _measured_architectures():
+            return f"no GPU of CC {architecture(self.arch).version}"
         shown = self.shown()
         found = shown.measurement(self.timed)
-        if found and found.device.sm != self.arch:
-            return f"no GPU of CC {architecture(self.arch).version}"
         time = f"{found.timing.median:.4g} µs" if self.timed and found and found.timing else ""
         return "; ".join(filter(None, (self.answer.measured(shown), time))) or "not measured"
 
@@ -143,6 +144,12 @@ class Row:
     system: str
     documents: tuple[str, ...]
     figures: tuple[Figure, ...]
+
+
+@cache
+def _measured_architectures() -> frozenset[str]:
+    """Those that some recording is of."""
+    return frozenset(recording.device.sm for recording in shipped().recordings)
 
 
 @cache

@@ -14,6 +14,7 @@ from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK, grouped
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
+from gpuviz.scenes.resident import resident_of
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
 
@@ -131,6 +132,12 @@ def _fits(shown: Shown) -> str:
     return _text(demand_of(shown.values, shown.run()).on(_machine(shown)))
 
 
+def _resident(shown: Shown) -> str:
+    """What a GPU's own record of its blocks says."""
+    blocks = resident_of(shown.run()).blocks
+    return f"at most {blocks} blocks at once on one multiprocessor" if blocks else ""
+
+
 def _text(found: Occupancy) -> str:
     return f"{found.blocks} blocks, {grouped(found.threads)} of {grouped(32 * found.max_warps)} " \
            f"threads ({found.fraction:.2f}), limited by {', '.join(found.limiters)}"
@@ -183,6 +190,7 @@ OCCUPANCY = (
     Row("B", "Thread slots", ("S0",), (
         _slots(512, "3 blocks fill 1536 slots"),
         _slots(256, "6 blocks fill 1536 slots"),
+        Figure("occupancy", Said(_fits, _resident), "", "Fill an H200"),
     )),
     Row("B", "Block slots", ("S0",), (
         Figure("occupancy", Said(_fits), "128 threads: 12 blocks wanted, 8 slots, 1024 of 1536 "
