@@ -1,5 +1,6 @@
 """Texts and their translations: complete, with the same values, in the language asked for."""
 
+import ast
 from collections.abc import Iterator
 
 import pytest
@@ -33,6 +34,24 @@ def test_catalogues_are_complete(language: str) -> None:
 
 def test_tr_is_called_with_literals_or_with_data_that_is_collected() -> None:
     assert [use.place for use in translation.uses() if use.text is None and not use.shown] == []
+
+
+def test_tr_is_not_called_while_a_module_is_imported() -> None:
+    early = [
+        f"{file.name}:{node.lineno}"
+        for file in translation.PACKAGE.rglob("*.py")
+        for node in _at_import(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "tr"
+    ]
+    assert early == [], "the language is chosen later"
+
+
+def _at_import(tree: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that are executed when the module is imported."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from _at_import(node)
 
 
 def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
