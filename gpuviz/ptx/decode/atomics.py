@@ -68,16 +68,21 @@ def _form(name: str, kind: str, used: bool, value: Operand) -> str:
 
 
 def _is_used(target: Operand | None, instruction: Instruction, code: FunctionCode) -> bool:
-    """Whether any other instruction of the function mentions a result."""
+    """Whether any other instruction of the function reads a result."""
     if not isinstance(target, Reg):
         return False
-    return any(target in _registers(other) for other in code.function.body
+    return any(target in _read(other) for other in code.function.body
                if other is not instruction)
 
 
-def _registers(instruction: Instruction) -> list[Operand | None]:
+_NO_TARGET = frozenset({"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp"})
+
+
+def _read(instruction: Instruction) -> list[Operand | None]:
+    """Registers an instruction reads; all but its first operand, which it writes."""
     found: list[Operand | None] = [getattr(instruction.guard, "reg", instruction.guard)]
-    left = list(instruction.operands)
+    writes = instruction.opcode.name not in _NO_TARGET
+    left = list(instruction.operands[1 if writes else 0:])
     while left:
         operand = left.pop()
         left += getattr(operand, "items", ()) or [
