@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF, QUuid
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from gpuviz.draw.marks import F32, Boxes, Frame, Lines, Mark
-from gpuviz.export.film import whole
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH
 from gpuviz.qt.painter import paint
@@ -24,12 +22,6 @@ _XMP = ('<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
         '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">'
         '<dc:description><rdf:Alt><rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt>'
         '</dc:description></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>')
-
-
-def save(frame: Frame, path: Path, provenance: Provenance | None = None, title: str = "") -> None:
-    """Write one page of the frame's size; InputError when that cannot be done."""
-    with whole(path) as file:
-        file.write(page(frame, provenance, title))
 
 
 def page(frame: Frame, provenance: Provenance | None = None, title: str = "") -> bytes:
