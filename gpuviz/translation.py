@@ -1,6 +1,6 @@
 """The texts people read, collected, and how complete a catalogue is.
 
-A text is either the literal first argument of a `tr` call, wherever it is, or data that is
+A text is the literal first argument of a call of `tr` or `later`, wherever it is, or data that is
 translated where it is shown: what a lesson declares (title, chapter, what to look for, parameters,
 choices, presets) and the glossary. `python -m gpuviz.translation --missing es` lists what
 resources/locale/es.json lacks. How to translate: docs/translation.md.
@@ -25,11 +25,11 @@ PACKAGE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Use:
-    """A call of `tr`: its place, and its text; None where that is no literal."""
+    """A call of `tr` or `later`: its place, and its text; None where that is no literal."""
 
     place: str
     text: str | None
-    shown: bool  # whether it shows data, `tr(lesson.title)`, and so needs no literal
+    shown: bool  # whether it shows data, `tr(lesson.title)`: no literal is due
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,29 @@ class Gaps:
 
 
 def uses() -> tuple[Use, ...]:
-    """Every call of `tr` in the program."""
+    """Every call of `tr` and `later` in the program."""
     return tuple(use for file in sorted(PACKAGE.rglob("*.py")) for use in _uses(file))
 
 
 def _uses(file: Path) -> Iterator[Use]:
     tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_tr(node)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _collects(node)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         first = call.args[0]
         text = first.value if isinstance(first, ast.Constant) else None
         place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{call.lineno}"
-        yield Use(place, text if isinstance(text, str) else None, isinstance(first, ast.Attribute))
+        data = _name(call) == "tr" and isinstance(first, ast.Attribute | ast.Subscript)
+        yield Use(place, text if isinstance(text, str) else None, data)
 
 
-def _is_tr(call: ast.Call) -> bool:
+def _collects(call: ast.Call) -> bool:
+    return _name(call) in ("tr", "later") and bool(call.args)
+
+
+def _name(call: ast.Call) -> str:
+    """The function called, without the module it is in."""
     function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name == "tr" and bool(call.args)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def texts() -> dict[str, str]:

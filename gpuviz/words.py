@@ -4,6 +4,7 @@
 (resources/locale/<language>.json, English text to translated text) and fills in the values. A text
 that is not in the catalogue stays English. English itself has no catalogue. What a lesson declares
 and the glossary are data, plain English, and translated where they are shown: `tr(lesson.title)`.
+Other tables mark their texts with `later`, so that they are collected.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ def tr(text: str, **values: object) -> str:
     """A text in the chosen language, with `{name}` replaced by values."""
     found = catalogue(_chosen[0]).get(text, text)
     return found.format(**values) if values else found
+
+
+def later(text: str) -> str:
+    """The text itself: a literal in a table, which `tr` translates where it is shown."""
+    return text
 
 
 @lru_cache

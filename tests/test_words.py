@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,18 @@ def _at_import(tree: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield node
             yield from _at_import(node)
+
+
+def test_texts_of_tables_are_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tabs.py").write_text(
+        'TABS = {"ptx": later("Machine code")}\n\ndef title(key): return tr(TABS[key])\n'
+        "def bad(key): return tr(key), later(key)\n"
+    )
+    monkeypatch.setattr(translation, "PACKAGE", tmp_path)
+    found = [(use.text, use.shown) for use in translation.uses()]
+    assert found == [("Machine code", False), (None, True), (None, False), (None, False)]
 
 
 def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
