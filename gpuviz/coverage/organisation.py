@@ -12,9 +12,9 @@ from gpuviz.coverage.matrices import shape
 from gpuviz.occupancy import Occupancy, occupancy
 from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
-from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK, grouped
-from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
-from gpuviz.scenes.resident import resident_of
+from gpuviz.scenes.together.occupancy_fit import G80, GF100, TEXTBOOK, grouped
+from gpuviz.scenes.together.occupancy_published import C2070_REGISTERS, SHAPES
+from gpuviz.scenes.together.resident import resident_of
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
 

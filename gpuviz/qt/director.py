@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.qt.comparison import AS_A, Comparison
@@ -19,6 +21,9 @@ PATIENCE_MS = 250
 
 class Director(QObject):
     """Asks for a performance whenever something it depends on changes, and hands out its story.
+
+    The first one is of the PTX that ships, so that no picture has to wait for a compiler; what was
+    asked for follows, and takes its place.
 
     Signals
     -------
@@ -43,6 +48,7 @@ class Director(QObject):
         self._arch, self._level = arch, level
         self._told: Lesson | None = None
         self._showing: Showing | None = None
+        self._hurry = True
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
@@ -95,6 +101,9 @@ class Director(QObject):
         self.problem_changed.emit(problem)
         if problem:
             self.performer.cancel()
+        elif self._hurry:
+            self._hurry = False
+            self.performer.ask(Job(tuple(map(_hurried, variants))))
         else:
             self.performer.ask(Job(variants))
 
@@ -109,17 +118,20 @@ class Director(QObject):
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
-        state = self._player.state
-        span = state.end - state.start
         self._patience.stop()
-        same = self._told is job.lesson and span > 0
+        same = self._told is job.lesson
         self._told = job.lesson
         self._showing = made = showing(job.variants, performances)
-        self._player.tell(made.story, (state.t - state.start) / span if same else 0.0)
+        self._player.tell(made.story, keep=same)
         self.performed.emit(made)
+        if job.hurried:
+            self.run()
 
     def _fail(self, job: Job, failure: Failure) -> None:
         """What was shown may stay, but not that of another lesson."""
+        if job.hurried:
+            self.run()
+            return
         self._forget()
         self.failed.emit(job, failure)
 
@@ -128,6 +140,10 @@ class Director(QObject):
             self._told = self._showing = None
             self._player.forget()
             self.forgotten.emit()
+
+
+def _hurried(variant: Variant) -> Variant:
+    return replace(variant, level="ptx", prebuilt=True)
 
 
 def _problem(variants: tuple[Variant, ...]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gpuviz.scenes.base import Story
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -37,10 +39,19 @@ def bounds_of(story: Story) -> tuple[float, ...]:
     return (*(s.start for s in story.steps), story.duration) if story.steps else (0.0,)
 
 
-def told(state: Playback, story: Story, share: float = 0.0) -> Playback:
-    """The state for a new story, entered at a share (0 to 1) of its length."""
+def told(state: Playback, story: Story, keep: bool = False) -> Playback:
+    """The state for a new story, entered at its beginning or at the place there was."""
     bounds = bounds_of(story)
-    return replace(state, bounds=bounds, t=bounds[0] + share * (bounds[-1] - bounds[0]))
+    return replace(state, bounds=bounds, t=_place(state, bounds) if keep else bounds[0])
+
+
+def _place(state: Playback, bounds: tuple[float, ...]) -> float:
+    """The same share of the same step where there are as many steps, else of the whole story."""
+    if len(bounds) == len(state.bounds):
+        return float(np.interp(state.t, state.bounds, bounds))
+    span = state.end - state.start
+    share = (state.t - state.start) / span if span > 0 else 0.0
+    return bounds[0] + share * (bounds[-1] - bounds[0])
 
 
 def sought(state: Playback, t: float) -> Playback:

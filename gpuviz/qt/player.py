@@ -79,10 +79,10 @@ class Player(QObject):
             self._values = merged
             self.values_changed.emit(merged)
 
-    def tell(self, story: Story, share: float = 0.0) -> None:
-        """Take a new story and enter it at a share (0 to 1) of its length."""
+    def tell(self, story: Story, keep: bool = False) -> None:
+        """Take a new story, from its beginning or at the place that the one before was at."""
         self._story = story
-        state = playback.told(self._state, story, share)
+        state = playback.told(self._state, story, keep)
         self.story_changed.emit(story)
         self._become(state, announce_t=True)
 

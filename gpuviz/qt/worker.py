@@ -23,18 +23,22 @@ class Perform(Protocol):
     """Runs the launches of a lesson and tells its story; asked to stop, raises `Cancelled`."""
 
     def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
-                 progress: Progress, cancel: Cancel) -> Performance:
-        """The performance, or an `errors.Error`."""
+                 progress: Progress, cancel: Cancel, prebuilt: bool) -> Performance:
+        """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A lesson with these values, for this architecture, at this level."""
+    """A lesson with these values, for this architecture, at this level.
+
+    A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
+    """
 
     lesson: Lesson
     values: Mapping[str, Value]
     arch: str
     level: Level
+    prebuilt: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,11 @@ class Job:
     def lesson(self) -> Lesson:
         """The lesson of all variants."""
         return self.variants[0].lesson
+
+    @property
+    def hurried(self) -> bool:
+        """Whether it is of what ships: to be there at once, and not to stay."""
+        return self.variants[0].prebuilt
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +174,7 @@ class Performer(QObject):
         return self._perform(
             variant.lesson, variant.values, arch=variant.arch, level=variant.level,
             progress=self._reporter(ticket, done), cancel=ticket.stop.is_set,
+            prebuilt=variant.prebuilt,
         )  # fmt: skip
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:

@@ -18,11 +18,11 @@ from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, badge_of, time_of
-from gpuviz.scenes.request import Request, requests_of
-from gpuviz.scenes.request_shape import shape, verdict
-from gpuviz.scenes.request_story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request_view import draw, lay_out
-from gpuviz.scenes.request_words import counted, nouns
+from gpuviz.scenes.request.requests import Request, requests_of
+from gpuviz.scenes.request.shape import shape, verdict
+from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
+from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.request.words import counted, nouns
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

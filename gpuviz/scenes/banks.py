@@ -16,12 +16,18 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
-from gpuviz.scenes import stride_table
-from gpuviz.scenes.bank_request import BankRequest, bank_requests
-from gpuviz.scenes.bank_view import board, board_height, lane_tip, wavefronts, word_tip
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, time_of
-from gpuviz.scenes.stride_table import Table, table_of
+from gpuviz.scenes.shared_memory import stride_table
+from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
+from gpuviz.scenes.shared_memory.bank_view import (
+    board,
+    board_height,
+    lane_tip,
+    wavefronts,
+    word_tip,
+)
+from gpuviz.scenes.shared_memory.stride_table import Table, table_of
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

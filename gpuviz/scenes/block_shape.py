@@ -18,15 +18,15 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners import sweep
 from gpuviz.runners.base import Run
-from gpuviz.scenes import block_shape_map, block_shape_tables
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.block_atlas import Atlas, gigaflops, in_ms, percent, short
-from gpuviz.scenes.block_shape_map import Quantity, bands_remark
-from gpuviz.scenes.request import Request, first_requests
-from gpuviz.scenes.request_story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request_view import draw as draw_request
-from gpuviz.scenes.request_view import lay_out as lay_out_request
+from gpuviz.scenes.request.requests import Request, first_requests
+from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
+from gpuviz.scenes.request.view import draw as draw_request
+from gpuviz.scenes.request.view import lay_out as lay_out_request
+from gpuviz.scenes.together import block_shape_map, block_shape_tables
+from gpuviz.scenes.together.block_atlas import Atlas, gigaflops, in_ms, percent, short
+from gpuviz.scenes.together.block_shape_map import Quantity, bands_remark
 from gpuviz.trace import LANES, Launch
 from gpuviz.words import tr
 

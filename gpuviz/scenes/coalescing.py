@@ -12,11 +12,11 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.request import requests_of
-from gpuviz.scenes.request_board import board, board_height
-from gpuviz.scenes.request_shape import shape, title, verdict
-from gpuviz.scenes.request_story import Act, Pace, acts_of, steps_of, total
-from gpuviz.scenes.request_view import draw, lay_out
+from gpuviz.scenes.request.board import board, board_height
+from gpuviz.scenes.request.requests import requests_of
+from gpuviz.scenes.request.shape import shape, title, verdict
+from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of, total
+from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

@@ -18,8 +18,8 @@ from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, badge_of, device_of, time_of
-from gpuviz.scenes.served import Served, costs, served
-from gpuviz.scenes.served_view import panels
+from gpuviz.scenes.shared_memory.served import Served, costs, served
+from gpuviz.scenes.shared_memory.served_view import panels
 from gpuviz.scenes.values import number
 from gpuviz.trace import I64
 from gpuviz.words import tr

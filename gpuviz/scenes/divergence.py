@@ -21,7 +21,7 @@ from gpuviz.scenes.base import (
     Story,
     Values,
 )
-from gpuviz.scenes.divergence_view import Cost, Way, picture
+from gpuviz.scenes.global_memory.divergence_view import Cost, Way, picture
 from gpuviz.trace import I32, LANES, Bool, Stretch, lane_mask
 from gpuviz.words import tr
 

@@ -13,7 +13,7 @@ from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.hierarchy_view import Moment, Organisation, Placed, picture
+from gpuviz.scenes.organisation.hierarchy_view import Moment, Organisation, Placed, picture
 from gpuviz.trace import LANES, Launch
 from gpuviz.words import tr
 

@@ -23,8 +23,8 @@ from gpuviz.scenes.base import (
     Story,
     Values,
 )
-from gpuviz.scenes.histogram_count import Counting, counting_of
-from gpuviz.scenes.histogram_view import (
+from gpuviz.scenes.together.histogram_count import Counting, counting_of
+from gpuviz.scenes.together.histogram_view import (
     Cost,
     Moment,
     cost_in_words,
@@ -36,7 +36,7 @@ from gpuviz.scenes.histogram_view import (
     requests,
     turn_name,
 )
-from gpuviz.scenes.ways import Words, ways
+from gpuviz.scenes.together.ways import Words, ways
 from gpuviz.trace import I64
 from gpuviz.words import tr
 

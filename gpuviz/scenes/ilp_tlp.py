@@ -16,8 +16,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.occupancy import occupancy
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
-from gpuviz.scenes.latency import Latency, cycles_of
-from gpuviz.scenes.latency_charts import (
+from gpuviz.scenes.together.latency import Latency, cycles_of
+from gpuviz.scenes.together.latency_charts import (
     ELEMENTS,
     LOADS,
     WARPS,
@@ -28,8 +28,8 @@ from gpuviz.scenes.latency_charts import (
     needed,
     rates_of,
 )
-from gpuviz.scenes.latency_view import span_of, turns
-from gpuviz.scenes.occupancy_fit import G80, name_of, percent
+from gpuviz.scenes.together.latency_view import span_of, turns
+from gpuviz.scenes.together.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

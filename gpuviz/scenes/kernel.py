@@ -16,14 +16,14 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
-from gpuviz.scenes import bank_view
-from gpuviz.scenes.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Step, Story, Values
-from gpuviz.scenes.request import Request, requests_of
-from gpuviz.scenes.request_board import board, board_height
-from gpuviz.scenes.request_shape import title, verdict
-from gpuviz.scenes.request_story import Pace, acts_of, steps_of
-from gpuviz.scenes.request_view import draw, lay_out
+from gpuviz.scenes.request.board import board, board_height
+from gpuviz.scenes.request.requests import Request, requests_of
+from gpuviz.scenes.request.shape import title, verdict
+from gpuviz.scenes.request.story import Pace, acts_of, steps_of
+from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.shared_memory import bank_view
+from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.values import number
 from gpuviz.trace import I64, Requests, Trace
 from gpuviz.words import tr

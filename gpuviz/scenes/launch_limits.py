@@ -13,7 +13,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
-from gpuviz.scenes.launch_limits_view import Attempt, Limit, picture
+from gpuviz.scenes.organisation.launch_limits_view import Attempt, Limit, picture
 from gpuviz.scenes.perform import job_of
 from gpuviz.words import tr
 

@@ -10,9 +10,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.matmul_barrier_scene import Course, kernel, misreads, timed
-from gpuviz.scenes.matmul_barrier_view import draw
-from gpuviz.scenes.matmul_barrier_words import sentence, steps, title
+from gpuviz.scenes.matmul.barrier_scene import Course, kernel, misreads, timed
+from gpuviz.scenes.matmul.barrier_view import draw
+from gpuviz.scenes.matmul.barrier_words import sentence, steps, title
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 from gpuviz.words import tr

@@ -13,10 +13,10 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
-from gpuviz.scenes import matmul_parameters
 from gpuviz.scenes.base import Lesson, Plan, Step, Story, Values
-from gpuviz.scenes.matmul_boundary_view import WRONG, Scene, draw
-from gpuviz.scenes.matmul_parameters import (
+from gpuviz.scenes.matmul import parameters as matmul_parameters
+from gpuviz.scenes.matmul.boundary_view import WRONG, Scene, draw
+from gpuviz.scenes.matmul.parameters import (
     FILL,
     WATCHED,
     block_of,
@@ -27,11 +27,11 @@ from gpuviz.scenes.matmul_parameters import (
     thread_of,
     width,
 )
-from gpuviz.scenes.matmul_reads import Sizes
-from gpuviz.scenes.matmul_results import Outcome, outcome
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_time import at
-from gpuviz.scenes.matmul_words import number, sentence, step
+from gpuviz.scenes.matmul.reads import Sizes
+from gpuviz.scenes.matmul.results import Outcome, outcome
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul.time import at
+from gpuviz.scenes.matmul.words import number, sentence, step
 from gpuviz.words import tr
 
 _DOWN, _UP = WRONG, "rounded up"

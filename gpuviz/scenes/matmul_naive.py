@@ -12,9 +12,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
-from gpuviz.scenes.matmul_naive_view import draw
-from gpuviz.scenes.matmul_naive_words import sentence, steps, title
-from gpuviz.scenes.matmul_parameters import (
+from gpuviz.scenes.matmul.naive_view import draw
+from gpuviz.scenes.matmul.naive_words import sentence, steps, title
+from gpuviz.scenes.matmul.parameters import (
     FILL,
     WATCHED,
     block_of,
@@ -26,10 +26,10 @@ from gpuviz.scenes.matmul_parameters import (
     thread_of,
     width,
 )
-from gpuviz.scenes.matmul_ratio import CARDS, Ratios, ratios
-from gpuviz.scenes.matmul_reads import Sizes, costs, costs_by_step
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_time import at, naive_moments
+from gpuviz.scenes.matmul.ratio import CARDS, Ratios, ratios
+from gpuviz.scenes.matmul.reads import Sizes, costs, costs_by_step
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul.time import at, naive_moments
 from gpuviz.words import tr
 
 _ROLES = ("naive", "tiled")

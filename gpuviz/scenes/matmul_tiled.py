@@ -13,10 +13,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.track import track
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
-from gpuviz.scenes.matmul_block_view import block, phase_parts
-from gpuviz.scenes.matmul_heat_view import heat_map
-from gpuviz.scenes.matmul_layout import Areas, Table, areas, framed
-from gpuviz.scenes.matmul_parameters import (
+from gpuviz.scenes.matmul.block_view import block, phase_parts
+from gpuviz.scenes.matmul.heat_view import heat_map
+from gpuviz.scenes.matmul.layout import Areas, Table, areas, framed
+from gpuviz.scenes.matmul.parameters import (
     FILL,
     WATCHED,
     block_of,
@@ -28,13 +28,13 @@ from gpuviz.scenes.matmul_parameters import (
     thread_of,
     width,
 )
-from gpuviz.scenes.matmul_reads import Sizes
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_table import access_table, table_size
-from gpuviz.scenes.matmul_time import Moment, at
-from gpuviz.scenes.matmul_totals import totals
-from gpuviz.scenes.matmul_view import global_memory
-from gpuviz.scenes.matmul_words import sentence, steps
+from gpuviz.scenes.matmul.reads import Sizes
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul.table import access_table, table_size
+from gpuviz.scenes.matmul.time import Moment, at
+from gpuviz.scenes.matmul.totals import totals
+from gpuviz.scenes.matmul.view import global_memory
+from gpuviz.scenes.matmul.words import sentence, steps
 from gpuviz.words import tr
 
 _LEAST_HEIGHT = 320  # of a stage with room for a sentence below the title

@@ -13,8 +13,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.matrix_layout_view import Bar, Moment, Reading, picture
-from gpuviz.scenes.request import Request, requests_of
+from gpuviz.scenes.global_memory.matrix_layout_view import Bar, Moment, Reading, picture
+from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 from gpuviz.words import tr

@@ -27,9 +27,16 @@ from gpuviz.scenes.base import (
     Values,
 )
 from gpuviz.scenes.measured import badge_of, time_of
-from gpuviz.scenes.spaces import SPACES, Placement, Space, order_of, placement_of, spaces_of
-from gpuviz.scenes.spaces_local import LocalLoads, layout, local_loads, registers
-from gpuviz.scenes.spaces_view import Tour, array_facts, columns
+from gpuviz.scenes.shared_memory.spaces import (
+    SPACES,
+    Placement,
+    Space,
+    order_of,
+    placement_of,
+    spaces_of,
+)
+from gpuviz.scenes.shared_memory.spaces_local import LocalLoads, layout, local_loads, registers
+from gpuviz.scenes.shared_memory.spaces_view import Tour, array_facts, columns
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

@@ -14,8 +14,8 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
-from gpuviz.scenes.occupancy_cliffs import cliffs
-from gpuviz.scenes.occupancy_fit import (
+from gpuviz.scenes.together.occupancy_cliffs import cliffs
+from gpuviz.scenes.together.occupancy_fit import (
     G80,
     GF100,
     TEXTBOOK,
@@ -29,9 +29,9 @@ from gpuviz.scenes.occupancy_fit import (
     reason,
     sweeps_of,
 )
-from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, examples, shapes
-from gpuviz.scenes.occupancy_view import slots
-from gpuviz.scenes.resident import Resident, resident_of
+from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, examples, shapes
+from gpuviz.scenes.together.occupancy_view import slots
+from gpuviz.scenes.together.resident import Resident, resident_of
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
-from gpuviz.compile import compile_arch, entry_name, gallery, load_program
-from gpuviz.errors import Cancelled, InputError
+from gpuviz.compile import Program, compile_arch, entry_name, gallery, load_program
+from gpuviz.compile import prebuilt as shipped
+from gpuviz.errors import Cancelled, InputError, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, recorded
 from gpuviz.runners.base import Cancel, Level, Progress, Run
@@ -31,14 +32,16 @@ class Performance:
 
 def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level = "sass",
             progress: Progress = lambda fraction: None, cancel: Cancel = lambda: False,
-            measured: Measured | None = None) -> Performance:
+            measured: Measured | None = None, prebuilt: bool = False) -> Performance:
     """Run every launch of a lesson and tell its story.
 
     `measured` finds what a GPU made of a launch; the recordings that ship are asked by default.
+    `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
 
     Raises
     ------
     InputError : the values make no sense
+    UnavailableError : `prebuilt`, and there is no such PTX of a kernel with these values
     UnavailableError, CompileError, KernelFault, Cancelled : from the runs
     """
     checked = check_values(lesson, values)
@@ -51,7 +54,9 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
         def part(fraction: float, done: int = number) -> None:
             progress((done + fraction) / len(plans))
 
-        run = _run(plan, arch, level, part, cancel)
+        options = Options(record=plan.record, path=plan.path, progress=part, cancel=cancel)
+        run = emulated.run(job_of(plan, arch, prebuilt), architecture(arch), level=level,
+                           options=options)  # fmt: skip
         runs[plan.role] = replace(run, measurement=(measured or recorded_measurement)(plan))
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
@@ -64,20 +69,33 @@ def recorded_measurement(plan: Plan) -> Measurement | None:
     return recorded.shipped().find(plan).measurement
 
 
-def _run(plan: Plan, arch: str, level: Level, progress: Progress, cancel: Cancel) -> Run:
-    options = Options(record=plan.record, path=plan.path, progress=progress, cancel=cancel)
-    return emulated.run(job_of(plan, arch), architecture(arch), level=level, options=options)
-
-
-def job_of(plan: Plan, arch: str) -> Job:
-    """The launch of a plan, compiled (or taken prebuilt) for an architecture."""
+def job_of(plan: Plan, arch: str, prebuilt: bool = False) -> Job:
+    """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
+    or where there is no compiler.
+    """
     own = Path(plan.kernel)
     if own.is_absolute():  # a user's file
         program = load_program(own, arch=compile_arch(arch), defines=dict(plan.defines))
+    elif prebuilt:
+        program = _shipped(plan)
     else:
         program = gallery(plan.kernel, dict(plan.defines), arch)
     return Job(program, entry_name(program.kernels, plan.entry), plan.grid, plan.block,
                tuple(map(parse, plan.arguments)), plan.dynamic_shared)
+
+
+def _shipped(plan: Plan) -> Program:
+    """The PTX that ships for a launch.
+
+    Raises
+    ------
+    UnavailableError : there is none for these macros, or it is of another source
+    """
+    found = shipped(plan.kernel, dict(plan.defines))
+    if found is None:
+        raise UnavailableError(f"{plan.kernel} is not shipped prebuilt with these values: it has "
+                               "to be compiled")
+    return found
 
 
 def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:

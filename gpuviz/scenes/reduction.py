@@ -21,8 +21,8 @@ from gpuviz.scenes.base import (
     Story,
     Values,
 )
-from gpuviz.scenes.reduction_rounds import Round, Rounds, rounds_of
-from gpuviz.scenes.reduction_view import (
+from gpuviz.scenes.together.reduction_rounds import Round, Rounds, rounds_of
+from gpuviz.scenes.together.reduction_view import (
     Cost,
     cost_of,
     cost_table,
@@ -31,7 +31,7 @@ from gpuviz.scenes.reduction_view import (
     name_of,
     now_figures,
 )
-from gpuviz.scenes.ways import Words, ways
+from gpuviz.scenes.together.ways import Words, ways
 from gpuviz.trace import LANES
 from gpuviz.words import tr
 

@@ -13,7 +13,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.roofline import a_float
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
-from gpuviz.scenes.roofline_points import (
+from gpuviz.scenes.together.roofline_points import (
     DOCUMENT,
     TILES,
     Point,
@@ -23,7 +23,7 @@ from gpuviz.scenes.roofline_points import (
     share,
     speed,
 )
-from gpuviz.scenes.roofline_view import Picture, listed, roofline
+from gpuviz.scenes.together.roofline_view import Picture, listed, roofline
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

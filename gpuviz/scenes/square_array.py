@@ -11,13 +11,13 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
-from gpuviz.scenes import square_trials
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.request_shape import verdict
-from gpuviz.scenes.request_view import draw, lay_out
-from gpuviz.scenes.request_words import counted
-from gpuviz.scenes.square_trials import PUBLISHED, Trial, Triple, alike, trial_of
-from gpuviz.scenes.square_walk import Walk, picture, walk_of
+from gpuviz.scenes.global_memory import square_trials
+from gpuviz.scenes.global_memory.square_trials import PUBLISHED, Trial, Triple, alike, trial_of
+from gpuviz.scenes.global_memory.square_walk import Walk, picture, walk_of
+from gpuviz.scenes.request.shape import verdict
+from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.request.words import counted
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

@@ -17,7 +17,12 @@ from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.coarsening_view import (
+from gpuviz.scenes.request.requests import Request, first_requests
+from gpuviz.scenes.request.shape import shape, verdict
+from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
+from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.request.words import nouns
+from gpuviz.scenes.together.coarsening_view import (
     Cells,
     Cost,
     cell_map,
@@ -27,11 +32,6 @@ from gpuviz.scenes.coarsening_view import (
     map_height,
     number,
 )
-from gpuviz.scenes.request import Request, first_requests
-from gpuviz.scenes.request_shape import shape, verdict
-from gpuviz.scenes.request_story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request_view import draw, lay_out
-from gpuviz.scenes.request_words import nouns
 from gpuviz.trace import I64
 from gpuviz.words import tr
 

@@ -24,8 +24,8 @@ from gpuviz.scenes.base import (
     Values,
 )
 from gpuviz.scenes.measured import badge_of, device_of, time_of
-from gpuviz.scenes.transpose_block import Block, Pass, block_of
-from gpuviz.scenes.transpose_view import Now, side, tiles
+from gpuviz.scenes.shared_memory.transpose_block import Block, Pass, block_of
+from gpuviz.scenes.shared_memory.transpose_view import Now, side, tiles
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 

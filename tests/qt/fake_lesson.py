@@ -13,7 +13,7 @@ from gpuviz.arguments import parse
 from gpuviz.compile import Program
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import Cancelled
+from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.memory.counting import Counter
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
@@ -161,12 +161,15 @@ class FakePerform:
     findings: tuple[Finding, ...] = ()
     roles: tuple[str, ...] = ("pairs",)
     planned: bool = False  # whether there is a launch that a GPU could run
+    ships: bool = False  # whether there is prebuilt PTX
 
     def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
-                 progress: Progress, cancel: Cancel) -> Performance:
-        """The performance of a lesson."""
+                 progress: Progress, cancel: Cancel, prebuilt: bool = False) -> Performance:
+        """The performance of a lesson; of PTX that ships only if there is some."""
+        if prebuilt and not self.ships:
+            raise UnavailableError("has to be compiled")
         self.asked.append(dict(values))
-        if self.slow(values):
+        if self.slow(values) and not prebuilt:
             self._wait(values, progress, cancel)
         if error := self.error(values):
             raise error

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from gpuviz.qt import playback
 from gpuviz.qt.playback import SPEEDS, Playback
+from gpuviz.scenes.base import Step, Story
 
 STATE = Playback(t=1.5, bounds=(0.0, 1.0, 2.0, 4.0))
 
@@ -48,3 +50,14 @@ def test_speeds_stop_at_the_ends_of_their_table() -> None:
         state = playback.paced(state, True)
     assert state.speed == SPEEDS[-1]
     assert playback.paced(state, False).speed == SPEEDS[-2]
+
+
+def test_a_new_story_is_entered_at_the_place_there_was() -> None:
+    def story(*starts: float) -> Story:
+        steps = tuple(Step(a, b, "load", "", "", 1, "") for a, b in pairwise(starts))
+        return Story("", "", steps, lambda t, stage: stage.frame())
+
+    stretched = playback.told(STATE, story(0.0, 2.0, 4.0, 5.0), keep=True)
+    assert stretched.t == 3.0  # in the middle of the second step
+    assert playback.told(STATE, story(0.0, 1.0), keep=True).t == 0.375
+    assert playback.told(STATE, story(0.0, 1.0, 2.0, 4.0)).t == 0.0

@@ -12,7 +12,7 @@ from gpuviz.scenes import alignment
 from gpuviz.scenes.alignment import LESSON
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request import Request, requests_of
+from gpuviz.scenes.request.requests import Request, requests_of
 from tests.scenes import pictures
 
 LAYOUTS = ("packed", "aligned", "arrays")

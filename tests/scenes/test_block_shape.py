@@ -12,11 +12,11 @@ from gpuviz.errors import InputError
 from gpuviz.occupancy import occupancy
 from gpuviz.runners import sweep
 from gpuviz.scenes.base import Story
-from gpuviz.scenes.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
-from gpuviz.scenes.block_shape_tables import BEST
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request import first_requests
+from gpuviz.scenes.request.requests import first_requests
+from gpuviz.scenes.together.block_atlas import Atlas, gigaflops
+from gpuviz.scenes.together.block_shape_tables import BEST
 from tests.scenes import pictures
 
 CASES = {f"{x} x {y}": {"x": x, "y": y}

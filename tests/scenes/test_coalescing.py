@@ -17,8 +17,8 @@ from gpuviz.errors import InputError
 from gpuviz.qt.fonts import font
 from gpuviz.scenes.coalescing import LESSON, expected_sectors
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request import Request, requests_of
-from gpuviz.scenes.request_words import ordinal
+from gpuviz.scenes.request.requests import Request, requests_of
+from gpuviz.scenes.request.words import ordinal
 
 CASES = {
     "stride 2": {},

@@ -10,7 +10,7 @@ from gpuviz.draw.marks import Boxes, Lines
 from gpuviz.memory.constant import passes, schedule
 from gpuviz.scenes.constant_memory import LESSON, SPACES, expected
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.served import costs
+from gpuviz.scenes.shared_memory.served import costs
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

@@ -8,7 +8,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.divergence import LESSON, cost_of, way_of
-from gpuviz.scenes.divergence_view import Way
+from gpuviz.scenes.global_memory.divergence_view import Way
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 

@@ -9,9 +9,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.histogram import LESSON, expected_sectors
-from gpuviz.scenes.histogram_count import Counting, counting_of
-from gpuviz.scenes.histogram_view import cost_of
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.together.histogram_count import Counting, counting_of
+from gpuviz.scenes.together.histogram_view import cost_of
 from tests.scenes import pictures
 
 WAYS = ("global_atomics", "shared_atomics", "privatised")

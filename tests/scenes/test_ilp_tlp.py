@@ -10,9 +10,9 @@ from gpuviz.compile import nvrtc
 from gpuviz.occupancy import occupancy
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
-from gpuviz.scenes.latency import Latency, cycles_of
-from gpuviz.scenes.latency_charts import ELEMENTS, LOADS, WARPS, rates_of
 from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.together.latency import Latency, cycles_of
+from gpuviz.scenes.together.latency_charts import ELEMENTS, LOADS, WARPS, rates_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

@@ -8,11 +8,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.scenes.base import Value
+from gpuviz.scenes.matmul.boundary_view import dropped
+from gpuviz.scenes.matmul.parameters import block_of, sizes_of, thread_of
+from gpuviz.scenes.matmul.results import outcome
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
 from gpuviz.scenes.matmul_boundary import LESSON
-from gpuviz.scenes.matmul_boundary_view import dropped
-from gpuviz.scenes.matmul_parameters import block_of, sizes_of, thread_of
-from gpuviz.scenes.matmul_results import outcome
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 

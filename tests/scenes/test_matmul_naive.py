@@ -9,13 +9,13 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.base import Value
+from gpuviz.scenes.matmul.parameters import sizes_of
+from gpuviz.scenes.matmul.ratio import CARDS, Ratios, ratios, said
+from gpuviz.scenes.matmul.reads import costs, costs_by_step
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul.table import fitting, whole
+from gpuviz.scenes.matmul.time import naive_moments
 from gpuviz.scenes.matmul_naive import LESSON, expected_loads
-from gpuviz.scenes.matmul_parameters import sizes_of
-from gpuviz.scenes.matmul_ratio import CARDS, Ratios, ratios, said
-from gpuviz.scenes.matmul_reads import costs, costs_by_step
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_table import fitting, whole
-from gpuviz.scenes.matmul_time import naive_moments
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 

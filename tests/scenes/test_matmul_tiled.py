@@ -16,12 +16,12 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.qt.fonts import font
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul_parameters import sizes_of
-from gpuviz.scenes.matmul_reads import Sizes, tally, words
-from gpuviz.scenes.matmul_scene import Multiplication, multiplication
-from gpuviz.scenes.matmul_table import repeats
+from gpuviz.scenes.matmul.parameters import sizes_of
+from gpuviz.scenes.matmul.reads import Sizes, tally, words
+from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul.table import repeats
+from gpuviz.scenes.matmul.time import at, moments
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
-from gpuviz.scenes.matmul_time import at, moments
 from gpuviz.scenes.perform import Performance, perform
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}

@@ -10,7 +10,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.scenes.matrix_layout import LESSON, expected_sectors
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request import requests_of
+from gpuviz.scenes.request.requests import requests_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

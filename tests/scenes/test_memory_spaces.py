@@ -9,7 +9,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.scenes.memory_spaces import LESSON, VARIANTS
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.spaces import SPACES, Space, order_of, placement_of, spaces_of
+from gpuviz.scenes.shared_memory.spaces import SPACES, Space, order_of, placement_of, spaces_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

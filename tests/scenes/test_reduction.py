@@ -10,7 +10,7 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.reduction import LESSON, expected_wavefronts
-from gpuviz.scenes.reduction_rounds import Rounds, rounds_of
+from gpuviz.scenes.together.reduction_rounds import Rounds, rounds_of
 from tests.scenes import pictures
 
 WAYS = ("interleaved", "packed", "sequential", "shuffled")

@@ -9,12 +9,12 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
-from gpuviz.scenes import square_trials
+from gpuviz.scenes.global_memory import square_trials
+from gpuviz.scenes.global_memory.square_trials import PUBLISHED, Trial, trial_of
+from gpuviz.scenes.global_memory.square_walk import Walk, walk_of
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.square_array import LESSON
-from gpuviz.scenes.square_trials import PUBLISHED, Trial, trial_of
-from gpuviz.scenes.square_walk import Walk, walk_of
 from tests.scenes import pictures
 
 CASES = {

@@ -9,8 +9,8 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.shared_memory.transpose_block import Block, block_of
 from gpuviz.scenes.transpose import LESSON, VARIANTS
-from gpuviz.scenes.transpose_block import Block, block_of
 from tests.scenes import pictures
 
 CASES = {v: {"variant": v} for v in VARIANTS} | {

@@ -1,0 +1,1 @@
+"""Pieces of the four lessons on matrix multiplication."""

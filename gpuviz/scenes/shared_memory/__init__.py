@@ -1,0 +1,1 @@
+"""Pieces of the lessons on shared, constant and other memories."""

@@ -1,0 +1,121 @@
+"""What is known of every block shape: occupancy, sectors a request, measured times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.draw.color import Float
+from gpuviz.occupancy import Occupancy
+from gpuviz.runners.sweep import MOST, SIZE, Predictions, Times
+from gpuviz.scenes.together.occupancy_fit import Demand, names
+from gpuviz.trace import I64
+from gpuviz.words import tr
+
+BANDS = (16, 24, 32)  # the widths at which the published map has its bands
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """All shapes of up to 32 x 32 threads; maps are (32, 32), rows BY, columns BX, both from 1."""
+
+    arch: Architecture
+    registers: int
+    predictions: Predictions | None
+    times: Times | None
+
+    @cached_property
+    def threads(self) -> I64:
+        """Threads of a block."""
+        each = np.arange(1, MOST + 1)
+        return np.asarray(each[:, None] * each)
+
+    @cached_property
+    def _by_threads(self) -> dict[int, Occupancy]:
+        """Occupancy depends on nothing but the number of threads."""
+        return {n: Demand(n, self.registers, 0).on(self.arch)
+                for n in np.unique(self.threads).tolist()}  # fmt: skip
+
+    def occupancy(self, x: int, y: int) -> Occupancy:
+        """Of one shape."""
+        return self._by_threads[x * y]
+
+    @cached_property
+    def resident(self) -> Float:
+        """Warps resident, as a share of those the multiprocessor has room for."""
+        known, where = np.unique(self.threads, return_inverse=True)
+        share = np.array([self._by_threads[n].fraction for n in known.tolist()])
+        return np.asarray(share[where].reshape(MOST, MOST))
+
+    @cached_property
+    def sectors(self) -> Float | None:
+        """Sectors of a load request, on average."""
+        return self.predictions.per_request if self.predictions else None
+
+    @cached_property
+    def traffic(self) -> Float | None:
+        """Sectors for 32 products: idle lanes make it more."""
+        return self.predictions.for_products if self.predictions else None
+
+    @property
+    def milliseconds(self) -> Float | None:
+        """Measured times."""
+        return self.times.milliseconds if self.times else None
+
+    @cached_property
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """BX and BY of all shapes, the fastest first; none without times."""
+        if self.times is None:
+            return ()
+        rows, columns = np.divmod(np.argsort(self.times.milliseconds, axis=None), MOST)
+        return tuple((int(x) + 1, int(y) + 1) for x, y in zip(columns, rows, strict=True))
+
+    def limit(self, x: int, y: int) -> str:
+        """What keeps more blocks of a shape from a multiprocessor."""
+        return ", ".join(names()[key] for key in self.occupancy(x, y).limiters)
+
+    def tip(self, row: int, column: int) -> str:
+        """What hovering a cell of any map says."""
+        x, y = column + 1, row + 1
+        warps = -(-x * y // 32)
+        share = percent(float(self.resident[row, column]))
+        lines = [
+            tr("block {x} × {y}: {threads} threads in {warps} warps", x=x, y=y, threads=x * y,
+               warps=warps),
+            tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)),
+        ]  # fmt: skip
+        if self.sectors is not None and self.traffic is not None:
+            lines.append(tr("{n} sectors a request, {m} for 32 products",
+                            n=short(float(self.sectors[row, column])),
+                            m=short(float(self.traffic[row, column]))))  # fmt: skip
+        if self.milliseconds is not None:
+            lines.append(in_ms(float(self.milliseconds[row, column])))
+        return "\n".join(lines)
+
+    def around(self, values: Float, width: int) -> tuple[float, float]:
+        """The median over BY at BX = `width`, and that of the widths beside it."""
+        beside = [w - 1 for w in (width - 1, width + 1) if w <= MOST]
+        return float(np.median(values[:, width - 1])), float(np.median(values[:, beside]))
+
+
+def gigaflops(milliseconds: float) -> float:
+    """Additions and multiplications of the product, in 10^9 a second."""
+    return 2 * SIZE**3 / milliseconds / 1e6
+
+
+def percent(share: float) -> str:
+    """`94 %`."""
+    return f"{100 * share:.0f} %"
+
+
+def short(value: float) -> str:
+    """At most two places: 2.5, 16, 1.37."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def in_ms(milliseconds: float) -> str:
+    """Three digits of milliseconds."""
+    return tr("{n} ms", n=f"{milliseconds:.3g}")
