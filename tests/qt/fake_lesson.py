@@ -169,7 +169,7 @@ class FakePerform:
         if prebuilt and not self.ships:
             raise UnavailableError("has to be compiled")
         self.asked.append(dict(values))
-        if self.slow(values) and not prebuilt:
+        if not prebuilt and self.slow(values):
             self._wait(values, progress, cancel)
         if error := self.error(values):
             raise error
