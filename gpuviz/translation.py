@@ -12,7 +12,7 @@ import argparse
 import ast
 import string
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,14 +97,14 @@ def _of_parameter(parameter: Parameter) -> Iterator[str]:
     yield from (choice.label for choice in parameter.choices)
 
 
-def gaps(language: str) -> Gaps:
-    """What a catalogue lacks, what it holds in vain, and where its {names} differ.
+def gaps(language: str, wanted: Collection[str]) -> Gaps:
+    """What a catalogue of the wanted texts lacks, holds in vain, and where its {names} differ.
 
     Raises
     ------
     FormatError : there is no such catalogue, or it is damaged
     """
-    wanted, found = texts(), words.catalogue(language)
+    found = words.catalogue(language)
     missing = tuple(text for text in wanted if not found.get(text))
     stale = tuple(text for text in found if text not in wanted)
     misfilled = tuple(text for text in found if fields(text) != fields(found[text]))
@@ -129,7 +129,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def report(language: str) -> int:
     """Print the gaps of a catalogue; 1 when there are any."""
-    found, places = gaps(language), texts()
+    places = texts()
+    found = gaps(language, places)
     for text in found.missing:
         print(f"{places[text]}\n  {text!r}")
     for text in found.stale:

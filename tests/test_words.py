@@ -27,7 +27,7 @@ def test_there_is_a_spanish_catalogue() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_catalogues_are_complete(language: str) -> None:
-    gaps = translation.gaps(language)
+    gaps = translation.gaps(language, translation.texts())
     assert gaps.missing == (), f"run python -m gpuviz.translation --missing {language}"
     assert gaps.stale == ()
     assert gaps.misfilled == ()
@@ -81,9 +81,11 @@ def test_what_a_catalogue_lacks_is_told(
 ) -> None:
     broken = {"Coalescing": "", "no such text": "x", "{n} blocks": "{m} bloques"}
     monkeypatch.setattr(words, "catalogue", lambda language: broken)
-    gaps = translation.gaps("es")
-    assert "Coalescing" in gaps.missing and "Global memory" in gaps.missing
-    assert "no such text" in gaps.stale and gaps.misfilled == ("{n} blocks",)
+    wanted = {"Coalescing": "here", "Global memory": "there", "{n} blocks": "there"}
+    gaps = translation.gaps("es", wanted)
+    assert gaps == translation.Gaps(("Coalescing", "Global memory"), ("no such text",),
+                                    ("{n} blocks",))  # fmt: skip
+    monkeypatch.setattr(translation, "texts", lambda: wanted)
     assert translation.main(["--missing", "es"]) == 1
     assert "no longer used: 'no such text'" in capsys.readouterr().out
 
