@@ -1,6 +1,7 @@
 """What every test starts from: no display, no user settings, and the same examples each time."""
 
 import ctypes
+import importlib.util
 import os
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -27,6 +28,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         os.environ[variable] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def application(request: pytest.FixtureRequest) -> None:
+    """One application with widgets for the session: tests that draw must not make a lesser one.
+
+    Not where Qt is missing, as on a GPU host that runs tests/gpu alone.
+    """
+    if importlib.util.find_spec("PySide6"):
+        request.getfixturevalue("qapp")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
