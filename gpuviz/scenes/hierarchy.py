@@ -90,7 +90,7 @@ def organisation(run: Run, shown: int) -> Organisation:
 
 def placement(run: Run) -> Placed | None:
     """The multiprocessor of each block as measured; None when that was not measured."""
-    measurement: Measurement | None = getattr(run, "measurement", None)
+    measurement: Measurement | None = run.measurement
     if measurement is None or measurement.placement is None:
         return None
     found = measurement.placement

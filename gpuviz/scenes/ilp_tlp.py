@@ -114,7 +114,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     one = Latency(blocks * -(-threads // 32), independent, cycles_of(arch), wait)
     variants = tuple(_variant(runs[str(n)], n, arch, threads, wait) for n in LOADS)
     rates = rates_of(runs[_SWEEP])
-    found = getattr(runs[_SWEEP], "measurement", None)
+    found = runs[_SWEEP].measurement
     badge = tr("unavailable") if rates is None or found is None else (
         tr("recorded") if found.badge == "recorded" else tr("live"))  # fmt: skip
     device = tr("no GPU and no recording") if rates is None or found is None else found.device.name

@@ -27,7 +27,7 @@ class Timed:
 
 def time_of(run: Run) -> Timed | None:
     """How long a run's launch took on a GPU; None when none has run it."""
-    measurement = getattr(run, "measurement", None)
+    measurement = run.measurement
     timing = getattr(measurement, "timing", None)
     if measurement is None or timing is None:
         return None

@@ -129,7 +129,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
 def _measured_badge(runs: Mapping[str, Run]) -> str:
     """Live or recorded."""
-    found = next(m for r in runs.values() if (m := getattr(r, "measurement", None)) is not None)
+    found = next(m for r in runs.values() if (m := r.measurement) is not None)
     return tr("recorded") if found.badge == "recorded" else tr("live")
 
 

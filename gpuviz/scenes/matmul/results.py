@@ -181,7 +181,7 @@ def summary(
 
 def _returned(stage: Stage, runs: Sequence[Run]) -> table.Column:
     """How far what a GPU returned is from the emulated result."""
-    found = [getattr(run, "measurement", None) for run in runs]
+    found = [run.measurement for run in runs]
     cells = tuple("–" if m is None else number(m.differences.get("P", 0.0)) for m in found)
     first = next((m for m in found if m is not None), None)
     word = tr("unavailable") if first is None else (

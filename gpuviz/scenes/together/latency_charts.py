@@ -54,7 +54,7 @@ def rates_of(run: Run) -> Float | None:
 
     None when no GPU noted when its blocks started and ended.
     """
-    placement = getattr(getattr(run, "measurement", None), "placement", None)
+    placement = getattr(run.measurement, "placement", None)
     if placement is None or len(placement.block) != len(WARPS) * len(LOADS):
         return None
     lasted = np.empty(len(placement.block))

@@ -61,7 +61,7 @@ def point_of(role: str, name: str, run: Run, basis: str) -> Point:
 def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, str] | None:
     """The ceilings a GPU reached and its name, None when no run was measured."""
     for run in runs.values():
-        found = getattr(run, "measurement", None)
+        found = run.measurement
         peaks: Peaks | None = getattr(found, "peaks", None)
         if found is not None and peaks is not None:
             return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.device.name
