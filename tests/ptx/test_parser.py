@@ -145,11 +145,18 @@ def test_branch_tables_and_sections_are_read():
         (HEAD + ".global .u32 a = 08;", "expected an integer"),
         (HEAD + ".visible .entry k() { @5 ret; }", "guard"),
         (HEAD + "\x01", "unexpected character"),
+        (HEAD + ".visible .entry k() { bra NOWHERE; ret; }", "line 4: there is no label NOWHERE"),
+        (HEAD + ".global .f32 a = -x;", "line 4: not understood"),
     ],
 )
 def test_what_is_not_ptx_is_refused_with_its_line(text, words):
     with pytest.raises(FormatError, match=words):
         parse(text)
+
+
+def test_managed_variables_are_variables():
+    found = variable(".visible .global .attribute(.managed) .align 4 .b8 m[128];")
+    assert (found.name, found.size, found.align) == ("m", 128, 4)
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_100"])

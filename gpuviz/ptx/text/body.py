@@ -49,6 +49,16 @@ class BodyReader:
         self._scopes.append(_Scope())
         while self._scopes:
             self._statement()
+        self._check_labels()
+
+    def _check_labels(self) -> None:
+        for instruction in self.body:
+            if instruction.opcode.name == "bra":
+                for target in instruction.operands:
+                    if not isinstance(target, Sym) or target.name not in self.labels:
+                        name = getattr(target, "name", target)
+                        raise FormatError(f"PTX line {instruction.ptx_line}: there is no label "
+                                          f"{name} to branch to")
 
     # ---------------------------------------------------------------- statements
 

@@ -28,6 +28,9 @@ def read_variable_list(s: Stream, space: str, *, extern: bool = False,
         word = s.next()
         if word == ".align":
             align = number_value(s.next())
+        elif word == ".attribute":  # `.attribute(.managed)`: of the host's memory, too
+            s.skip_to(")")
+            s.expect(")")
         elif word in (".v2", ".v4", ".v8"):
             lanes = int(word[2:])
         elif word[1:] in _ELEMENT_TYPES:

@@ -22,7 +22,11 @@ def parse(text: str) -> Module:
     ------
     FormatError : the text is not PTX; the message names the line
     """
-    return _ModuleReader(Stream(tokens(text)), text).read()
+    stream = Stream(tokens(text))
+    try:
+        return _ModuleReader(stream, text).read()
+    except (ValueError, IndexError) as error:  # a literal or a type that is none
+        raise FormatError(f"PTX line {stream.line}: not understood ({error})") from error
 
 
 class _ModuleReader:
