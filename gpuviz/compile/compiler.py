@@ -82,7 +82,7 @@ def load_program(
 def read_text(path: Path) -> str:
     """Text of a source file; InputError in words when it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return path.read_text(encoding="utf-8-sig", errors="replace")  # some editors write a BOM
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from error
 

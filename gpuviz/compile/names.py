@@ -92,9 +92,8 @@ def entry_name(kernels: Sequence[str], wanted: str = "") -> str:
     if len(fits) == 1:
         return fits[0]
     if fits:
-        raise InputError(
-            f"Kernel name {wanted!r} is ambiguous: give one of these instead.\n{_listed(fits)}"
-        )
+        why = f"Kernel name {wanted!r} is ambiguous" if wanted else "The file has several kernels"
+        raise InputError(f"{why}: name one of these.\n{_listed(fits)}")
     raise InputError(_nothing(kernels, wanted))
 
 
