@@ -26,6 +26,7 @@ from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
+from gpuviz.runners.measured_form import CASE, LANES, LAUNCH, records
 from gpuviz.trace import U64, Bool, Op
 
 NOISY = "_raw"  # hardware counters that include arbitration between warps
@@ -81,7 +82,7 @@ def load(path: Path) -> Measured:
         raise FormatError(f"{path} holds neither \"launches\" nor \"cases\"")
     return Measured(str(content.get("device", "unknown device")),
                     architecture(str(content.get("compute_capability", "9.0"))),
-                    tuple(content.get("launches", ())), tuple(content.get("cases", ())),
+                    records(content, "launches", LAUNCH), records(content, "cases", CASE),
                     path.parent)
 
 
@@ -97,16 +98,11 @@ def compare(measured: Measured, level: Level = "sass",
 
 def job_of(measured: Measured, launch: Mapping[str, Any]) -> Job:
     """The launch a record describes."""
-    try:
-        source, grid, block = launch["source"], tuple(launch["grid"]), tuple(launch["block"])
-        arguments = tuple(map(parse, launch["args"]))
-    except KeyError as error:
-        raise FormatError(f"launch {launch.get('name', '?')} has no {error}") from None
-    program = load_program(_find(measured.folder, source), arch=compile_arch(measured.arch.sm),
-                           defines=launch.get("defines", {}))
+    program = load_program(_find(measured.folder, launch["source"]),
+                           arch=compile_arch(measured.arch.sm), defines=launch.get("defines", {}))
     return Job(program, entry_name(program.kernels, launch.get("entry", "")),
-               triple(grid, "grid"), triple(block, "block"), arguments,
-               int(launch.get("dynamic_shared", 0)))
+               triple(tuple(launch["grid"]), "grid"), triple(tuple(launch["block"]), "block"),
+               tuple(map(parse, launch["args"])), launch.get("dynamic_shared", 0))
 
 
 def _find(folder: Path, source: str) -> Path:
@@ -141,11 +137,8 @@ def _noise(predicted: int, measured: float) -> bool:
 
 
 def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Comparison:
-    try:
-        index = np.array(case["index"], np.int64).reshape(1, 32)
-        width, op, value = int(case["width_bytes"]), case["op"], float(case["wavefronts"])
-    except (KeyError, ValueError) as error:
-        raise FormatError(f"case {number} is not a pattern of 32 lanes: {error}") from None
+    index = np.array(case["index"], np.int64).reshape(1, LANES)
+    width, op, value = case["width_bytes"], case["op"], float(case["wavefronts"])
     address = np.where(index < 0, 0, index * width).astype(np.uint64)
     return Comparison(str(case.get("pattern", number)), f"{op} {8 * width}-bit wavefronts",
                       _pattern_wavefronts(arch, op, address, index >= 0, width), value)
