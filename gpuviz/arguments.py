@@ -143,7 +143,11 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
             return DTYPES[spec.dtype](spec.value)
     if spec.fill.startswith("@"):
         return _from_file(spec, Path(spec.fill[1:]))
-    return _filled(spec, np.dtype(DTYPES[spec.dtype]), seed_index)
+    try:
+        return _filled(spec, np.dtype(DTYPES[spec.dtype]), seed_index)
+    except (MemoryError, ValueError):  # ValueError: beyond what any array may have
+        raise InputError(f"Argument {spec}: {spec.size:,} bytes are more than the memory of this "
+                         "machine.") from None
 
 
 def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDArray[Any]:

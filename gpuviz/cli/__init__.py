@@ -9,17 +9,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from gpuviz import __version__
 from gpuviz.cli import check, count, device, list_, record, render, run, verify
-from gpuviz.errors import Error, UnavailableError
+from gpuviz.errors import Error, InputError, UnavailableError
 
 COMMANDS = (list_, count, check, render, verify, run, device, record)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line, as all other errors are told."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    root = argparse.ArgumentParser(
+    root = _Parser(
         prog="gpuviz", description="See what a GPU's memory system makes of a real CUDA kernel. "
         "Without a command the window opens.")
     root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
@@ -35,12 +43,12 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
-    arguments = parser().parse_args(argv)
-    if arguments.command is None:
-        from gpuviz import app
-
-        return app.main()
     try:
+        arguments = parser().parse_args(argv)
+        if arguments.command is None:
+            from gpuviz import app
+
+            return app.main()
         return int(arguments.run(arguments))
     except UnavailableError as error:
         print(f"gpuviz: {error}", file=sys.stderr)

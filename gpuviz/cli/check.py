@@ -37,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-
     from gpuviz.ptx.check import unsupported
 
     program = load_program(path, arch=compile_arch(arguments.arch),
@@ -54,8 +53,8 @@ def _text(found: dict[str, Any]) -> str:
     for kernel in found["kernels"]:
         lines.append(f"  {kernel['name']}: " + ("supported" if kernel["supported"] else
                                                 f"{len(kernel['unsupported'])} unsupported"))
-        lines += [f"    CUDA line {p['line'] or '?'}, PTX line {p['ptx_line']}: {p['text']} "
-                  f"({p['reason']})" for p in kernel["unsupported"]]
+        lines += [f"    CUDA line {p['line'] or '?'}, PTX line {p['ptx_line']}: {p['opcode']} "
+                  f"({p['why']})" for p in kernel["unsupported"]]
     if not found["kernels"]:
         lines.append("  no kernels")
     return "\n".join(lines)

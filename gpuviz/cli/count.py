@@ -8,10 +8,9 @@ import sys
 from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.cli.launch import add_launch, jobs
+from gpuviz.cli.launch import add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
-from gpuviz.errors import InputError
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -35,20 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="count what the assembler made of the code, or the PTX as written")
     parser.add_argument("--blocks", type=_blocks, default=None, metavar="all|N",
                         help="emulate all blocks (default), or N spread over the grid")
-    parser.add_argument("--budget", type=int, default=Options.budget, metavar="N",
+    parser.add_argument("--budget", type=at_least_one, default=Options.budget, metavar="N",
                         help="stop after this many thread instructions (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _blocks(text: str) -> int | None:
-    return None if text == "all" else int(text)
+    return None if text == "all" else at_least_one(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, print, 0."""
     arch = architecture(arguments.arch)
-    if arguments.blocks is not None and arguments.blocks < 1:
-        raise InputError(f"--blocks must be 'all' or at least 1, not {arguments.blocks}")
     options = Options(record=(), max_blocks=arguments.blocks, budget=arguments.budget)
     runs = {role: emulated.run(job, arch, level=arguments.level, options=options)
             for role, job in jobs(arguments).items()}

@@ -49,7 +49,18 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 def numbers(text: str) -> tuple[int, ...]:
     """`16,16` as numbers."""
-    return tuple(int(part) for part in text.split(","))
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not one to three whole numbers, as in 16 or 16,16") from None
+
+
+def at_least_one(text: str) -> int:
+    """A whole number from 1 up."""
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
@@ -63,10 +74,22 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
     return found
 
 
+def _check_idle(arguments: argparse.Namespace) -> None:
+    """Refuse options that would change nothing."""
+    of_files = ("entry", "grid", "block", "dynamic_shared", "define", "arg")
+    idle = [name for name in (of_files if arguments.scene else ("set",)) if vars(arguments)[name]]
+    if idle:
+        option = "--" + idle[0].replace("_", "-")
+        raise InputError(f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE"
+                         if arguments.scene else
+                         f"{option} is for --scene: a FILE takes --arg and --define")
+
+
 def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches asked for, by role ("" for a kernel file)."""
     if arguments.scene and arguments.file:
         raise InputError("give either a FILE or --scene, not both")
+    _check_idle(arguments)
     if arguments.scene:
         chosen = lesson(arguments.scene)
         given: dict[str, Value] = dict(pairs(arguments.set, "--set"))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.cli.device import add_device
+from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import Error, InputError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="every lesson")
     parser.add_argument("--check", action="store_true", help="measure nothing: list the launches "
                         "that FILE does not hold, or not any more")
-    parser.add_argument("--repeat", type=int, default=100, metavar="N",
+    parser.add_argument("--repeat", type=at_least_one, default=100, metavar="N",
                         help="launches to time (default %(default)s)")
     add_device(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="architecture to count by (default sm_90)")
     parser.add_argument("--level", choices=("sass", "ptx"),
                         help="tell of the assembler's code or of the PTX (default sass)")
-    parser.add_argument("--time", type=float, default=None, metavar="T",
+    parser.add_argument("--time", type=finite, default=None, metavar="T",
                         help="seconds into the story (default: the middle)")
     _add_looks(parser)
     add_language(parser)
@@ -54,23 +55,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_looks(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--range", type=float, nargs=2, metavar=("A", "B"),
+    parser.add_argument("--range", type=finite, nargs=2, metavar=("A", "B"),
                         help="seconds a film or page begins and ends at (default: all)")
     parser.add_argument("--fps", type=int, default=20, help="pictures a second (default 20)")
     parser.add_argument("--once", action="store_true", help="play a film once, not again and again")
     parser.add_argument("--size", type=_size, metavar="WxH", help="pixels (default 1920x1080)")
-    parser.add_argument("--pixels", type=float, default=1.0, metavar="N",
-                        help="image pixels to each pixel of --size, 1 to 4 (default 1)")
+    parser.add_argument("--pixels", type=finite, default=1.0, metavar="N",
+                        help="image pixels to each pixel of --size, 0.1 to 8 (default 1)")
     parser.add_argument("--transparent", action="store_true", help="a picture without its ground")
     parser.add_argument("--theme", choices=tuple(THEMES), help="colours (default dark)")
-    parser.add_argument("--scale", type=float, help="enlarge letters (default 1)")
+    parser.add_argument("--scale", type=_scale, help="enlarge letters, up to 4 (default 1)")
     parser.add_argument("--format", default="png", metavar="SUFFIX",
                         help="with --all: what to write of each lesson (default png)")
 
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.lower().partition("x")
-    return int(width), int(height)
+    try:
+        return int(width), int(height)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT, as in 1920x1080") from None
+
+
+def finite(text: str) -> float:
+    """A number that is neither infinite nor NaN."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return number
+
+
+def _scale(text: str) -> float:
+    if not 0.5 <= (number := finite(text)) <= 4:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0.5 to 4")
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,7 +111,12 @@ def _all(arguments: argparse.Namespace) -> int:
     if arguments.scene or arguments.source or arguments.set or arguments.compare:
         raise InputError("--all draws every lesson as it is: leave --scene, --from, --set and "
                          "--compare away")
+    from gpuviz.qt import saving
+
     suffix = "." + arguments.format.lstrip(".").lower()
+    saving.check_suffix(Path(f"LESSON{suffix}"))
+    if arguments.output.exists() and not arguments.output.is_dir():
+        raise InputError(f"{arguments.output} is a file: with --all OUT is a folder")
     failed = 0
     with headless.session():
         for one in SCENES:

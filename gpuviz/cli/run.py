@@ -10,10 +10,10 @@ from typing import Any
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_launch, jobs
+from gpuviz.cli.launch import add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
-from gpuviz.errors import InputError, KernelFault, UnsupportedError
+from gpuviz.errors import KernelFault, UnsupportedError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
     add_device(parser)
-    parser.add_argument("--repeat", type=int, default=100, metavar="N",
+    parser.add_argument("--repeat", type=at_least_one, default=100, metavar="N",
                         help="launches to time (default %(default)s)")
     parser.add_argument("--cache", choices=("warm", "flushed", "rotated"), default="warm",
                         help="what launches find in L2: what the last one left, nothing, or other "
@@ -48,8 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, print, 0."""
-    if arguments.repeat < 1:
-        raise InputError(f"--repeat must be at least 1, not {arguments.repeat}")
     with Gpu(arguments.device) as gpu:
         arguments.arch = gpu.facts().sm
         arch = architecture(gpu.facts().capability)

@@ -72,6 +72,8 @@ def check_limits(job: Job, arch: Architecture) -> None:
 
 
 def _check_shared(job: Job, arch: Architecture) -> None:
+    if job.dynamic_shared < 0:
+        raise LaunchError(f"dynamic shared memory of {job.dynamic_shared} bytes: give 0 or more")
     static = job.resources.static_shared_bytes if job.resources else 0
     wanted, most = static + job.dynamic_shared, arch.shared_per_block_optin
     if wanted > most:

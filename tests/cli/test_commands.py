@@ -79,7 +79,20 @@ def test_arguments_from_a_file(saxpy: str, tmp_path: Path, capsys: pytest.Captur
     (["count", "--scene", "coalescing", "--set", "steps=1"], "no parameter"),
     (["render", "--scene", "absent", "-o", "x.png"], "there is no lesson"),
     (["render", "--scene", "coalescing", "-o", "x.bmp"], "PNG"),
+    (["render", "--all", "--format", "bmp", "-o", "x"], "cannot be written"),
+    (["render", "--all", "-o", "FILE"], "is a file"),
     (["verify", "absent.json"], "absent.json"),
+    (["frobnicate"], "invalid choice"),
+    (["count", "FILE", "--grid", "4;4", "--block", "256"], "as in 16 or 16,16"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--blocks", "0"], "from 1 up"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "-1"], "from 1 up"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--dynamic-shared", "-4"], "0 or more"),
+    (["count", "FILE", *LAUNCH, "--arg", "f32[99999999999999]=ones", *BUFFERS[2:]], "memory of"),
+    (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set is for --scene"),
+    (["count", "--scene", "coalescing", "--grid", "4"], "--grid is for a FILE"),
+    (["render", "--scene", "coalescing", "--size", "wide", "-o", "x.png"], "as in 1920x1080"),
+    (["render", "--scene", "coalescing", "--time", "nan", "-o", "x.png"], "not a number"),
+    (["render", "--scene", "coalescing", "--scale", "0", "-o", "x.png"], "from 0.5 to 4"),
 ])
 def test_errors_are_one_message_and_status_2(arguments: list[str], words: str, saxpy: str,
                                              capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +126,44 @@ def test_check_names_what_is_unsupported(saxpy: str, tmp_path: Path,
     assert main(["check", str(texture), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)[0]["kernels"][0]
     assert not found["supported"] and found["unsupported"][0]["line"] == 2
+    assert main(["check", str(texture)]) == 1
+    assert "CUDA line 2, PTX line" in capsys.readouterr().out
+
+
+def test_a_source_with_a_byte_order_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]
+                                         ) -> None:
+    file = tmp_path / "windows.cu"
+    file.write_bytes(b"\xef\xbb\xbf" + SAXPY.replace("\n", "\r\n").encode())
+    assert main(["check", str(file)]) == 0
+    assert "saxpy<float>" in capsys.readouterr().out
+
+
+MEASURED = {"source": "k.cu", "grid": [1], "block": [32], "args": ["i32[32]=zeros"],
+            "measured": {"global_store_sectors": 4}}
+PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts": 1}
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    ([], "neither"),
+    ({"launches": None}, '"launches" is not a list'),
+    ({"launches": [3]}, "launches[0] is not an object"),
+    ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches[0] x has no "grid"'),
+    *(({"launches": [{**MEASURED, field: wrong}]}, f'launches[0]: "{field}" is not')
+      for field, wrong in (("grid", 5), ("grid", [1.5]), ("args", [3]), ("args", None),
+                           ("measured", {"a": "x"}), ("dynamic_shared", "x"), ("defines", 3),
+                           ("source", 3), ("entry", 7))),
+    *(({"cases": [{**PATTERN, field: wrong}]}, f'cases[0]: "{field}" is not')
+      for field, wrong in (("op", 3), ("width_bytes", "x"), ("index", [1, 2]),
+                           ("index", [10**30] * 32), ("wavefronts", None))),
+    ({"cases": [{**PATTERN, "width_bytes": 3}]}, "3 bytes"),
+])
+def test_verify_says_what_is_wrong_with_a_file(content: object, words: str, tmp_path: Path,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "measured.json"
+    file.write_text(json.dumps(content))
+    (tmp_path / "k.cu").write_text("__global__ void k(int* a) { a[threadIdx.x] = 1; }")
+    assert main(["verify", str(file)]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
