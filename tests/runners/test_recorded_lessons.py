@@ -11,6 +11,9 @@ from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.perform import job_of
 
 
+RACES = {"matmul-barrier"}  # its kernel lacks a barrier: a GPU computes something else, and may
+
+
 @pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
 def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
     for plan in lesson.plan(lesson.defaults()):
@@ -24,4 +27,5 @@ def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
             pytest.skip(run.level_note)
         compared = compare_run(lesson.id, run, found.measurement.values())
         assert [c for c in compared if not c.equal] == [] and len(compared) > 20
-        assert set(found.measurement.differences.values()) == {0.0}
+        if lesson.id not in RACES:
+            assert set(found.measurement.differences.values()) == {0.0}
