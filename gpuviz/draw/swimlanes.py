@@ -67,12 +67,13 @@ def _boxes(line: Rect, bars: Sequence[Bar], high: float) -> F32:
     """(B, 4) where the bars are."""
     end = bars[-1].end
     rows = round(line.height / high)
+    edge = min(1.0, high * 0.25)  # low rows must not vanish between their edges
     boxes = []
     for bar in bars:
         left, right = (line.x + line.width * t / end for t in (bar.start, bar.end))
         gap = min(_GAP, (right - left) * 0.25)
         top, tall = (line.y, high * rows) if bar.row < 0 else (line.y + bar.row * high, high)
-        boxes.append((left, top + 1, right - left - gap, tall - 2))
+        boxes.append((left, top + edge, right - left - gap, tall - 2 * edge))
     return np.array(boxes, np.float32)
 
 

@@ -11,7 +11,7 @@ from gpuviz.qt.player import Player
 from gpuviz.qt.showing import Showing, showing
 from gpuviz.qt.worker import Failure, Job, Perform, Performer, Variant
 from gpuviz.runners.base import Level
-from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES
 from gpuviz.scenes.perform import Performance
 
@@ -93,6 +93,12 @@ class Director(QObject):
         """Perform anew what was performed already."""
         self.performer.forget()
         self.run()
+
+    def pick(self, values: Values, right: bool) -> None:
+        """What was clicked in a picture: that side with these values, from the beginning."""
+        compared = self._showing is not None and self._showing.compared
+        self._player.seek(self._player.state.start)
+        (self._comparison if compared and right else self._player).set_values(values)
 
     def run(self, *_: object) -> None:
         """Perform the lesson with the values it has now, unless they make no sense."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from gpuviz.errors import Cancelled, Error
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
-from gpuviz.runners.live import Wishes, measure
+from gpuviz.runners.live import Wishes, measure, placed
 from gpuviz.runners.measurement import (
     F64,
     DeviceFacts,
@@ -96,6 +96,17 @@ class Gauged:
 
 
 @dataclass(frozen=True, eq=False)
+class Placed:
+    """The measurement of a target with the places of its blocks; a note tells why there are none.
+
+    It comes after `Gauged`: the numbers need not wait for a kernel that notes where it runs.
+    """
+
+    key: str
+    measurement: Measurement
+
+
+@dataclass(frozen=True, eq=False)
 class Timed:
     """More durations of a target in microseconds."""
 
@@ -131,7 +142,7 @@ class Rested:
     """Nothing is under way any more."""
 
 
-Report = Found | NoGpu | Gauged | Timed | Counted | Sensed | Trouble | Rested
+Report = Found | NoGpu | Gauged | Placed | Timed | Counted | Sensed | Trouble | Rested
 
 
 class Engine:
@@ -238,9 +249,20 @@ class Engine:
     def _gauge(self, gpu: Gpu, target: Target, repeats: int) -> None:
         facts = gpu.facts()
         wishes = Wishes(repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts))
-        made = measure(gpu, target.job(facts.sm), wishes, expected=target.expected,
-                       cancel=self._stop.is_set)  # fmt: skip
+        job = target.job(facts.sm)
+        made = measure(gpu, job, wishes, expected=target.expected, cancel=self._stop.is_set)
         self._report(Gauged(target.key, made))
+        self._report(Placed(target.key, self._placed(gpu, launch_of(job), made)))
+
+    def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
+        """Whatever keeps blocks from being placed, the numbers stand."""
+        try:
+            placement, why = placed(gpu, launch, self._stop.is_set)
+        except (Cancelled, NoDevice):
+            raise
+        except Error as error:
+            placement, why = None, str(error)
+        return replace(made, placement=placement, notes=(why,) if why else ())
 
     def _peaks_of(self, gpu: Gpu, facts: DeviceFacts) -> Peaks | None:
         """Measured once a GPU; without them there are no percentages, and that is all."""

@@ -61,6 +61,7 @@ class Meter(QObject):
     troubled : what is wrong, in words, whenever something new is
     found : `DeviceFacts` of a GPU that was found or chosen
     measured : name of a run, `Measurement`: whole, live or recorded
+    placed : name of a run, live `Measurement` with the places of blocks, or a note why not
     missing : name of a run, why there is no measurement
     timed : name of a run, more durations; counted : name of a run, readings
     sensed : `Telemetry`
@@ -70,6 +71,7 @@ class Meter(QObject):
     troubled = Signal(str)
     found = Signal(object)
     measured = Signal(str, object)
+    placed = Signal(str, object)
     missing = Signal(str, str)
     timed = Signal(str, object)
     counted = Signal(str, object)
@@ -221,6 +223,8 @@ class Meter(QObject):
                 self.sensed.emit(telemetry)
             case engine.Gauged(key, measurement):
                 self.measured.emit(key, measurement)
+            case engine.Placed(key, measurement):
+                self.placed.emit(key, measurement)
             case engine.Timed(key, microseconds):
                 self.timed.emit(key, microseconds)
             case engine.Counted(key, readings):

@@ -1,4 +1,4 @@
-"""The code of the run being told: CUDA source, PTX and machine code, the current line lit."""
+"""The code of the run being told, the current line lit; and where its blocks ran."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from gpuviz.qt import code_text
 from gpuviz.qt.code_text import Code
 from gpuviz.qt.code_view import CodeView
 from gpuviz.qt.controls import Combo, Elided, keep_arrows, keep_space
+from gpuviz.qt.placement_view import PlacementView
 from gpuviz.qt.player import Player
 from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Theme
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
+from gpuviz.words import tr
 
 # Name, language and maker of each tab; one more line here is one more tab.
 TABS = (("source", "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
@@ -43,6 +45,10 @@ class Source(QWidget):
         for view in self.views:
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
+        self.places = PlacementView(theme)
+        self.tabs.addTab(tr("SMs"))
+        self.tabs.setTabToolTip(len(TABS), tr("Which multiprocessor ran which block, and when"))
+        self.stack.addWidget(self.places)
         self.tabs.currentChanged.connect(self._turn)
         self.kernel = Elided("quiet")
         self.remark = Elided("remark")
@@ -65,6 +71,7 @@ class Source(QWidget):
     def show_runs(self, showing: Showing) -> None:
         """Show the code of the runs."""
         self._runs = showing.runs
+        self.places.show_runs(showing)
         roles = list(self._runs)
         role = self._role if self._role in roles else roles[0]
         self.roles.blockSignals(True)
@@ -85,6 +92,7 @@ class Source(QWidget):
         self.kernel.say("")
         self.remark.hide()
         self.roles.hide()
+        self.places.clear()
         for view in self.views:
             view.light(())
             view.show_code("", {})
@@ -101,9 +109,10 @@ class Source(QWidget):
         """The next tab, and the first after the last."""
         self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count())
 
-    def view(self) -> CodeView:
-        """The code in front."""
-        return self.views[self.tabs.currentIndex()]
+    def view(self) -> QWidget:
+        """What takes the focus in the tab in front."""
+        tab = self.tabs.currentIndex()
+        return self.views[tab] if tab < len(self.views) else self.places.canvas
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -127,6 +136,7 @@ class Source(QWidget):
         for view, code in zip(self.views, self._codes, strict=True):
             view.show_code(code.text, code.notes)
             view.setPlaceholderText(code.missing)
+        self.places.show_role(role)
         self._light()
 
     def _follow(self, *_: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -13,6 +13,7 @@ from gpuviz.qt.controls import Ring
 from gpuviz.qt.painter import paint
 from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Theme
+from gpuviz.scenes.base import Values
 from gpuviz.words import tr
 
 SMALLEST = QSize(420, 260)
@@ -24,9 +25,11 @@ class StageView(QWidget):
     Signals
     -------
     broke : an exception met while making a picture
+    picked : values that a click sets, and whether it was in the right half
     """
 
     broke = Signal(object)
+    picked = Signal(object, bool)
 
     def __init__(self, player: Player, theme: Theme) -> None:
         super().__init__()
@@ -35,7 +38,7 @@ class StageView(QWidget):
         self._ring = Ring()
         self._frame: Frame | None = None
         self._fresh = False
-        self._said = ""
+        self._at: QPointF | None = None
         self.setAccessibleName("Stage")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -101,6 +104,7 @@ class StageView(QWidget):
             self.broke.emit(error)
             return
         self.setAccessibleDescription(f"{story.title}. {story.sentence}")
+        self._point()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus when it came by the keyboard."""
@@ -108,11 +112,39 @@ class StageView(QWidget):
         super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click takes the focus and nothing else."""
+        """A click takes the focus, and sets what the story says."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
+        values = self.pick(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and values is not None:
+            self.picked.emit(values, event.position().x() >= self.width() / 2)
+
+    def pick(self, at: QPointF) -> Values | None:
+        """The values that a click at a point sets, None when it sets none."""
+        story = self._player.story
+        if story is None:
+            return None
+        try:
+            return story.pick(self._player.t, self.stage(), at.x(), at.y())
+        except Exception as error:  # as with a picture
+            self.broke.emit(error)
+            return None
+
+    def _point(self) -> None:
+        """A hand where a click would do something."""
+        if self._at is not None and self.pick(self._at) is not None:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Pictures that change need not look for what is under the pointer."""
+        self._at = None
+        super().leaveEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Once a tip is open it follows the pointer."""
+        self._at = event.position()
+        self._point()
         if QToolTip.isVisible():
             self._say(event.position().toPoint(), event.globalPosition().toPoint())
 

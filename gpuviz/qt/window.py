@@ -150,6 +150,7 @@ class Window(QMainWindow):
         director.failed.connect(self._show_failure)
         director.performer.started.connect(lambda job: self.message.hide())
         self.lessons.chosen.connect(self._open)
+        self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self.message.show_findings)
         self.theme.changed.connect(self.choices.mark)
@@ -179,7 +180,7 @@ class Window(QMainWindow):
     def _wire_meter(self) -> None:
         """The GPU is looked for when the first picture is there: starting does not wait for it."""
         meter, director = self.meter, self.director
-        for part in (self.toolbar.device, self.status, self.counts):
+        for part in (self.toolbar.device, self.status, self.counts, self.source.places):
             part.follow(meter)
         director.performed.connect(self.timing.show_runs)
         director.performed.connect(meter.show)

@@ -54,12 +54,12 @@ def measure(gpu: Gpu, job: Job, wishes: Wishes = Wishes(), *,
     timing = gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel,
                       progress=progress) if wishes.repeats else None  # fmt: skip
     counters, why = _counters(gpu, launch, cancel) if wishes.counters else ({}, "")
-    placement, note = _placement(gpu, launch, cancel) if wishes.places else (None, "")
+    placement, note = placed(gpu, launch, cancel) if wishes.places else (None, "")
     notes = (why, note, timing.clock_note if timing else "")
     return Measurement(
         "live", datetime.now(UTC).date().isoformat(), facts, counters, timing, placement,
         gpu.telemetry(), wishes.peaks, _differences(outputs, expected or {}),
-        tuple(text for text in notes if text))  # fmt: skip
+        tuple(text for text in notes if text), gpu.resident_blocks(launch, cancel))  # fmt: skip
 
 
 def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Reading], str]:
@@ -70,7 +70,8 @@ def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Re
         return {key: Reading(None, str(error)) for key in FORMS}, str(error)
 
 
-def _placement(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
+def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | None, str]:
+    """Where and when the blocks of a launch run; None and the reason when that cannot be had."""
     if launch.blocks > PLACED_BLOCKS:
         return None, f"{launch.blocks:,} blocks are too many to show one by one where they ran"
     try:
