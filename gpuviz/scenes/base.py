@@ -96,12 +96,22 @@ class Step:
     role: str = ""
 
 
+Pick = Callable[[float, Stage, float, float], Values | None]
+
+
+def nothing(t: float, stage: Stage, x: float, y: float) -> Values | None:
+    """The pick of pictures in which there is nothing to click."""
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Story:
     """A lesson told for one set of parameters: what happens when, and its pictures.
 
     `title` is one sentence about what is seen, `sentence` the one below it. `expected` states the
-    closed form or published count that the counts should show.
+    closed form or published count that the counts should show. `pick` says which values a click at
+    a point of the picture sets (None: it sets none); the story then begins anew. As `frame`, it is
+    a pure function.
     """
 
     title: str
@@ -109,6 +119,7 @@ class Story:
     steps: tuple[Step, ...]
     frame: Callable[[float, Stage], Frame]
     expected: str = ""
+    pick: Pick = nothing
 
     @property
     def duration(self) -> float:

@@ -19,7 +19,16 @@ from gpuviz.errors import InputError
 from gpuviz.runners import sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import (
+    Lesson,
+    Parameter,
+    Pick,
+    Plan,
+    Preset,
+    Step,
+    Story,
+    Values,
+)
 from gpuviz.scenes.request.requests import Request, first_requests
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
 from gpuviz.scenes.request.view import draw as draw_request
@@ -100,7 +109,7 @@ def told(values: Values, runs: Mapping[str, Run], predictions: sweep.Predictions
     title, said = _words(shape, loads)
     scene = _Scene(run.trace.launch, shape, acts, atlas, _maps(atlas, shape), _titles(atlas, shape),
                    title, said, starts)  # fmt: skip
-    return Story(title, said, _steps(scene), _picture(scene), _expected(shape, run))
+    return Story(title, said, _steps(scene), _picture(scene), _expected(shape, run), _pick(scene))
 
 
 def _loads(run: Run) -> tuple[Request, ...]:
@@ -269,12 +278,33 @@ def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
         elif name == "top":
             marks = block_shape_tables.top(stage, area, scene.atlas)
         else:
-            shown = min((t - start) / _FILL, 1.0) * sweep.MOST
             marks = block_shape_map.draw(stage, area, scene.atlas, scene.maps[name], scene.shape,
-                                         shown)  # fmt: skip
+                                         _shown(t - start))  # fmt: skip
         return stage.frame(*head, *marks)
 
     return frame
+
+
+def _shown(t: float) -> float:
+    """How many columns of a map are filled so many seconds after its page began."""
+    return min(t / _FILL, 1.0) * sweep.MOST
+
+
+def _pick(scene: _Scene) -> Pick:
+    """The pure function from a cell of a map to its shape."""
+
+    def pick(t: float, given: Stage, x: float, y: float) -> Values | None:
+        page = scene.page(t)
+        if page is None or page[0] not in scene.maps:
+            return None
+        name, start = page
+        stage = given.roomy()
+        _, area = heading(stage, *scene.titles[name])
+        found = block_shape_map.shape_at(stage, area, scene.maps[name], scene.shape,
+                                         _shown(t - start), x, y)  # fmt: skip
+        return None if found is None else {"x": found[0], "y": found[1]}
+
+    return pick
 
 
 def _loading(stage: Stage, area: Rect, scene: _Scene, t: float) -> tuple[Mark, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.stage import Stage
-from gpuviz.scenes.base import Lesson, Preset, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Pick, Preset, Step, Story, Values
 from gpuviz.words import tr
 
 SIDES = ("A", "B")
@@ -20,10 +20,11 @@ _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its hei
 def beside(a: Story, b: Story, name_a: str, name_b: str) -> Story:
     """Both stories on one clock; the one that is over first waits at its end.
 
-    The steps are those of A and then, where A is over, those of B that are still to come.
+    The steps are those of A and then, where A is over, those of B that are still to come. A click
+    sets the values of the side it is on.
     """
     return Story(f"{name_a} | {name_b}", "", _steps(a, b), _picture((a, b), (name_a, name_b)),
-                 _both(a.expected, b.expected))
+                 _both(a.expected, b.expected), _pick((a, b)))
 
 
 def _both(a: str, b: str) -> str:
@@ -43,9 +44,8 @@ def _steps(a: Story, b: Story) -> tuple[Step, ...]:
 def _picture(stories: tuple[Story, Story], names: tuple[str, str]
              ) -> Callable[[float, Stage], Frame]:
     def frame(t: float, stage: Stage) -> Frame:
-        half = stage.width / 2
-        band = _BAND * stage.scale
-        part = replace(stage, width=half, height=stage.height - band)
+        part, band = _part(stage)
+        half = part.width
         marks: list[Mark] = []
         for number, (story, name) in enumerate(zip(stories, names, strict=True)):
             inner = story.frame(min(t, story.duration), part)
@@ -56,6 +56,22 @@ def _picture(stories: tuple[Story, Story], names: tuple[str, str]
         return stage.frame(*marks)
 
     return frame
+
+
+def _part(stage: Stage) -> tuple[Stage, float]:
+    """The stage of one side, and the height of the band above it."""
+    band = _BAND * stage.scale
+    return replace(stage, width=stage.width / 2, height=stage.height - band), band
+
+
+def _pick(stories: tuple[Story, Story]) -> Pick:
+    def pick(t: float, stage: Stage, x: float, y: float) -> Values | None:
+        part, band = _part(stage)
+        number = int(x >= part.width)
+        story = stories[number]
+        return story.pick(min(t, story.duration), part, x - number * part.width, y - band)
+
+    return pick
 
 
 def _label(number: int, name: str, half: float, band: float, stage: Stage) -> Texts:

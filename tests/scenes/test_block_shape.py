@@ -7,12 +7,16 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
-from gpuviz.draw.marks import Boxes
+from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.draw.marks import Boxes, Mark, Raster
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.occupancy import occupancy
 from gpuviz.runners import sweep
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
+from gpuviz.scenes.compare import beside
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.request.requests import first_requests
 from gpuviz.scenes.together.block_atlas import Atlas, gigaflops
@@ -162,6 +166,60 @@ def test_hovering_a_cell_tells_all_of_its_shape() -> None:
     assert first == "block 32 × 5: 160 threads in 5 warps"
     assert second.startswith("occupancy 94 %, limit: ")
     assert third == "1.58 sectors a request, 3.16 for 32 products" and fourth == "0.688 ms"
+
+
+def drawn(marks: tuple[Mark, ...], count: int) -> list[tuple[float, float]]:
+    """The middles of the count x count cells that were drawn, be it as boxes or as an image."""
+    for mark in marks:
+        if isinstance(mark, Boxes) and len(mark.rect) == count**2:
+            return [tuple(at) for at in centers(mark.rect).tolist()]
+        if isinstance(mark, Raster) and mark.pixels.shape[:2] == (count, count):
+            return [tuple(at) for at in centers(grid(Rect(*mark.rect), count, count)).tolist()]
+    return []
+
+
+@pytest.mark.parametrize("page", ["sectors", "occupancy", "times"])
+@pytest.mark.parametrize("stage", [*pictures.STAGES, "tiny"])
+def test_a_click_on_a_cell_of_the_map_is_its_shape(stage: str, page: str) -> None:
+    told_of, size = story("13 x 7"), (pictures.STAGES | {"tiny": Stage(420, 260, DARK)})[stage]
+    t = next(s.end for s in told_of.steps if s.label == page) - 0.01
+    marks = told_of.frame(t, size).marks
+    found = [told_of.pick(t, size, *at) for at in drawn(marks, 32)]
+    assert found == [{"x": x, "y": y} for y in range(1, 33) for x in range(1, 33)]
+    found = [told_of.pick(t, size, *at) for at in drawn(marks, 5)]
+    assert found in ([], [{"x": x, "y": y} for y in range(4, 9) for x in range(4, 9)])
+    assert found or stage != "full"
+    for at in ((1.0, 1.0), (size.width - 1, size.height - 1), (-5.0, size.height / 2)):
+        assert told_of.pick(t, size, *at) is None
+
+
+def test_nothing_is_picked_where_no_map_is() -> None:
+    told_of, size = story("32 x 5"), pictures.STAGES["full"]
+    points = [(x, y) for x in range(0, 1920, 40) for y in range(0, 1080, 40)]
+    for step in told_of.steps:
+        t = (step.start + step.end) / 2
+        found = any(told_of.pick(t, size, *at) for at in points)
+        assert found == (step.label in ("sectors", "occupancy", "times"))
+
+
+def test_a_map_without_values_is_picked_all_the_same() -> None:
+    bare, size = told(CASES["32 x 5"], played("32 x 5").runs, None, None), pictures.STAGES["full"]
+    t = next(s.end for s in bare.steps if s.label == "sectors") - 0.01
+    middles = drawn(bare.frame(t, size).marks, 32)
+    assert bare.pick(t, size, *middles[-1]) == {"x": 32, "y": 32}
+    assert not any(bare.pick(t, size, x, 500.0) for x in range(1100, 1920, 20))
+
+
+def test_beside_each_other_each_map_is_its_own() -> None:
+    a, b, size = story("32 x 5"), story("13 x 7"), pictures.STAGES["full"]
+    pair = beside(a, b, "a", "b")
+    t = next(s.end for s in a.steps if s.label == "times") - 0.01
+    sides = [[m for m in pair.frame(t, size).marks if isinstance(m, Boxes)
+              and len(m.rect) == 1024 and (m.rect[0, 0] > size.width / 2) == right]
+             for right in (False, True)]  # fmt: skip
+    for marks in sides:
+        found = [pair.pick(t, size, *at) for at in drawn(tuple(marks), 32)]
+        assert found == [{"x": x, "y": y} for y in range(1, 33) for x in range(1, 33)]
 
 
 def test_a_run_without_its_loads_is_refused() -> None:

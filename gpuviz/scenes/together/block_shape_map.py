@@ -62,19 +62,46 @@ class Quantity:
 def draw(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int],
          shown: float) -> tuple[Mark, ...]:  # fmt: skip
     """The map with so many of its columns filled, and everything beside it."""
-    size = stage.text(14)
-    left = text_width("32", size) + size * 0.6
-    side = min(area.height - size * 1.6, area.width * 0.56 - left)
-    cells = Matrix(area.x + left, area.y, MOST, MOST, side / MOST)
+    cells, rest = _lay_out(stage, area)
     fill = _fill(stage, what, shown)
-    rest = Rect(cells.x + side + size * 1.6, area.y, area.right - cells.x - side - size * 1.6,
-                area.height)  # fmt: skip
     return (
         painted(cells, fill, lambda i: atlas.tip(*divmod(i, MOST))),
         *_picked(stage, cells, shape),
         *_axes(stage, cells),
         *_beside(stage, rest, atlas, what, shape, shown),
     )
+
+
+def shape_at(stage: Stage, area: Rect, what: Quantity, shape: tuple[int, int], shown: float,
+             x: float, y: float) -> tuple[int, int] | None:  # fmt: skip
+    """BX and BY of the cell at a point of what `draw` draws there, of the map or of its zoom."""
+    cells, rest = _lay_out(stage, area)
+    side = MOST * cells.pitch
+    if found := _cell(Rect(cells.x, cells.y, side, side), MOST, x, y):
+        return found[0] + 1, found[1] + 1
+    if what.values is None or shown < _ZOOM[1]:
+        return None
+    _, zoom, _ = _split(stage, rest, what, shape)
+    if zoom and (found := _cell(_zoom_cells(stage, zoom), _ZOOM[1] - _ZOOM[0] + 1, x, y)):
+        return found[0] + _ZOOM[0], found[1] + _ZOOM[0]
+    return None
+
+
+def _cell(area: Rect, count: int, x: float, y: float) -> tuple[int, int] | None:
+    """Column and row at a point of an area of count x count cells; a gap is its left cell's."""
+    column, row = (x - area.x) * count // area.width, (y - area.y) * count // area.height
+    return (int(column), int(row)) if 0 <= column < count and 0 <= row < count else None
+
+
+def _lay_out(stage: Stage, area: Rect) -> tuple[Matrix, Rect]:
+    """The cells of the map, and the area beside them."""
+    size = stage.text(14)
+    left = text_width("32", size) + size * 0.6
+    side = min(area.height - size * 1.6, area.width * 0.56 - left)
+    cells = Matrix(area.x + left, area.y, MOST, MOST, side / MOST)
+    rest = Rect(cells.x + side + size * 1.6, area.y, area.right - cells.x - side - size * 1.6,
+                area.height)  # fmt: skip
+    return cells, rest
 
 
 def _fill(stage: Stage, what: Quantity, shown: float) -> Rgba:
@@ -121,11 +148,8 @@ def _beside(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple
         pill = badge(stage, area.x, area.y + size, what.badge, palette.muted)
         said, _ = lines(stage, area.above(size * 2.2)[1], what.empty, palette.muted)
         return *pill, *said
-    x, y = shape
-    words, rest = lines(stage, area, f"{x} × {y}: {what.own}", palette.ink, bold=True)
-    legend, rest = _legend(stage, rest, what)
-    zoom, rest = _zoom_area(stage, rest, what.remarks)
-    marks: list[Mark] = [*words, *legend]
+    head, zoom, rest = _split(stage, area, what, shape)
+    marks: list[Mark] = [*head]
     for remark in what.remarks:
         needed = size * 1.35 * len(wrap(remark, rest.width, size))
         if needed > rest.height:
@@ -135,6 +159,15 @@ def _beside(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple
     if zoom is not None and shown >= _ZOOM[1]:
         marks += _zoom(stage, zoom, atlas, what, shape)
     return tuple(marks)
+
+
+def _split(stage: Stage, area: Rect, what: Quantity, shape: tuple[int, int]
+           ) -> tuple[tuple[Mark, ...], Rect | None, Rect]:  # fmt: skip
+    """The shape's own value and the legend, the area of the zoom, and that of the remarks."""
+    x, y = shape
+    words, rest = lines(stage, area, f"{x} × {y}: {what.own}", stage.palette.ink, bold=True)
+    legend, rest = _legend(stage, rest, what)
+    return (*words, *legend), *_zoom_area(stage, rest, what.remarks)
 
 
 def _legend(stage: Stage, area: Rect, what: Quantity) -> tuple[tuple[Mark, ...], Rect]:
@@ -174,6 +207,13 @@ def _zoom_area(stage: Stage, area: Rect, remarks: tuple[str, ...]) -> tuple[Rect
     return None, area
 
 
+def _zoom_cells(stage: Stage, area: Rect) -> Rect:
+    """The zoom without the numbers beside and below it."""
+    size = stage.text(14)
+    left, low = text_width("8", size) + size * 0.5, size * 1.5
+    return Rect(area.x + left, area.y, area.width - left, area.height - low)
+
+
 def _zoom(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int]
           ) -> tuple[Mark, ...]:  # fmt: skip
     """Shapes of 4 to 8 by 4 to 8, with their values."""
@@ -181,8 +221,7 @@ def _zoom(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[i
     assert what.values is not None
     first, last = _ZOOM
     count = last - first + 1
-    left, low = text_width("8", size) + size * 0.5, size * 1.5
-    inner = Rect(area.x + left, area.y, area.width - left, area.height - low)
+    inner = _zoom_cells(stage, area)
     cells = grid(inner, count, count, 2.0)
     part = slice(first - 1, last)
     values = what.values[part, part].ravel()
