@@ -151,7 +151,6 @@ class Window(QMainWindow):
         director.performer.started.connect(lambda job: self.message.hide())
         self.lessons.chosen.connect(self._open)
         self.stage.picked.connect(director.pick)
-        self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self.message.show_findings)
         self.theme.changed.connect(self.choices.mark)
