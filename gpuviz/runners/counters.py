@@ -1,10 +1,11 @@
 """Which hardware counters measure what `gpuviz.memory.counting` predicts, chip by chip.
 
-A key is measured by the sum of one or more metrics, written with `+`. Where chips differ, several
-forms are listed, best first, and the first one whose metrics the chip has is taken. Metrics with
-`sass` in their names count patched instructions and are exact; the others count events of the
-hardware, and those under keys that end in `_raw` include arbitration between warps. Names: Nsight
-Compute, Kernel Profiling Guide, "Metrics Decoder".
+A key is measured by the sum of one or more metrics, written with `+`; a metric that names no rollup
+(`.avg` and so on) is read as `.sum`. Where chips differ, several forms are listed, best first, and
+the first one whose metrics the chip has is taken. Metrics with `sass` in their names count patched
+instructions and are exact; the others count events of the hardware, and those under keys that end
+in `_raw` include arbitration between warps. Names: Nsight Compute, Kernel Profiling Guide, "Metrics
+Decoder".
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _OTHERS: dict[str, Forms] = {
     "constant_cache_requests": ("idc__requests",),
     "instructions": ("smsp__inst_executed",),
     "duration_ns": ("gpu__time_duration",),
+    "achieved_occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),  # in percent
     "l2_read_sectors": ("lts__t_sectors_op_read",),
     "l2_write_sectors": ("lts__t_sectors_op_write",),
     "dram_read_sectors": ("dram__sectors_read", "dram__sectors_op_read"),
@@ -87,6 +89,7 @@ NOT_COMPARED = {
     "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them
     "instructions", "duration_ns", "l2_read_sectors", "l2_write_sectors", "dram_read_sectors",
     "dram_write_sectors",
+    "achieved_occupancy",  # an average over time and multiprocessors, idle ends included
 }  # fmt: skip
 """Keys that are shown as measured, and that nothing is predicted for."""
 
@@ -109,11 +112,23 @@ def metrics_for(forms: Mapping[str, Forms], available: frozenset[str]
     return {key: metrics for key, metrics in chosen.items() if metrics}
 
 
+# Ratios of two counters, which only agree when both are of the same run of the kernel. Read among
+# all others, CUPTI counted them in different passes: 118 % of the warp slots on an H200.
+_ALONE = {"achieved_occupancy"}
+
+
+def readings_of(metrics: Mapping[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], ...]:
+    """The keys parted by what is read at a time: all that may be together, then each ratio."""
+    together = {key: parts for key, parts in metrics.items() if key not in _ALONE}
+    alone = ({key: parts} for key, parts in metrics.items() if key in _ALONE)
+    return tuple(group for group in (together, *alone) if group)
+
+
 def _choose(forms: Forms, available: frozenset[str]) -> tuple[str, ...]:
     for form in forms:
         parts = tuple(form.split("+"))
-        if available.issuperset(parts):
-            return tuple(f"{part}.sum" for part in parts)
+        if available.issuperset(part.partition(".")[0] for part in parts):
+            return tuple(part if "." in part else f"{part}.sum" for part in parts)
     return ()
 
 

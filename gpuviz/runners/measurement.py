@@ -135,7 +135,9 @@ class Measurement:
 
     `counters` are by the keys of `gpuviz.memory.counting`, and some of their own (see
     `gpuviz.runners.counters`). `differences` holds, for each buffer, the largest absolute
-    difference between the GPU's result and the emulator's.
+    difference between the GPU's result and the emulator's. `resident_blocks` is how many blocks
+    the driver says fit on one multiprocessor (cuOccupancyMaxActiveBlocksPerMultiprocessor), None
+    when it was not asked.
     """
 
     source: Literal["live", "recorded"]
@@ -148,6 +150,7 @@ class Measurement:
     peaks: Peaks | None = None
     differences: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    resident_blocks: int | None = None
 
     @property
     def badge(self) -> str:

@@ -162,7 +162,7 @@ def _plain(entry: Entry, number: int, arrays: Arrays) -> dict[str, Any]:
                      for k, r in m.counters.items()},
         "telemetry": asdict(m.telemetry) if m.telemetry else None,
         "peaks": asdict(m.peaks) if m.peaks else None,
-        "timing": None, "placement": None,
+        "timing": None, "placement": None, "resident_blocks": m.resident_blocks,
     }  # fmt: skip
     if m.timing is not None:
         plain["timing"] = {"array": f"t{number}", "mode": m.timing.mode, "clocks": m.timing.clocks}
@@ -220,7 +220,8 @@ def _entry(plain: Mapping[str, Any], device: DeviceFacts, arrays: Arrays) -> Ent
         None if places is None else Placement(*places.astype(np.int64)),
         Telemetry(**telemetry | {"throttle": tuple(telemetry["throttle"])}) if telemetry else None,
         Peaks(**peaks) if peaks else None,
-        {k: float(v) for k, v in plain["differences"].items()}, tuple(plain["notes"]))  # fmt: skip
+        {k: float(v) for k, v in plain["differences"].items()}, tuple(plain["notes"]),
+        _resident(plain.get("resident_blocks")))  # fmt: skip
     return Entry(str(plain["lesson"]), str(plain["role"]), dict(plain["values"]),
                  _launch(plain["launch"]), measurement)  # fmt: skip
 
@@ -229,6 +230,11 @@ def _reading(plain: Any) -> Reading:
     if isinstance(plain, dict):
         return Reading(None, str(plain["unavailable"]))
     return Reading(float(plain))
+
+
+def _resident(plain: Any) -> int | None:
+    """The driver's answer; recordings of before it was asked have none."""
+    return None if plain is None else int(plain)
 
 
 def _timing(plain: Mapping[str, Any] | None, arrays: Arrays) -> Timing | None:

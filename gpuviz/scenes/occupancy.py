@@ -31,7 +31,7 @@ from gpuviz.scenes.together.occupancy_fit import (
 )
 from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, examples, shapes
 from gpuviz.scenes.together.occupancy_view import slots
-from gpuviz.scenes.together.resident import Resident, resident_of
+from gpuviz.scenes.together.resident import Answer, Resident, answer_of, resident_of
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 
@@ -123,6 +123,7 @@ class _Scene:
     own: bool
     origin: str
     resident: Resident
+    answer: Answer
     steps: tuple[Step, ...]
 
 
@@ -136,7 +137,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     own = machine is arch and not (number(values, "registers") or number(values, "shared"))
     scene = _Scene(fit, arch, sweeps_of(machine, demand),
                    run.resources.registers if run.resources else 0, own,
-                   _origin(values, run), resident_of(run), _steps(fit, run))  # fmt: skip
+                   _origin(values, run), resident_of(run), answer_of(run, fit.found.blocks),
+                   _steps(fit, run))  # fmt: skip
     return Story(_title(fit), reason(fit), scene.steps,
                  lambda t, given: _frame(scene, t, given.roomy()), _expected(fit))  # fmt: skip
 
@@ -229,11 +231,11 @@ def _machine(scene: _Scene, t: float, stage: Stage) -> Frame:
     head, area = steady_heading(stage, _title(fit), said, (reason(fit), arriving))
     arrived = min(max((t - _EMPTY) / _slot(fit.found.blocks), 0.0), float(fit.found.blocks))
     low = line_height(stage)
-    top = area.above(area.height - 2 * low - stage.text(14) * 0.3)[0]
-    feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (2, 1)]
+    top = area.above(area.height - 3 * low - stage.text(14) * 0.3)[0]
+    feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (3, 2, 1)]
     return stage.frame(*head, *slots(stage, top, fit, arrived, tried),
                        *_figures(stage, feet[0], scene, int(arrived + 1e-6)),
-                       *_measured(stage, feet[1], scene))  # fmt: skip
+                       *_measured(stage, feet[1:], scene))  # fmt: skip
 
 
 def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mark, ...]:
@@ -250,15 +252,17 @@ def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mar
     return figures(stage, area, pieces, tr("model"), palette.accent)
 
 
-def _measured(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
-    """What a GPU's own record of blocks says, where it is of this kernel as it is."""
-    palette, seen = stage.palette, scene.resident
+def _measured(stage: Stage, rows: list[Rect], scene: _Scene) -> tuple[Mark, ...]:
+    """What a GPU, its driver and its counter say, where it is of this kernel as it is."""
+    palette, seen, answer = stage.palette, scene.resident, scene.answer
     if not scene.own:
         texts = (tr("measured: only the kernel as compiled, on the architecture chosen"),
                  tr("measured: the kernel as compiled only"))  # fmt: skip
-        return sourced(stage, area, tr("unavailable"), palette.muted, texts)
+        return sourced(stage, rows[0], tr("unavailable"), palette.muted, texts)
+    ink = {True: palette.good, False: palette.bad, None: palette.muted}[answer.agrees]
     color = palette.good if seen.blocks is not None else palette.muted
-    return sourced(stage, area, seen.badge, color, seen.texts)
+    return (*sourced(stage, rows[0], answer.badge, ink, answer.texts),
+            *sourced(stage, rows[1], seen.badge, color, seen.texts))  # fmt: skip
 
 
 def _cliffs(scene: _Scene, t: float, stage: Stage) -> Frame:

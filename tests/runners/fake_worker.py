@@ -35,7 +35,7 @@ class Fake:
         with open(LOG, "a") as log:
             log.write(f"load {request.entry}\n")
         self.launches[request.key] = request
-        return Reply()
+        return Reply({"resident_blocks": len(request.arrays)} if request.entry == "fits" else {})
 
     def drop(self, request):
         with open(LOG, "a") as log:

@@ -108,6 +108,12 @@ def test_counters_that_are_missing_are_unavailable_not_zero(gpu: Gpu) -> None:
     assert found["global_load_lines"].status == "unavailable" and found["global_load_lines"].why
 
 
+def test_the_drivers_answer_is_kept_with_a_launch(gpu: Gpu, tmp_path: Path) -> None:
+    assert [gpu.resident_blocks(launch("fits")) for _ in range(2)] == [3, 3]
+    assert gpu.resident_blocks(launch()) is None
+    assert (tmp_path / "log").read_text() == "load fits\nload plain\n"
+
+
 def test_a_launch_is_loaded_once_and_few_are_kept(gpu: Gpu, tmp_path: Path) -> None:
     for number in (0, 0, *range(9), 0):
         gpu.run(launch("plain", number))

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from gpuviz.memory.counting import KEYS
-from gpuviz.runners.counters import FORMS, LIVE_FORMS, all_metrics, combine, metrics_for
+from gpuviz.runners.counters import (
+    FORMS,
+    LIVE_FORMS,
+    all_metrics,
+    combine,
+    metrics_for,
+    readings_of,
+)
 from gpuviz.runners.cupti import functions
 from gpuviz.runners.cupti.library import Library
 from gpuviz.runners.cupti.profiler import Chip, Profiler
@@ -160,6 +167,18 @@ def test_keys_whose_metrics_a_chip_lacks_are_left_out() -> None:
                         frozenset("xz"))  # fmt: skip
     assert found == {"a": ("x.sum",), "b": ("z.sum",), "d": ("x.sum", "z.sum")}
     assert combine(found, {"x.sum": 2.0, "z.sum": float("nan")}) == {"a": 2.0}
+
+
+def test_a_ratio_is_read_on_its_own() -> None:
+    groups = readings_of({"a": ("x.sum",), "achieved_occupancy": ("y.avg",), "b": ("z.sum",)})
+    assert groups == ({"a": ("x.sum",), "b": ("z.sum",)}, {"achieved_occupancy": ("y.avg",)})
+    assert readings_of({"a": ("x.sum",)}) == ({"a": ("x.sum",)},)
+
+
+def test_a_metric_may_name_its_rollup() -> None:
+    found = metrics_for({"a": ("x.avg.pct",), "b": ("y.avg.pct",)}, frozenset("x"))
+    assert found == {"a": ("x.avg.pct",)} and all_metrics(found, frozenset("x")) == ("x.avg.pct",)
+    assert combine(found, {"x.avg.pct": 61.5}) == {"a": 61.5}
 
 
 @pytest.mark.parametrize("bypassing, known", [(0.0, True), (8.0, False)])

@@ -1,15 +1,19 @@
 """The predictions of every lesson against what a GPU counted, from the recordings that ship."""
 
+from math import prod
+
 import pytest
 
 from gpuviz.arch import architecture
+from gpuviz.cli.record import variants
+from gpuviz.compile import Resources, nvrtc
+from gpuviz.occupancy import occupancy
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, recorded
 from gpuviz.runners.verification import compare_run
 from gpuviz.scenes import SCENES
-from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.base import Lesson, Plan
 from gpuviz.scenes.perform import job_of
-
 
 RACES = {"matmul-barrier"}  # its kernel lacks a barrier: a GPU computes something else, and may
 
@@ -29,3 +33,29 @@ def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
         assert [c for c in compared if not c.equal] == [] and len(compared) > 20
         if lesson.id not in RACES:
             assert set(found.measurement.differences.values()) == {0.0}
+
+
+def recorded_launches() -> list[tuple[str, Plan, int | None]]:
+    """Of every lesson and preset: the launch, and what the driver said of it."""
+    found = []
+    for one, _, plan, _ in variants(SCENES):
+        measurement = recorded.shipped().find(plan).measurement
+        if measurement is not None:
+            found.append((f"{one.id} {plan.role}", plan, measurement.resident_blocks))
+    return found
+
+
+@pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+def test_the_driver_finds_room_for_as_many_blocks_as_predicted() -> None:
+    arch, said = architecture("9.0"), recorded_launches()
+    for name, plan, driver in said:
+        known = resources_of(plan)
+        threads, shared = prod(plan.block), known.static_shared_bytes + plan.dynamic_shared
+        predicted = occupancy(arch, threads, known.registers, shared)
+        assert (name, driver) == (name, predicted.blocks)
+    assert len(said) > 100
+
+
+def resources_of(plan: Plan) -> Resources:
+    job = job_of(plan, "sm_90")
+    return job.program.resources[job.entry]

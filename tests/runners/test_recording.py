@@ -46,7 +46,7 @@ def measurement() -> Measurement:
         {"global_load_sectors": Reading(512.0), "local_load_lines": Reading(None, "no such")},
         Timing(np.array([1.5, 2.0, 1.75]), "rotated", (1980.0, 1965.0)), places,
         Telemetry(1980.0, 2619.0, 40.0, 91.5, 1 << 30, ("power limit",)), Peaks(4e12, 6e13),
-        {"out": 0.0, "in": float("inf")}, ("a note",))  # fmt: skip
+        {"out": 0.0, "in": float("inf")}, ("a note",), 12)  # fmt: skip
 
 
 def recording(plan: Plan = Plan()) -> Recording:
@@ -70,7 +70,8 @@ def test_what_is_written_is_read(file: Path) -> None:
     assert (found.lesson, found.role, found.values, found.launch) == (
         sent.lesson, sent.role, sent.values, sent.launch)  # fmt: skip
     assert got.source == "recorded" and got.caption == "recorded on NVIDIA X, 2026-11-20"
-    for name in ("date", "device", "counters", "telemetry", "peaks", "differences", "notes"):
+    for name in ("date", "device", "counters", "telemetry", "peaks", "differences", "notes",
+                 "resident_blocks"):  # fmt: skip
         assert getattr(got, name) == getattr(m, name), name
     assert got.timing is not None and m.timing is not None
     assert got.timing.microseconds.tolist() == m.timing.microseconds.tolist()
@@ -78,6 +79,14 @@ def test_what_is_written_is_read(file: Path) -> None:
     assert got.placement is not None and m.placement is not None
     assert got.placement.end_ns.tolist() == m.placement.end_ns.tolist()
     assert read(file).entries[1].measurement.timing is None
+
+
+def test_a_recording_without_the_drivers_answer_is_read(file: Path) -> None:
+    with zipfile.ZipFile(file) as archive:
+        entries = json.loads(archive.read("manifest.json"))["entries"]
+    assert entries[0].pop("resident_blocks") == 12
+    old = repacked(file, manifest_json=manifest(file, entries=entries))
+    assert read(old).entries[0].measurement.resident_blocks is None
 
 
 def test_nothing_is_left_over_and_an_old_file_survives_a_failure(file: Path) -> None:

@@ -1,4 +1,5 @@
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,12 +7,12 @@ import pytest
 from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.compile import nvrtc
 from gpuviz.errors import InputError
-from gpuviz.runners.measurement import Placement
-from gpuviz.scenes.occupancy import LESSON, demand_of
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement, Reading
+from gpuviz.scenes.occupancy import LESSON, demand_of, tell
 from gpuviz.scenes.perform import Performance, check_values, perform
 from gpuviz.scenes.together.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, _two_places
-from gpuviz.scenes.together.resident import most_at_once
+from gpuviz.scenes.together.resident import answer_of, most_at_once
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {
@@ -109,6 +110,53 @@ def test_what_was_not_measured_says_so() -> None:
     story = played("32 × 5 threads").story
     shown = pictures.words(story.frame(5.0, pictures.STAGES["large"]))
     assert "unavailable" in shown
+
+
+def measured_by(driver: int | None, achieved: float | None, capability: str = "9.0") -> Measurement:
+    device = DeviceFacts(0, "a GPU", capability, "", "", 132, 0, 0)
+    reading = Reading(achieved, "" if achieved is not None else "denied")
+    return Measurement("recorded", "", device, {"achieved_occupancy": reading},
+                       resident_blocks=driver)  # fmt: skip
+
+
+def launched(found: Measurement | None, blocks: int = 32) -> SimpleNamespace:
+    trace = SimpleNamespace(launch=SimpleNamespace(blocks=blocks))
+    return SimpleNamespace(measurement=found, arch="sm_90", trace=trace)
+
+
+@pytest.mark.parametrize("found, agrees, badge, text", [
+    (measured_by(12, 7.42), True, "recorded", "12 predicted, 12 by the driver; achieved occupancy "
+     "7.4 %, the grid being too small to fill 132 multiprocessors · a GPU"),
+    (measured_by(11, None), False, "recorded", "12 predicted, 11 by the driver; achieved "
+     "occupancy: unavailable · a GPU"),
+    (measured_by(None, 7.0), None, "recorded", "driver's answer: unavailable; achieved occupancy "
+     "7.0 % · a GPU"),
+    (measured_by(12, 118.1), True, "recorded", "achieved occupancy: unavailable · a GPU"),
+    (measured_by(None, None), None, "unavailable", "driver's answer: unavailable; achieved "
+     "occupancy: unavailable · a GPU"),
+    (measured_by(12, 7.0, "8.6"), None, "unavailable", "a GPU has another architecture"),
+    (None, None, "unavailable", "no GPU and no recording"),
+])  # fmt: skip
+def test_the_drivers_answer_beside_the_prediction(found, agrees, badge, text) -> None:
+    answer = answer_of(launched(found), 12)
+    assert (answer.agrees, answer.badge) == (agrees, badge)
+    assert answer.texts[0].endswith(text)
+    assert [len(t) for t in answer.texts] == sorted(map(len, answer.texts), reverse=True)
+
+
+def test_a_grid_that_fills_the_device_is_not_called_too_small() -> None:
+    assert "too small" not in answer_of(launched(measured_by(12, 60.0), 12 * 132), 12).texts[0]
+
+
+@needs_compiler
+@pytest.mark.parametrize("stage", pictures.STAGES)
+def test_the_drivers_answer_is_shown(stage: str, qapp: object) -> None:
+    run = played("32 × 5 threads").runs["kernel"]
+    measured = SimpleNamespace(**{**vars(run), "measurement": measured_by(12, 7.42)})
+    story = tell(check_values(LESSON, CASES["32 × 5 threads"]), {"kernel": measured})
+    shown = " ".join(pictures.words(story.frame(5.0, pictures.STAGES[stage])))
+    assert "12 predicted, 12 by the driver; achieved occupancy 7.4 %" in shown
+    pictures.check_text(story, stage)
 
 
 @pytest.mark.parametrize("values", [{"x": 64, "y": 32}, {"kernel": "tiled", "x": 32, "y": 5}])

@@ -94,7 +94,7 @@ class Gpu:
         self._arguments = tuple(arguments or command(device))
         self._limit = limit
         self._process: Process | None = None
-        self._loaded: dict[str, None] = {}
+        self._loaded: dict[str, int | None] = {}  # the driver's resident blocks, by key
         self._devices: tuple[DeviceFacts, ...] = ()
         self._own = device
         self._lock = threading.RLock()
@@ -155,15 +155,23 @@ class Gpu:
 
     def _keep(self, request: protocol.Load, cancel: Cancel) -> str:
         if request.key in self._loaded:
-            del self._loaded[request.key]
+            resident = self._loaded.pop(request.key)
         else:
             while len(self._loaded) >= _KEPT:
                 oldest = next(iter(self._loaded))
                 del self._loaded[oldest]
                 self._ask(protocol.Drop(oldest))
-            self._ask(request, cancel)
-        self._loaded[request.key] = None
+            resident = self._ask(request, cancel).values.get("resident_blocks")
+        self._loaded[request.key] = resident
         return request.key
+
+    def resident_blocks(self, launch: GpuLaunch, cancel: Cancel = never) -> int | None:
+        """How many blocks of a launch the driver says fit on one multiprocessor; errors as `run`.
+
+        None when it does not say.
+        """
+        with self._lock:
+            return self._loaded[self._load(launch, cancel)]
 
     def run(self, launch: GpuLaunch, cancel: Cancel = never) -> tuple[Array, ...]:
         """The buffers after one launch, in the order of the arguments.

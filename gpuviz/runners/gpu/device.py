@@ -129,8 +129,9 @@ class Device:
 
     def load(self, request: protocol.Load) -> Reply:
         """Keep a launch."""
-        self._kernels[request.key] = self._guarded(lambda: Kernel(self._cupy, request))
-        return Reply()
+        kernel = self._guarded(lambda: Kernel(self._cupy, request))
+        self._kernels[request.key] = kernel
+        return Reply({"resident_blocks": kernel.resident_blocks()})
 
     def drop(self, request: protocol.Drop) -> Reply:
         """Forget a launch."""

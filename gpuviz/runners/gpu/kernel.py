@@ -41,6 +41,15 @@ class Kernel:
         self._kernel(request.grid, request.block, copies[number % len(copies)],
                      shared_mem=request.dynamic_shared)  # fmt: skip
 
+    def resident_blocks(self) -> int | None:
+        """How many of its blocks the driver says fit on one multiprocessor; None: it won't say."""
+        driver, (x, y, z) = self._cupy.cuda.driver, self._request.block
+        try:
+            return int(driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                self._kernel.kernel.ptr, x * y * z, self._request.dynamic_shared))  # fmt: skip
+        except driver.CUDADriverError:  # a shape that it would not launch either
+            return None
+
     def reset(self) -> None:
         """Fill the buffers as they were given."""
         for host, device in zip(self._arguments, self._copies[0], strict=True):

@@ -39,7 +39,8 @@ class Load:
     """Keep a launch under a key. Arrays: the code (bytes), then the kernel's arguments in order.
 
     An argument without dimensions is passed by value, any other is a buffer. `form` says what the
-    code is: a cubin, or PTX for the driver to assemble.
+    code is: a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is how many
+    of its blocks the driver says fit on one multiprocessor.
     """
 
     key: str

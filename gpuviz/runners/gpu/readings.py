@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuviz.runners.counters import LIVE_FORMS, SETS, Which, all_metrics, combine, metrics_for
+from gpuviz.runners.counters import (
+    LIVE_FORMS,
+    SETS,
+    Which,
+    all_metrics,
+    combine,
+    metrics_for,
+    readings_of,
+)
 from gpuviz.runners.cupti.library import load
 from gpuviz.runners.cupti.profiler import Chip, Profiler
 from gpuviz.runners.cupti.status import unavailable
@@ -44,7 +52,16 @@ class Counters:
         CountersUnavailable : CUPTI refuses
         """
         self._found()
-        chosen = metrics_for(SETS[which], self._available)
+        values: dict[str, float] = {}
+        passes = 0
+        for chosen in readings_of(metrics_for(SETS[which], self._available)):
+            found, took = self._read(kernel, chosen)
+            values, passes = values | found, passes + took
+        return values, passes
+
+    def _read(self, kernel: Kernel, chosen: dict[str, tuple[str, ...]]
+              ) -> tuple[dict[str, float], int]:  # fmt: skip
+        """One configuration of the profiler."""
         profiler = self._select(chosen)
         kernel.stay()
         kernel.reset()

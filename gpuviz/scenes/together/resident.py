@@ -1,4 +1,8 @@
-"""How many blocks a GPU held at once on one multiprocessor, from when and where each one ran."""
+"""What a GPU says of the blocks that reside on one multiprocessor.
+
+Its driver's answer, its counter of active warps, and how many blocks it held at once: that last
+from when and where each one ran.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arch import architecture
 from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Placement
+from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.words import tr
+
+_MOST = 100.0  # percent; a ratio of counters that were read in different passes can exceed it
 
 
 def most_at_once(placement: Placement) -> int:
@@ -48,3 +55,67 @@ def resident_of(run: Run) -> Resident:
         tr("at most {n} blocks at once on one multiprocessor; {grid} blocks on {sms} of them, "
            "{device}", n=blocks, grid=grid, sms=sms, device=device),
         tr("at most {n} blocks at once, {device}", n=blocks, device=device)))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The driver's answer beside the predicted one: a badge, and wordings from long to short.
+
+    `agrees` is whether both are equal, None without an answer.
+    """
+
+    agrees: bool | None
+    badge: str
+    texts: tuple[str, ...]
+
+
+def answer_of(run: Run, predicted: int) -> Answer:
+    """What the driver and the achieved-occupancy counter say where `predicted` blocks fit."""
+    found: Measurement | None = getattr(run, "measurement", None)
+    if found is None:
+        return Answer(None, tr("unavailable"), (
+            tr("the driver's answer and the achieved occupancy: no GPU and no recording"),
+            tr("the driver's answer: no GPU and no recording")))  # fmt: skip
+    if architecture(run.arch).sm != found.device.sm:
+        return Answer(None, tr("unavailable"), (
+            tr("the driver's answer and the achieved occupancy: {device} has another architecture",
+               device=found.device.name),
+            tr("the driver's answer: {device} differs", device=found.device.name)))  # fmt: skip
+    return _answer(found, run.trace.launch.blocks, predicted)
+
+
+def _answer(found: Measurement, grid: int, predicted: int) -> Answer:
+    driver = found.resident_blocks
+    read = found.values().get("achieved_occupancy")
+    achieved = read if read is not None and read <= _MOST else None
+    known = driver is not None or achieved is not None
+    source = tr("recorded") if found.badge == "recorded" else tr("live")
+    long, short = _driver(driver, predicted)
+    brief = _achieved(achieved)
+    few = (achieved is not None and driver is not None
+           and grid < driver * found.device.multiprocessors)  # fmt: skip
+    why = tr("{achieved}, the grid being too small to fill {sms} multiprocessors",
+             achieved=brief, sms=found.device.multiprocessors) if few else brief  # fmt: skip
+    device = found.device.name
+    return Answer(
+        None if driver is None else driver == predicted, source if known else tr("unavailable"),
+        (f"{long}; {why} · {device}", f"{long}; {brief} · {device}", f"{short}; {brief} · {device}",
+         f"{short}; {brief}", short))  # fmt: skip
+
+
+def _driver(driver: int | None, predicted: int) -> tuple[str, str]:
+    """Predicted and answered, long and short."""
+    if driver is None:
+        none = tr("the driver's answer: unavailable")
+        return none, none
+    return (tr("blocks on one multiprocessor: {n} predicted, {driver} by the driver", n=predicted,
+               driver=driver),
+            tr("blocks: {n} predicted, {driver} by the driver", n=predicted,
+               driver=driver))  # fmt: skip
+
+
+def _achieved(percent: float | None) -> str:
+    """The counter, in words."""
+    if percent is None:
+        return tr("achieved occupancy: unavailable")
+    return tr("achieved occupancy {percent} %", percent=f"{percent:.1f}")
