@@ -44,6 +44,7 @@ COMMANDS = (
     Command("gpu.once", "Run once on the GPU", "GPU", ("F9",)),
     Command("gpu.continuous", "Run continuously on the GPU", "GPU", ("F10",), checkable=True),
     Command("gpu.stop", "Stop the GPU", "GPU", ("Shift+F10",)),
+    Command("gpu.sweep", "Measure all block shapes on this GPU", "GPU"),
     Command("gpu.look", "Look for GPUs again", "GPU"),
     Command("gpu.use.10", "Use at most 10 % of the GPU's time", "GPU", checkable=True),
     Command("gpu.use.25", "Use at most 25 % of the GPU's time", "GPU", checkable=True),
@@ -119,6 +120,7 @@ class Actions:
         """Add a submenu for each group of the table."""
         for group in GROUPS:
             part = menu.addMenu(group)
+            part.setToolTipsVisible(group == "GPU")  # they say why a command is not to be had
             for command in COMMANDS:
                 if command.group == group:
                     part.addAction(self._actions[command.id])

@@ -89,6 +89,11 @@ class Meter(QObject):
         self.state = State()
         self._reported.connect(self._take)
 
+    @property
+    def sources(self) -> Sources:
+        """Where its measurements come from."""
+        return self._sources
+
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
         if self._sources.make_gpu is None:

@@ -10,6 +10,7 @@ from gpuviz.qt.director import Director
 from gpuviz.qt.meter import Meter, State
 from gpuviz.qt.quantities import grouped
 from gpuviz.qt.showing import Showing
+from gpuviz.qt.sweeps import Sweeps
 from gpuviz.qt.worker import Failure, Job
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
@@ -35,6 +36,8 @@ class Status(QFrame):
         self.setObjectName("status")
         self._findings: list[tuple[str, Finding]] = []
         self._job: Job | None = None
+        self._performer = director.performer
+        self._sweeps: Sweeps | None = None
         self.device = label("", "quiet")
         self.counters = label("", "quiet")
         self._telemetry = Telemetry()
@@ -46,7 +49,7 @@ class Status(QFrame):
         self.progress.setFixedWidth(120)
         self.progress.setAccessibleName("Progress of the run")
         self.cancel = button("cancel", "Cancel the run", "link", "Cancel the run  (Esc)")
-        self.cancel.clicked.connect(director.performer.cancel)
+        self.cancel.clicked.connect(self.stop)
         self.findings = button("", "Findings of the checks", "link", "What the checks found")
         self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
         self.watched = label("", "quiet")
@@ -80,6 +83,29 @@ class Status(QFrame):
     def say(self, words: str) -> None:
         """What goes on, until something else does."""
         self.running.setText(words)
+
+    def stop(self) -> None:
+        """Cancel what the bar shows: the run, or else the sweep."""
+        if self._job is None and self._sweeps is not None:
+            self._sweeps.cancel()
+        self._performer.cancel()
+
+    def follow_sweeps(self, sweeps: Sweeps) -> None:
+        """Show how far sweeps are, while no run is under way."""
+        self._sweeps = sweeps
+        sweeps.progressed.connect(self._show_sweep)
+        sweeps.rested.connect(self._end_sweep)
+
+    def _show_sweep(self, fraction: float) -> None:
+        if self._job is None and self._sweeps is not None:
+            self._move(fraction)
+            self._show_running(True)
+            self.say(self._sweeps.doing)
+
+    def _end_sweep(self, words: str) -> None:
+        if self._job is None:
+            self._show_running(False)
+            self.say(words)
 
     def follow(self, meter: Meter) -> None:
         """Show the GPU of this meter."""

@@ -32,6 +32,7 @@ from gpuviz.qt.showing import Showing, names_of
 from gpuviz.qt.source import Source
 from gpuviz.qt.stage_view import StageView
 from gpuviz.qt.status import Status
+from gpuviz.qt.sweeps import Sweeps
 from gpuviz.qt.theme import FOLLOW, MODES, Theme
 from gpuviz.qt.thumbnails import Thumbnails
 from gpuviz.qt.timeline import Timeline
@@ -190,6 +191,9 @@ class Window(QMainWindow):
         meter.troubled.connect(lambda said: self.message.say("error", NOT_RUN, said))
         meter.changed.connect(self.choices.mark)
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
+        self.sweeps = Sweeps(self.player, meter, director, self.actions_)
+        self.sweeps.failed.connect(self.message.show_failure)
+        self.status.follow_sweeps(self.sweeps)
         once = Qt.ConnectionType.SingleShotConnection
         director.performed.connect(lambda showing: meter.look(), once)
 
@@ -338,7 +342,7 @@ class Window(QMainWindow):
             self.message.hide()
             self.stage.setFocus()
         else:
-            self.director.performer.cancel()
+            self.status.stop()
 
     def _find_command(self) -> None:
         PaletteDialog(self.actions_, self.theme, self).open()
@@ -382,6 +386,7 @@ class Window(QMainWindow):
         self.player.pause()
         self.thumbnails.close()
         self.timing.shut()
+        self.sweeps.close()
         self.meter.close()
         self.director.performer.close()
         super().closeEvent(event)

@@ -16,7 +16,7 @@ from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.runners import sweep
+from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import (
@@ -90,7 +90,7 @@ class _Scene:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The loads of one warp, the maps over all shapes, and the fastest ones."""
-    return told(values, runs, *sweep.shipped())
+    return told(values, runs, *own_sweeps.known())
 
 
 def told(values: Values, runs: Mapping[str, Run], predictions: sweep.Predictions | None,
