@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuviz.cli.launch import pairs
 from gpuviz.compile import compile_arch, demangled, load_program
+from gpuviz.errors import FormatError
 from gpuviz.ptx.text.parser import parse
 
 NAME = "check"
@@ -41,7 +42,10 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
     program = load_program(path, arch=compile_arch(arguments.arch),
                            defines=pairs(arguments.define, "--define"))
-    problems = unsupported(parse(program.ptx))
+    try:
+        problems = unsupported(parse(program.ptx))
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from error
     return {"file": str(path), "kernels": [
         {"kernel": kernel, "name": demangled(kernel), "supported": not problems.get(kernel),
          "unsupported": [vars(problem) for problem in problems.get(kernel, ())]}

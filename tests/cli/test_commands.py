@@ -130,6 +130,14 @@ def test_check_names_what_is_unsupported(saxpy: str, tmp_path: Path,
     assert "CUDA line 2, PTX line" in capsys.readouterr().out
 
 
+def test_check_names_the_file_that_is_not_ptx(tmp_path: Path, capsys: pytest.CaptureFixture[str]
+                                              ) -> None:
+    file = tmp_path / "lost.ptx"
+    file.write_text(".version 8.0\n.target sm_80\n.visible .entry k() { bra NOWHERE; }")
+    assert main(["check", str(file)]) == 2
+    assert "lost.ptx: PTX line 3: there is no label NOWHERE" in capsys.readouterr().err
+
+
 def test_a_source_with_a_byte_order_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]
                                          ) -> None:
     file = tmp_path / "windows.cu"
