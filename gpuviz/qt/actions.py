@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from gpuviz.words import later, tr
+
 
 @dataclass(frozen=True)
 class Command:
-    """One thing a user can ask for. `checkable` commands are states that are on or off."""
+    """One thing a user can ask for. `checkable` commands are states that are on or off.
+
+    Those of the table are English and shown by `tr`; added ones are in the language chosen.
+    """
 
     id: str
     text: str
@@ -20,56 +25,60 @@ class Command:
     checkable: bool = False
 
 
-GROUPS = ("File", "Play", "Lesson", "Compare", "GPU", "View", "Help")
+GROUPS = {"File": later("File"), "Play": later("Play"), "Lesson": later("Lesson"),
+          "Compare": later("Compare"), "GPU": later("GPU"), "View": later("View"),
+          "Help": later("Help")}  # fmt: skip
 
 COMMANDS = (
-    Command("file.open", "Open kernel …", "File", ("Ctrl+O",)),
-    Command("file.quit", "Quit", "File", ("Ctrl+Q",)),
-    Command("play.toggle", "Play or pause", "Play", ("Space",)),
-    Command("play.forward", "Next step", "Play", ("Right",)),
-    Command("play.back", "Previous step", "Play", ("Left",)),
-    Command("play.first", "To the beginning", "Play", ("Home",)),
-    Command("play.last", "To the end", "Play", ("End",)),
-    Command("play.slower", "Slower", "Play", ("[",)),
-    Command("play.faster", "Faster", "Play", ("]",)),
-    Command("play.loop", "Loop", "Play", ("L",), checkable=True),
-    Command("lesson.next", "Next lesson", "Lesson", ("Alt+Down", "Ctrl+PgDown")),
-    Command("lesson.previous", "Previous lesson", "Lesson", ("Alt+Up", "Ctrl+PgUp")),
-    Command("lesson.reset", "Reset parameters", "Lesson", ("Ctrl+R",)),
-    Command("run.again", "Run again", "Lesson", ("Ctrl+Shift+R",)),
-    Command("run.cancel", "Cancel the run", "Lesson", ("Esc",)),
-    Command("counts.copy", "Copy counts as text", "Lesson", ("Ctrl+Shift+C",)),
-    Command("compare.toggle", "Compare A | B", "Compare", ("Ctrl+B",), checkable=True),
-    Command("compare.swap", "Exchange A and B", "Compare", ("Ctrl+Shift+B",)),
-    Command("gpu.once", "Run once on the GPU", "GPU", ("F9",)),
-    Command("gpu.continuous", "Run continuously on the GPU", "GPU", ("F10",), checkable=True),
-    Command("gpu.stop", "Stop the GPU", "GPU", ("Shift+F10",)),
-    Command("gpu.sweep", "Measure all block shapes on this GPU", "GPU"),
-    Command("gpu.look", "Look for GPUs again", "GPU"),
-    Command("gpu.use.10", "Use at most 10 % of the GPU's time", "GPU", checkable=True),
-    Command("gpu.use.25", "Use at most 25 % of the GPU's time", "GPU", checkable=True),
-    Command("gpu.use.50", "Use at most 50 % of the GPU's time", "GPU", checkable=True),
-    Command("gpu.use.100", "Use all of the GPU's time", "GPU", checkable=True),
-    Command("pane.lessons", "Go to lessons", "View", ("Ctrl+1",)),
-    Command("pane.stage", "Go to stage", "View", ("Ctrl+2",)),
-    Command("pane.timeline", "Go to timeline", "View", ("Ctrl+3",)),
-    Command("pane.source", "Go to source", "View", ("Ctrl+4",)),
-    Command("pane.parameters", "Go to parameters", "View", ("Ctrl+5",)),
-    Command("pane.counts", "Go to counts", "View", ("Ctrl+6",)),
-    Command("pane.timing", "Go to times", "View", ("Ctrl+7",)),
-    Command("show.lessons", "Show lessons", "View", ("Ctrl+Shift+1",), checkable=True),
-    Command("show.source", "Show source", "View", ("Ctrl+Shift+4",), checkable=True),
-    Command("show.side", "Show parameters and counts", "View", ("Ctrl+Shift+5",), checkable=True),
-    Command("code.next", "Next code tab (source, PTX, SASS)", "View", ("Ctrl+T",)),
-    Command("theme.system", "Theme: follow the system", "View", checkable=True),
-    Command("theme.dark", "Theme: dark", "View", checkable=True),
-    Command("theme.light", "Theme: light", "View", checkable=True),
-    Command("theme.contrast", "Theme: high contrast", "View", checkable=True),
-    Command("text.larger", "Larger text", "View", ("Ctrl++", "Ctrl+=")),
-    Command("text.smaller", "Smaller text", "View", ("Ctrl+-",)),
-    Command("text.normal", "Normal text", "View", ("Ctrl+0",)),
-    Command("help.commands", "Find a command", "Help", ("Ctrl+K",)),
-    Command("help.keys", "Keyboard shortcuts", "Help", ("F1",)),
+    Command("file.open", later("Open kernel …"), "File", ("Ctrl+O",)),
+    Command("file.quit", later("Quit"), "File", ("Ctrl+Q",)),
+    Command("play.toggle", later("Play or pause"), "Play", ("Space",)),
+    Command("play.forward", later("Next step"), "Play", ("Right",)),
+    Command("play.back", later("Previous step"), "Play", ("Left",)),
+    Command("play.first", later("To the beginning"), "Play", ("Home",)),
+    Command("play.last", later("To the end"), "Play", ("End",)),
+    Command("play.slower", later("Slower"), "Play", ("[",)),
+    Command("play.faster", later("Faster"), "Play", ("]",)),
+    Command("play.loop", later("Loop"), "Play", ("L",), checkable=True),
+    Command("lesson.next", later("Next lesson"), "Lesson", ("Alt+Down", "Ctrl+PgDown")),
+    Command("lesson.previous", later("Previous lesson"), "Lesson", ("Alt+Up", "Ctrl+PgUp")),
+    Command("lesson.reset", later("Reset parameters"), "Lesson", ("Ctrl+R",)),
+    Command("run.again", later("Run again"), "Lesson", ("Ctrl+Shift+R",)),
+    Command("run.cancel", later("Cancel the run"), "Lesson", ("Esc",)),
+    Command("counts.copy", later("Copy counts as text"), "Lesson", ("Ctrl+Shift+C",)),
+    Command("compare.toggle", later("Compare A | B"), "Compare", ("Ctrl+B",), checkable=True),
+    Command("compare.swap", later("Exchange A and B"), "Compare", ("Ctrl+Shift+B",)),
+    Command("gpu.once", later("Run once on the GPU"), "GPU", ("F9",)),
+    Command("gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",),
+            checkable=True),
+    Command("gpu.stop", later("Stop the GPU"), "GPU", ("Shift+F10",)),
+    Command("gpu.sweep", later("Measure all block shapes on this GPU"), "GPU"),
+    Command("gpu.look", later("Look for GPUs again"), "GPU"),
+    Command("gpu.use.10", later("Use at most 10 % of the GPU's time"), "GPU", checkable=True),
+    Command("gpu.use.25", later("Use at most 25 % of the GPU's time"), "GPU", checkable=True),
+    Command("gpu.use.50", later("Use at most 50 % of the GPU's time"), "GPU", checkable=True),
+    Command("gpu.use.100", later("Use all of the GPU's time"), "GPU", checkable=True),
+    Command("pane.lessons", later("Go to lessons"), "View", ("Ctrl+1",)),
+    Command("pane.stage", later("Go to stage"), "View", ("Ctrl+2",)),
+    Command("pane.timeline", later("Go to timeline"), "View", ("Ctrl+3",)),
+    Command("pane.source", later("Go to source"), "View", ("Ctrl+4",)),
+    Command("pane.parameters", later("Go to parameters"), "View", ("Ctrl+5",)),
+    Command("pane.counts", later("Go to counts"), "View", ("Ctrl+6",)),
+    Command("pane.timing", later("Go to times"), "View", ("Ctrl+7",)),
+    Command("show.lessons", later("Show lessons"), "View", ("Ctrl+Shift+1",), checkable=True),
+    Command("show.source", later("Show source"), "View", ("Ctrl+Shift+4",), checkable=True),
+    Command("show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",),
+            checkable=True),
+    Command("code.next", later("Next tab: source, PTX, SASS, SMs"), "View", ("Ctrl+T",)),
+    Command("theme.system", later("Theme: follow the system"), "View", checkable=True),
+    Command("theme.dark", later("Theme: dark"), "View", checkable=True),
+    Command("theme.light", later("Theme: light"), "View", checkable=True),
+    Command("theme.contrast", later("Theme: high contrast"), "View", checkable=True),
+    Command("text.larger", later("Larger text"), "View", ("Ctrl++", "Ctrl+=")),
+    Command("text.smaller", later("Smaller text"), "View", ("Ctrl+-",)),
+    Command("text.normal", later("Normal text"), "View", ("Ctrl+0",)),
+    Command("help.commands", later("Find a command"), "Help", ("Ctrl+K",)),
+    Command("help.keys", later("Keyboard shortcuts"), "Help", ("F1",)),
 )  # fmt: skip
 
 
@@ -93,7 +102,7 @@ class Actions:
 
     def add(self, command: Command, do: Callable[[], object] | None = None) -> QAction:
         """Register a command, and what it does if that is known."""
-        action = QAction(command.text, self._window)
+        action = QAction(tr(command.text), self._window)
         action.setObjectName(command.id)
         action.setCheckable(command.checkable)
         action.setShortcuts([QKeySequence(k) for k in command.keys])
@@ -119,7 +128,7 @@ class Actions:
     def fill(self, menu: QMenu) -> None:
         """Add a submenu for each group of the table."""
         for group in GROUPS:
-            part = menu.addMenu(group)
+            part = menu.addMenu(tr(GROUPS[group]))
             part.setToolTipsVisible(group == "GPU")  # they say why a command is not to be had
             for command in COMMANDS:
                 if command.group == group:

@@ -1,8 +1,9 @@
-"""What stands on a badge: where a number comes from, in one word."""
+"""Where a number comes from: in the one word of a badge, and in full."""
 
 from __future__ import annotations
 
-from gpuviz.words import later
+from gpuviz.runners.measurement import Measurement
+from gpuviz.words import later, tr
 
 BADGES = {
     "model": later("model"),
@@ -10,3 +11,11 @@ BADGES = {
     "recorded": later("recorded"),
     "unavailable": later("unavailable"),
 }
+
+
+def caption(measurement: Measurement) -> str:
+    """Where the numbers of a measurement come from, in the language in use."""
+    device = measurement.device.name
+    if measurement.source == "live":
+        return tr("measured on {device}", device=device)
+    return tr("recorded on {device}, {date}", device=device, date=measurement.date)

@@ -12,6 +12,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.qt.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.words import tr
 
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]
@@ -35,7 +36,7 @@ def cuda(run: Run) -> Code:
     """The CUDA source; each line is itself."""
     text = run.trace.source.rstrip("\n")
     if not text:
-        return Code("", missing="This launch came as PTX: there is no CUDA source.")
+        return Code("", missing=tr("This launch came as PTX: there is no CUDA source."))
     lines = {n: frozenset((n,)) for n in range(1, text.count("\n") + 2)}
     return Code(text, _notes(run, lambda row: row.instruction.line), lines)
 
@@ -66,15 +67,15 @@ def remarks(run: Run, line: int) -> str:
     """What the compiler changed at a CUDA line, in words; else what to know of the whole level."""
     here = dict.fromkeys(d.text for d in run.differences if d.line == line)
     if here:
-        return f"line {line}: " + "; ".join(here)
+        return tr("line {line}: {said}", line=line, said="; ".join(here))
     return run.level_note
 
 
 def _no_sass(run: Run) -> str:
     if run.level_note:
-        return f"No machine code: {run.level_note.rstrip('.')}."
-    return ("The counts are of the PTX as written. Choose SASS counts to see the machine code "
-            "that the assembler makes of it.")
+        return tr("No machine code: {why}.", why=run.level_note.rstrip("."))
+    return tr("The counts are of the PTX as written. Choose SASS counts to see the machine code "
+              "that the assembler makes of it.")
 
 
 def _sass_rows(listing: Listing) -> list[tuple[str, SassInstruction | None]]:

@@ -22,7 +22,7 @@ class Comparing:
         self._player, self._comparison = player, comparison
         self._director, self._actions = director, actions
         for arch in reversed(ARCHITECTURES):
-            text = f"Compare with CC {arch.version} {arch.name}"
+            text = tr("Compare with CC {version} {name}", version=arch.version, name=arch.name)
             actions.add(Command(f"compare.arch.{arch.sm}", text, "Compare"),
                         partial(self.with_arch, arch.sm))  # fmt: skip
         actions.bind("compare.toggle", lambda: self.switch(not comparison.on))
@@ -33,8 +33,8 @@ class Comparing:
         self._actions.remove("compare.preset.")
         for number, preset in enumerate(lesson.presets):
             values = {**lesson.defaults(), **preset.values}
-            command = Command(f"compare.preset.{number}", f"Compare with: {tr(preset.label)}",
-                              "Compare")  # fmt: skip
+            text = tr("Compare with: {preset}", preset=tr(preset.label))
+            command = Command(f"compare.preset.{number}", text, "Compare")
             self._actions.add(command, partial(self.with_values, values))
 
     def switch(self, on: bool) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from gpuviz.qt.badges import caption
 from gpuviz.qt.quantities import Row, shown
 from gpuviz.qt.showing import Showing
 from gpuviz.runners.measurement import Measurement, Reading
+from gpuviz.words import later, tr
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
-PREDICTED = "Predicted by executing the kernel's code and modelling the memory system."
-RESIDUAL = "Measured minus predicted."
+PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")
+RESIDUAL = later("Measured minus predicted.")
+HINTS = {"predicted": PREDICTED, "residual": RESIDUAL}
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Measured:
 
     def why(self, key: str) -> str:
         """Why a row has no measured value."""
-        return self.whys.get(key) or self.caption
+        return self.whys.get(key) or tr(self.caption)
 
 
 def measured_of(measurement: Measurement) -> Measured:
@@ -71,9 +74,9 @@ def measured_of(measurement: Measurement) -> Measured:
     whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
     badge = "live" if measurement.source == "live" else "recorded"
     if values:
-        return Measured(badge, measurement.caption, values, whys, measurement.device.sm)
-    why = next(iter(whys.values()), measurement.device.counters or "no counters were read")
-    return Measured("unavailable", f"counters unavailable: {why}", {}, whys)
+        return Measured(badge, caption(measurement), values, whys, measurement.device.sm)
+    why = next(iter(whys.values()), measurement.device.counters or tr("no counters were read"))
+    return Measured("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
 
 
 def updated(measured: Measured, readings: Mapping[str, Reading]) -> Measured:
@@ -82,7 +85,7 @@ def updated(measured: Measured, readings: Mapping[str, Reading]) -> Measured:
     return replace(measured, values={**measured.values, **fresh})
 
 
-NOT_MEASURED = Measured("unavailable", "unavailable: no GPU has run this launch")
+NOT_MEASURED = Measured("unavailable", later("unavailable: no GPU has run this launch"))
 
 
 @dataclass(frozen=True)
@@ -101,21 +104,22 @@ def columns_of(view: View, titles: Mapping[str, str], indices: Mapping[str, int]
     """Names, predictions, and either the measurement of one run or the ratio of two."""
     first = view.runs[0]
     if len(view.runs) > 1:
-        made = [Column("predicted", titles[key], "model", PREDICTED, indices[key])
+        made = [Column("predicted", titles[key], "model", tr(HINTS["predicted"]), indices[key])
                 for key in view.runs]  # fmt: skip
         return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
     run, found = indices[first], measured.get(first, NOT_MEASURED)
-    columns = [Column("name"), Column("predicted", "predicted", "model", PREDICTED, run),
-               Column("measured", "measured", found.badge, found.caption, run)]  # fmt: skip
+    predicted = Column("predicted", tr("predicted"), "model", tr(HINTS["predicted"]), run)
+    columns = [Column("name"), predicted,
+               Column("measured", tr("measured"), found.badge, tr(found.caption), run)]
     if found.values:
-        columns.append(Column("residual", "Δ", "", RESIDUAL, run))
+        columns.append(Column("residual", "Δ", "", tr(HINTS["residual"]), run))
     return columns
 
 
 def _ratio(view: View, titles: Mapping[str, str], indices: Mapping[str, int]) -> Column:
     a, b = (titles[key] for key in view.runs[:2])
-    title = f"{b} / {a}" if len(a) + len(b) < 6 else "ratio"
-    return Column("ratio", title, "", f"{b} divided by {a}", indices[view.runs[0]])
+    title = f"{b} / {a}" if len(a) + len(b) < 6 else tr("ratio")
+    return Column("ratio", title, "", tr("{b} divided by {a}", a=a, b=b), indices[view.runs[0]])
 
 
 @dataclass(frozen=True, eq=False)

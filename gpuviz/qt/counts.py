@@ -27,6 +27,7 @@ from gpuviz.qt.residuals import all_verdicts
 from gpuviz.qt.showing import Showing
 from gpuviz.qt.theme import Theme
 from gpuviz.runners.measurement import Reading
+from gpuviz.words import tr
 
 REFRESH_MS = 150
 
@@ -44,14 +45,15 @@ class Counts(QWidget):
         self.model = CountsModel(self)
         self.table = CountsTable(self.model, theme)
         self.level = label("", "badge")
-        self.view = Combo("Columns of the counts", theme)
-        self.view.setToolTip("All runs beside each other, or one against its measurement")
+        self.view = Combo(tr("Columns of the counts"), theme)
+        self.view.setToolTip(tr("All runs beside each other, or one against its measurement"))
         self.view.activated.connect(lambda i: self._choose(self._views[i]))
         self.verdict, self.expected, self.note = label("", "quiet"), label(""), label("", "quiet")
         for words in (self.note, self.expected, self.verdict):
             words.setWordWrap(True)
             words.hide()
-        self.copied = button("copy", "Copy counts as text", "link", "Copy the table as text")
+        self.copied = button(tr("copy"), tr("Copy counts as text"), "link",
+                             tr("Copy the table as text"))  # fmt: skip
         self.copied.clicked.connect(self.copy)
         for widget in (self.copied, self.view):
             keep_space(widget)
@@ -80,8 +82,8 @@ class Counts(QWidget):
         first = next(iter(showing.runs.values()))
         archs = dict.fromkeys(run.arch for run in showing.runs.values())
         self.level.setText(f"{' | '.join(archs)} · {first.level}")
-        self.level.setToolTip("Architecture, and whose memory instructions are counted: "
-                              "those of the assembled code (sass) or of the PTX.")  # fmt: skip
+        self.level.setToolTip(tr("Architecture, and whose memory instructions are counted: "
+                                 "those of the assembled code (sass) or of the PTX."))
         notes = dict.fromkeys(r.level_note for r in showing.runs.values() if r.level_note)
         _say(self.note, "\n".join(notes))
         _say(self.expected, showing.story.expected)
@@ -120,7 +122,7 @@ class Counts(QWidget):
 
     def _heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.addWidget(label("Counts, this launch", "heading"))
+        row.addWidget(label(tr("Counts, this launch"), "heading"))
         row.addWidget(self.level, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
         row.addWidget(self.copied)

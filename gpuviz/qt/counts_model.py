@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from gpuviz.qt.badges import BADGES
 from gpuviz.qt.count_views import Column, Sheet
 from gpuviz.qt.quantities import Row
+from gpuviz.words import tr
 
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 HEADING_ROLE = Qt.ItemDataRole.UserRole + 2
@@ -91,8 +93,8 @@ class CountsModel(QAbstractTableModel):
 def as_text(model: CountsModel) -> str:
     """The whole table, columns parted by tabs."""
     columns = model.sheet.columns
-    head = [f"{c.title} ({c.badge})" if c.badge else c.title for c in columns]
-    lines = ["\t".join(["quantity", *head[1:]])]
+    head = [f"{c.title} ({tr(BADGES[c.badge])})" if c.badge else c.title for c in columns]
+    lines = ["\t".join([tr("quantity"), *head[1:]])]
     for row in model.sheet.rows:
         cells = [model.sheet.text(row, c).replace("\u2009", "") for c in columns]
         lines.append("\t".join(cells) if row.values else row.label)

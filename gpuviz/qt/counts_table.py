@@ -13,14 +13,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.qt.badges import BADGES
 from gpuviz.qt.controls import keep_arrows
 from gpuviz.qt.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.theme import Look, Theme
+from gpuviz.words import tr
 
 ROW, HEADING, HEADER = 24, 28, 42
-NAME = 120  # least width of the names of the quantities
+NAME = (120, 190)  # width of the names of the quantities, least and most
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
-_BADGES = {"model": "accent", "live": "good"}
+_COLORS = {"model": "accent", "live": "good"}
 
 
 class CountsTable(QTableView):
@@ -30,7 +32,7 @@ class CountsTable(QTableView):
         super().__init__()
         self._theme = theme
         self.setModel(model)
-        self.setAccessibleName("Counts")
+        self.setAccessibleName(tr("Counts"))
         self.setItemDelegate(_Cell(theme, self))
         self.setHorizontalHeader(_Header(theme, self))
         self.verticalHeader().hide()
@@ -57,7 +59,8 @@ class CountsTable(QTableView):
                 self.setSpan(row, 0, 1, model.columnCount())
         self._size_columns()
         numbers = sum(self._column(c) for c in range(1, model.columnCount()))
-        self.setMinimumWidth(look.px(NAME) + numbers)
+        least, most = (look.px(width) for width in NAME)
+        self.setMinimumWidth(max(least, min(self.sizeHintForColumn(0), most)) + numbers)
         self.setFixedHeight(total + 4)
 
     def _column(self, column: int) -> int:
@@ -94,7 +97,7 @@ class _Header(QHeaderView):
         measure = QFontMetrics(look.font(12))
         title, badge = self._words(section)
         words = measure.horizontalAdvance(title)
-        width = max(words, measure.horizontalAdvance(badge) + look.px(10))
+        width = max(words, measure.horizontalAdvance(_word(badge)) + look.px(10))
         return QSize(width + look.px(10), look.px(HEADER))
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
@@ -118,9 +121,14 @@ class _Header(QHeaderView):
         return str(title or ""), str(model.headerData(section, across, BADGE_ROLE) or "")
 
 
-def _badge(painter: QPainter, look: Look, rect: QRect, text: str) -> None:
+def _word(badge: str) -> str:
+    return tr(BADGES[badge]) if badge else ""
+
+
+def _badge(painter: QPainter, look: Look, rect: QRect, badge: str) -> None:
     """An outlined word at the right edge; the model's in the accent."""
-    color = look.color(_BADGES.get(text, "muted"))
+    color = look.color(_COLORS.get(badge, "muted"))
+    text = _word(badge)
     painter.setFont(look.font(10.5))
     width = QFontMetrics(painter.font()).horizontalAdvance(text) + look.px(10)
     box = QRectF(rect.right() - width, rect.top() + 0.5, width, rect.height() - 1)

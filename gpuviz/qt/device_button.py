@@ -7,15 +7,16 @@ from PySide6.QtWidgets import QMenu
 
 from gpuviz.qt.actions import Actions
 from gpuviz.qt.controls import MenuButton, keep_space, restyle
-from gpuviz.qt.meter import USES, Meter, State
+from gpuviz.qt.meter import USES, Meter, State, why_of
 from gpuviz.qt.theme import Theme
+from gpuviz.words import tr
 
 
 class DeviceButton(MenuButton):
     """Shows the meter's state in a few words; the tip has them all."""
 
     def __init__(self, theme: Theme, actions: Actions) -> None:
-        super().__init__("Device", theme)
+        super().__init__(tr("Device"), theme)
         self._actions = actions
         self._meter: Meter | None = None
         self.menu_ = QMenu(self)
@@ -41,7 +42,7 @@ class DeviceButton(MenuButton):
         menu = self.menu_
         menu.clear()
         if state.device is None:
-            menu.addAction(f"No GPU: {state.why}").setEnabled(False)
+            menu.addAction(tr("No GPU: {why}", why=why_of(state))).setEnabled(False)
             menu.addAction(self._actions["gpu.look"])
             return
         for id in ("gpu.once", "gpu.continuous", "gpu.stop"):
@@ -73,20 +74,24 @@ def use_id(use: float) -> str:
 def words(state: State) -> str:
     """The state in a few words."""
     if state.activity == "looking":
-        return "looking for a GPU …"
+        return tr("looking for a GPU …")
     if state.device is None:
-        return "no GPU · recorded" if state.recorded else "no GPU · predicted"
-    running = {"once": " · running", "continuous": " · live"}.get(state.activity, "")
-    return f"{'● ' if running else ''}{state.device.name}{running}"
+        return tr("no GPU · recorded") if state.recorded else tr("no GPU · predicted")
+    running = {"once": tr("running"), "continuous": tr("live")}.get(state.activity, "")
+    return f"● {state.device.name} · {running}" if running else state.device.name
 
 
 def tip(state: State) -> str:
     """The state in full."""
     if state.device is None:
-        return f"No GPU: {state.why}.\nCounts are predicted by the model." + (
-            f"\nTimes and counters are {state.recorded}." if state.recorded else "")
+        said = [tr("No GPU: {why}.", why=why_of(state)), tr("Counts are predicted by the model.")]
+        if state.recorded:
+            said.append(tr("Times and counters: {caption}.", caption=state.recorded))
+        return "\n".join(said)
     device = state.device
-    counters = device.counters or "available"
-    return (f"{device.name}, CC {device.capability}, {device.multiprocessors} multiprocessors\n"
-            f"driver {device.driver}, CUDA {device.cuda}\nhardware counters: {counters}")
+    return "\n".join((
+        tr("{name}, CC {capability}, {count} multiprocessors", name=device.name,
+           capability=device.capability, count=device.multiprocessors),
+        tr("driver {driver}, CUDA {cuda}", driver=device.driver, cuda=device.cuda),
+        tr("hardware counters: {said}", said=device.counters or tr("available"))))  # fmt: skip
 

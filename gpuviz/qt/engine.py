@@ -26,6 +26,7 @@ from gpuviz.runners.measurement import (
     Reading,
     Telemetry,
 )
+from gpuviz.words import tr
 
 REPEATS = 200  # launches timed by one measurement
 PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
@@ -231,7 +232,7 @@ class Engine:
 
     def _ready(self) -> Gpu:
         if self._gpu is None:
-            raise NoDevice("no GPU has been found")
+            raise NoDevice(tr("no GPU has been found"))
         return self._gpu
 
     def _once(self, targets: Targets) -> None:

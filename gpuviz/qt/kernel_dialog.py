@@ -25,10 +25,10 @@ from gpuviz.qt.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
 from gpuviz.scenes.kernel import KernelLaunch
 from gpuviz.scenes.signature import Taken, guess, short_name, taken_by
+from gpuviz.words import tr
 
 GRID, BLOCK = "16", "256"
-_SPECS = (f"TYPE[COUNT]={'|'.join(FILLS)}|VALUE|@file.npy for a buffer, TYPE=VALUE for a scalar.\n"
-          "Types: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64.")  # fmt: skip
+_TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 
 
 class KernelDialog(QDialog):
@@ -38,22 +38,22 @@ class KernelDialog(QDialog):
         super().__init__(parent)
         self._path, self._program = path, program
         self._taken: tuple[Taken, ...] = ()
-        self.setWindowTitle(f"Launch a kernel of {path.name}")
+        self.setWindowTitle(tr("Launch a kernel of {file}", file=path.name))
         self.setModal(True)
-        self.entry = Combo("Kernel", theme)
+        self.entry = Combo(tr("Kernel"), theme)
         for mangled in program.kernels:
             self.entry.addItem(short_name(mangled), mangled)
-        self.grid, self.block = _sizes("Grid", GRID), _sizes("Block", BLOCK)
+        self.grid, self.block = _sizes(tr("Grid"), GRID), _sizes(tr("Block"), BLOCK)
         self.shared = QSpinBox()
         self.shared.setRange(0, 1 << 20)
         self.shared.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.shared.setAccessibleName("Dynamic shared memory in bytes")
+        self.shared.setAccessibleName(tr("Dynamic shared memory in bytes"))
         self.arguments: list[QLineEdit] = []
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok
                                         | QDialogButtonBox.StandardButton.Cancel)  # fmt: skip
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Show")
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText(tr("Show"))
         self._lay_out(theme)
         self.entry.currentIndexChanged.connect(self._choose)
         for line in (self.grid, self.block):
@@ -86,18 +86,18 @@ class KernelDialog(QDialog):
     def _lay_out(self, theme: Theme) -> None:
         form = QFormLayout()
         form.setHorizontalSpacing(14)
-        form.addRow("kernel", self.entry)
-        form.addRow("grid x, y, z", self.grid)
-        form.addRow("block x, y, z", self.block)
-        form.addRow("dynamic shared bytes", self.shared)
+        form.addRow(tr("kernel"), self.entry)
+        form.addRow(tr("grid x, y, z"), self.grid)
+        form.addRow(tr("block x, y, z"), self.block)
+        form.addRow(tr("dynamic shared bytes"), self.shared)
         self._rows = QWidget()
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)
         column.addLayout(form)
-        column.addWidget(label("Arguments", "heading"))
+        column.addWidget(label(tr("Arguments"), "heading"))
         column.addWidget(self._rows)
-        hint = label(_SPECS, "quiet")
+        hint = label(_specs(), "quiet")
         hint.setWordWrap(True)
         for widget in (hint, self.problem, self.buttons):
             column.addWidget(widget)
@@ -117,13 +117,13 @@ class KernelDialog(QDialog):
         for number, taken in enumerate(self._taken):
             line = QLineEdit(guess(taken, self._threads()))
             line.setAccessibleName(taken.name)
-            line.setToolTip(_SPECS)
+            line.setToolTip(_specs())
             line.textChanged.connect(self._check)
             rows.addWidget(label(taken.name), number, 0)
             rows.addWidget(line, number, 1)
             self.arguments.append(line)
         if not self._taken:
-            rows.addWidget(label("none", "quiet"), 0, 0)
+            rows.addWidget(label(tr("none"), "quiet"), 0, 0)
         self._check()
 
     def _guess_again(self) -> None:
@@ -147,6 +147,12 @@ class KernelDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
 
+def _specs() -> str:
+    """How arguments are written."""
+    return tr("TYPE[COUNT]={fills}|VALUE|@file.npy for a buffer, TYPE=VALUE for a scalar.\n"
+              "Types: {types}.", fills="|".join(FILLS), types=_TYPES)  # fmt: skip
+
+
 def _why_not(make: Callable[[], object]) -> str:
     try:
         make()
@@ -158,7 +164,7 @@ def _why_not(make: Callable[[], object]) -> str:
 def _sizes(name: str, text: str) -> QLineEdit:
     made = QLineEdit(text)
     made.setAccessibleName(name)
-    made.setToolTip("One to three numbers: 16 or 16,16")
+    made.setToolTip(tr("One to three numbers: 16 or 16,16"))
     return made
 
 
@@ -166,5 +172,6 @@ def _triple(line: QLineEdit, what: str) -> Triple:
     """`16,16` as three sizes; InputError when it is something else."""
     parts = line.text().replace("×", ",").replace("x", ",").split(",")
     if not all(part.strip().isdecimal() for part in parts):
-        raise InputError(f"{what} {line.text()!r}: write one to three numbers, as in 16 or 16,16")
+        raise InputError(tr("{what} {given!r}: write one to three numbers, as in 16 or 16,16",
+                            what=what, given=line.text()))
     return triple(tuple(int(part) for part in parts), what)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.qt.actions import COMMANDS, GROUPS, Actions, Command
 from gpuviz.qt.controls import label
+from gpuviz.words import later, tr
 
 _WITHIN = (
-    ("Tab, Shift+Tab", "from control to control"),
-    ("Up, Down", "lessons, when the list has the focus"),
-    ("Arrows, Home, End", "values of a slider, number or list that has the focus"),
-    ("Space, Enter", "press the button that has the focus"),
+    (later("Tab, Shift+Tab"), later("from control to control")),
+    (later("Up, Down"), later("lessons, when the list has the focus")),
+    (later("Arrows, Home, End"), later("values of a slider, number or list that has the focus")),
+    (later("Space, Enter"), later("press the button that has the focus")),
 )
 
 
@@ -22,7 +25,7 @@ class KeysDialog(QDialog):
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keyboard shortcuts")
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         columns = QHBoxLayout(self)
         columns.setContentsMargins(24, 18, 24, 20)
         columns.setSpacing(44)
@@ -30,7 +33,7 @@ class KeysDialog(QDialog):
         for group in GROUPS:
             side = sides[1] if group == "View" else sides[0]
             side.addLayout(_group(group, [(c, actions) for c in COMMANDS if c.group == group]))
-        sides[0].addLayout(_table("Within a control", _WITHIN))
+        sides[0].addLayout(_table(tr("Within a control"), [(tr(r[0]), tr(r[1])) for r in _WITHIN]))
         for side in sides:
             side.setSpacing(8)
             side.addStretch(1)
@@ -43,11 +46,11 @@ def _group(name: str, commands: list[tuple[Command, Actions]]) -> QVBoxLayout:
     for command, actions in commands:
         keys = ", ".join(s.toString(native) for s in actions[command.id].shortcuts())
         if keys:
-            rows.append((keys, command.text))
-    return _table(name, tuple(rows))
+            rows.append((keys, tr(command.text)))
+    return _table(tr(GROUPS[name]), rows)
 
 
-def _table(name: str, rows: tuple[tuple[str, str], ...]) -> QVBoxLayout:
+def _table(name: str, rows: Sequence[tuple[str, str]]) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setSpacing(6)  # else it takes that of the columns
     column.addWidget(label(name, "heading"))

@@ -79,7 +79,7 @@ class NumberKnob(Knob):
         super().__init__(parameter)
         self.slider = _Slider(Qt.Orientation.Horizontal)
         self.spin = _Spin(theme, digits)
-        span = f"{parameter.minimum} to {parameter.maximum}"
+        span = tr("{least} to {most}", least=parameter.minimum, most=parameter.maximum)
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)
             widget.setAccessibleName(tr(parameter.label))

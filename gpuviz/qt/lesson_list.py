@@ -42,7 +42,7 @@ class LessonList(QListView):
         self._lessons = {lesson.id: lesson for lesson in lessons}
         self._rows: dict[str, int] = {}
         self._theme = theme
-        self.setAccessibleName("Lessons")
+        self.setAccessibleName(tr("Lessons"))
         self.setModel(self._filled(lessons))
         self.setItemDelegate(_Delegate(theme, thumbnails, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

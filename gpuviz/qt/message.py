@@ -12,14 +12,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 from gpuviz.qt.controls import button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.worker import Failure
 from gpuviz.trace import Finding
+from gpuviz.words import later, tr
 
 Severity = Literal["error", "warning", "note"]
 SELECTABLE = (
     Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
 )
+SEVERITIES = {"error": later("error"), "warning": later("warning")}
 WIDTH = 640
 LINES = 9
-_ISSUE = "This is a mistake in gpuviz. The picture is the last good one."
 
 
 class Message(QFrame):
@@ -29,19 +30,19 @@ class Message(QFrame):
         super().__init__(over)
         self._over = over
         self.setObjectName("card")
-        self.setAccessibleName("Message")
+        self.setAccessibleName(tr("Message"))
         self._details = ""
         self.title = label("", "value")
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("Message text")
+        self.text.setAccessibleName(tr("Message text"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setTabChangesFocus(True)
         self.text.setTextInteractionFlags(SELECTABLE)
         keep_arrows(self.text)
-        self.copied = button("Copy details", "Copy details")
+        self.copied = button(tr("Copy details"), tr("Copy details"))
         self.copied.clicked.connect(self.copy)
-        self.closed = button("Close", "Close message", "", "Close  (Esc)")
+        self.closed = button(tr("Close"), tr("Close message"), "", tr("Close  (Esc)"))
         self.closed.clicked.connect(self.hide)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -58,9 +59,12 @@ class Message(QFrame):
 
     def show_failure(self, failure: Failure) -> None:
         """Say why a run failed."""
-        title = "This could not be run" if failure.expected else "Something unexpected happened"
-        text = failure.message if failure.expected else f"{failure.message}\n\n{_ISSUE}"
-        self.say("error", title, text, failure.details)
+        if failure.expected:
+            self.say("error", tr("This could not be run"), failure.message, failure.details)
+        else:
+            ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
+            self.say("error", tr("Something unexpected happened"), f"{failure.message}\n\n{ours}",
+                     failure.details)  # fmt: skip
 
     def show_findings(self, findings: Sequence[tuple[str, Finding]]) -> None:
         """Say what the checks of the emulator found; each with the role of its run."""
@@ -68,7 +72,8 @@ class Message(QFrame):
         if any(f.severity == "error" for _, f in findings):
             severity = "error"
         lines = [_sentence(role, finding) for role, finding in findings]
-        self.say(severity, "What the emulator's checks found", "\n\n".join(lines), "\n".join(lines))
+        title = tr("What the emulator's checks found")
+        self.say(severity, title, "\n\n".join(lines), "\n".join(lines))
 
     def say(self, severity: Severity, title: str, text: str, details: str = "") -> None:
         """Show a message; `details` is what the copy button copies (the text when empty)."""
@@ -110,5 +115,7 @@ class Message(QFrame):
 
 def _sentence(role: str, finding: Finding) -> str:
     """A finding with how often it was seen."""
-    times = f" (seen {finding.count} times)" if finding.count > 1 else ""
-    return f"{role}: {finding.severity}: {finding.message}{times}"
+    said = f"{role}: {tr(SEVERITIES[finding.severity])}: {finding.message}"
+    if finding.count > 1:
+        return tr("{said} (seen {count} times)", said=said, count=finding.count)
+    return said

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Error
 from gpuviz.qt import engine
+from gpuviz.qt.badges import caption
 from gpuviz.qt.engine import Engine, Target
 from gpuviz.qt.showing import Showing
 from gpuviz.runners.base import Run
@@ -22,12 +23,11 @@ from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.runners.recorded import Shelf
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
+from gpuviz.words import later, tr
 
 Activity = Literal["looking", "idle", "once", "continuous"]
 USES = (0.1, 0.25, 0.5, 1.0)
-NOT_ASKED = "no GPU has been asked"
-OWN = "your own kernels have no recording"
-NOTHING_SHOWN = "there is nothing to measure yet"
+NOT_ASKED = later("no GPU has been asked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,11 @@ class State:
     trouble: str = ""
     use: float = 0.5
     recorded: str = ""
+
+
+def why_of(state: State) -> str:
+    """Why there is no GPU, in the language in use."""
+    return tr(state.why)
 
 
 class Meter(QObject):
@@ -157,10 +162,10 @@ class Meter(QObject):
     def _able(self) -> bool:
         """Whether there is something to measure and something to measure with; else say so."""
         if self._engine is None or self.state.device is None:
-            self._become(trouble=f"Nothing can be run: {self.state.why}.")
+            self._become(trouble=tr("Nothing can be run: {why}.", why=why_of(self.state)))
             return False
         if not self._targets():
-            self._become(trouble=f"Nothing can be run: {NOTHING_SHOWN}.")
+            self._become(trouble=tr("Nothing can be run: there is nothing to measure yet."))
             return False
         return True
 
@@ -187,24 +192,25 @@ class Meter(QObject):
                 self.measured.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        captions = dict.fromkeys(m.caption for m in found.values())
+        captions = dict.fromkeys(caption(m) for m in found.values())
         self._become(recorded=" · ".join(captions), trouble="")
 
     def _recorded(self, plan: Plan) -> tuple[Measurement | None, str]:
         if Path(plan.kernel).is_absolute():
-            return None, OWN
+            return None, tr("your own kernels have no recording")
         try:
             if self._shelf is None:
                 self._shelf = self._sources.shelf()
             found = self._shelf.find(plan)
         except (Error, OSError) as error:
             return None, str(error)
-        return found.measurement, found.why
+        return found.measurement, tr(found.why)
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
-            return f"not measured yet: run it on {self.state.device.name} (F9 once, F10 on and on)"
-        return f"unavailable: no GPU, and {why}"
+            return tr("not measured yet: run it on {device} (F9 once, F10 on and on)",
+                      device=self.state.device.name)  # fmt: skip
+        return tr("unavailable: no GPU, and {why}", why=why)
 
     def _report(self, wish: engine.Wish, report: engine.Report) -> None:
         """Called in the engine's thread."""

@@ -14,8 +14,7 @@ from gpuviz.errors import InputError
 from gpuviz.qt.kernel_dialog import KernelDialog
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
-
-FILTER = "Kernels (*.cu *.ptx);;All files (*)"
+from gpuviz.words import tr
 
 
 class Opening(QObject):
@@ -43,14 +42,15 @@ class Opening(QObject):
 
     def choose(self, arch: str) -> None:
         """Ask for a file, then open it."""
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open kernel", "", FILTER)
+        kinds = f"{tr('Kernels')} (*.cu *.ptx);;{tr('All files')} (*)"
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open kernel"), "", kinds)
         if name:
             self.open(Path(name), arch)
 
     def open(self, path: Path, arch: str) -> None:
         """Compile a file for an architecture, and ask how to launch it."""
         self._number += 1
-        self.said.emit(f"compiling {path.name} …")
+        self.said.emit(tr("compiling {file} …", file=path.name))
         wanted = path.absolute(), compile_arch(arch), self._number
         threading.Thread(target=self._work, args=wanted, daemon=True).start()
 
@@ -69,7 +69,8 @@ class Opening(QObject):
         if isinstance(outcome, Program) and outcome.kernels:
             self._ask(path, outcome)
         elif isinstance(outcome, Program):
-            self._refuse(path, InputError(f"{path.name} has no kernel: no __global__ function"))
+            none = tr("{file} has no kernel: no __global__ function", file=path.name)
+            self._refuse(path, InputError(none))
         else:
             assert isinstance(outcome, Exception)
             self._refuse(path, outcome)
@@ -79,11 +80,12 @@ class Opening(QObject):
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             text = ""
-        self.said.emit(f"{path.name}: not opened")
+        self.said.emit(tr("{file}: not opened", file=path.name))
         self.refused.emit(path.name, text, error)
 
     def _ask(self, path: Path, program: Program) -> None:
-        self.said.emit(f"{path.name}: compiled with {program.compiler}")
+        self.said.emit(tr("{file}: compiled with {compiler}", file=path.name,
+                          compiler=program.compiler))  # fmt: skip
         dialog = self.dialog = KernelDialog(path, program, self._theme, self._window)
         dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
         dialog.open()

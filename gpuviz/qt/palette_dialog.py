@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from gpuviz.qt.actions import Actions, Command
 from gpuviz.qt.fuzzy import score
 from gpuviz.qt.theme import Theme
+from gpuviz.words import tr
 
 Entry = tuple[Command, QAction]
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -43,13 +44,13 @@ class PaletteDialog(QDialog):
     def __init__(self, actions: Actions, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._commands = list(actions)
-        self.setWindowTitle("Commands")
+        self.setWindowTitle(tr("Commands"))
         self.setModal(True)
         self.line = QLineEdit()
-        self.line.setPlaceholderText("Find a command, a lesson, an architecture …")
-        self.line.setAccessibleName("Find a command")
+        self.line.setPlaceholderText(tr("Find a command, a lesson, an architecture …"))
+        self.line.setAccessibleName(tr("Find a command"))
         self.list = QListWidget()
-        self.list.setAccessibleName("Commands found")
+        self.list.setAccessibleName(tr("Commands found"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setItemDelegate(_Delegate(theme, self.list))
@@ -80,9 +81,9 @@ class PaletteDialog(QDialog):
     def _find(self, wanted: str) -> None:
         self.list.clear()
         for command, action in matches(wanted, self._commands):
-            item = QListWidgetItem(command.text)
+            item = QListWidgetItem(tr(command.text))
             item.setData(_ACTION, action)
-            item.setData(_GROUP, command.group)
+            item.setData(_GROUP, tr(command.group))
             self.list.addItem(item)
         self.list.setCurrentRow(0)
 

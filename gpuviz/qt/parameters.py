@@ -40,7 +40,7 @@ class Parameters(QWidget):
         super().__init__()
         self._player, self._comparison = player, comparison
         self._theme = theme
-        self.setAccessibleName("Parameters")
+        self.setAccessibleName(tr("Parameters"))
         self.knobs: dict[str, Knob] = {}
         self.presets: list[tuple[Preset, QPushButton]] = []
         self.sides = _Sides()
@@ -48,7 +48,8 @@ class Parameters(QWidget):
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.problem.hide()
-        self.reset = button("reset", "Reset parameters", "link", "Back to the defaults  (Ctrl+R)")
+        self.reset = button(tr("reset"), tr("Reset parameters"), "link",
+                            tr("Back to the defaults  (Ctrl+R)"))
         self.reset.clicked.connect(self.restore)
         keep_space(self.reset)
         self._column = QVBoxLayout(self)
@@ -97,7 +98,7 @@ class Parameters(QWidget):
 
     def _heading(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.addWidget(label("Parameters", "heading"))
+        row.addWidget(label(tr("Parameters"), "heading"))
         row.addStretch(1)
         row.addWidget(self.reset)
         return row
@@ -128,7 +129,7 @@ class Parameters(QWidget):
         row = FlowLayout(4)
         self.presets = []
         for preset in lesson.presets:
-            made = button(tr(preset.label), f"Preset: {tr(preset.label)}", "chip")
+            made = button(tr(preset.label), tr("Preset: {name}", name=tr(preset.label)), "chip")
             made.setCheckable(True)
             made.clicked.connect(lambda checked=False, p=preset: self._choose(p))
             keep_space(made)
@@ -198,7 +199,7 @@ class _Sides(QTabBar):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Side whose parameters are shown")
+        self.setAccessibleName(tr("Side whose parameters are shown"))
         self.setExpanding(True)
         self.setUsesScrollButtons(False)
         self.setElideMode(Qt.TextElideMode.ElideRight)
@@ -218,16 +219,16 @@ class OtherArch(QWidget):
         super().__init__()
         self._comparison = comparison
         self._archs = [AS_A, *(a.sm for a in reversed(ARCHITECTURES))]
-        self.combo = Combo("Architecture of B", theme)
-        self.combo.setToolTip("The same launch may be compared under two architectures.")
+        self.combo = Combo(tr("Architecture of B"), theme)
+        self.combo.setToolTip(tr("The same launch may be compared under two architectures."))
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.combo.setMinimumContentsLength(6)
-        self.combo.addItem("as A")
+        self.combo.addItem(tr("as A"))
         for arch in reversed(ARCHITECTURES):
             self.combo.addItem(f"CC {arch.version} {arch.name}")
         keep_arrows(self.combo)
         keep_space(self.combo)
-        self.name = label("architecture")
+        self.name = label(tr("architecture"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.combo, 1)
@@ -249,6 +250,6 @@ def _name(parameter: Parameter) -> QLabel:
     made = label(tr(parameter.label))
     hint = tr(parameter.hint)
     if parameter.compiled:
-        hint = f"{hint}\nA compile-time constant of the kernel.".strip()
+        hint = f"{hint}\n{tr('A compile-time constant of the kernel.')}".strip()
     made.setToolTip(hint)
     return made

@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
+from gpuviz.qt.badges import caption
 from gpuviz.qt.quantities import grouped
 from gpuviz.qt.timings import duration
 from gpuviz.runners.measurement import I64, Measurement, Placement
@@ -93,7 +94,7 @@ def summary(chart: Chart, measurement: Measurement) -> str:
     said.append(duration(chart.end_ns / 1000))
     if used > 1:
         said.append(tr("tail {percent} %", percent=f"{100 * chart.tail:.0f}"))
-    return " · ".join([*said, measurement.caption])
+    return " · ".join([*said, caption(measurement)])
 
 
 def height_of(chart: Chart, room: float, scale: float) -> float:

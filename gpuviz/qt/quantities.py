@@ -7,31 +7,36 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpuviz.memory.counting import CountRow
+from gpuviz.words import later, tr
 
 THIN = "\u2009"
 Totals = Mapping[str, int]
 
 SPACES = {
-    "global": "Global memory",
-    "texture": "Read-only path (part of the loads above)",
-    "shared": "Shared memory",
-    "local": "Local memory",
-    "constant": "Constant memory",
+    "global": later("Global memory"),
+    "texture": later("Read-only path (part of the loads above)"),
+    "shared": later("Shared memory"),
+    "local": later("Local memory"),
+    "constant": later("Constant memory"),
 }
-OPS = {"load": "load", "store": "store", "atomic": "atomic", "reduction": "reduction",
-       "copy": "async copy"}  # fmt: skip
+OPS = {"load": later("load"), "store": later("store"), "atomic": later("atomic"),
+       "reduction": later("reduction"), "copy": later("async copy")}  # fmt: skip
+NAMES = {"requests": later("requests"), "sectors": later("sectors"), "segments": later("segments"),
+         "lines": later("lines"), "wavefronts": later("wavefronts"),
+         "conflicts": later("conflicts"), "used": later("bytes used")}  # fmt: skip
 HINTS = {
-    "requests": "One request is one memory instruction executed by one warp.",
-    "sectors": "32-byte pieces of memory that the requests touched, counted for each request. "
-    "The lecture's word is transaction.",
-    "segments": "Pieces of memory moved, of the sizes this architecture knows (32 to 128 bytes), "
-    "counted for each request. The lecture's word is transaction.",
-    "lines": "128-byte cache lines that the requests touched, counted for each request.",
-    "wavefronts": "Passes through the memory pipeline that served the requests, one after another.",
-    "conflicts": "Wavefronts beyond the ideal: what bank conflicts cost.",
-    "used": "Bytes the lanes asked for, of the bytes in the sectors moved. "
-    "Above 100 % when lanes share bytes.",
-}
+    "requests": later("One request is one memory instruction executed by one warp."),
+    "sectors": later("32-byte pieces of memory that the requests touched, counted for each "
+                     "request. The lecture's word is transaction."),
+    "segments": later("Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
+                      "bytes), counted for each request. The lecture's word is transaction."),
+    "lines": later("128-byte cache lines that the requests touched, counted for each request."),
+    "wavefronts": later("Passes through the memory pipeline that served the requests, one after "
+                        "another."),
+    "conflicts": later("Wavefronts beyond the ideal: what bank conflicts cost."),
+    "used": later("Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
+                  "lanes share bytes."),
+}  # fmt: skip
 SECTOR = 32
 
 
@@ -77,10 +82,10 @@ def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
     `sectors` is false on architectures older than 5.0, whose segments differ in size.
     """
     rows: list[Row] = []
-    for space, heading in SPACES.items():
+    for space in SPACES:
         found = [r for op in OPS for r in _rows(space, op, totals, sectors)]
         if found:
-            rows += [Row(heading), *found]
+            rows += [Row(tr(SPACES[space])), *found]
     return rows
 
 
@@ -105,22 +110,27 @@ def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[
              ("wavefronts", "wavefronts")]  # fmt: skip
     if op == "load":  # the lines of stores are neither published nor measured
         names.insert(2, ("lines", "lines"))
-    rows = [_row(stem, OPS[op], q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
+    rows = [_row(stem, op, q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
     if space == "shared":
-        rows.append(_conflicts(stem, OPS[op], totals))
+        rows.append(_conflicts(stem, op, totals))
     if sectors and f"{stem}_bytes" in totals[0]:
-        rows.append(_used(stem, OPS[op], totals))
+        rows.append(_used(stem, op, totals))
     return rows
+
+
+def _label(op: str, name: str) -> str:
+    """The name of a row: "load sectors"."""
+    return tr("{op} {quantity}", op=tr(OPS[op]), quantity=tr(NAMES[name]))
 
 
 def _row(stem: str, op: str, quantity: str, name: str, totals: Sequence[Totals]) -> Row:
     key = f"{stem}_{quantity}"
-    hint = HINTS[name if name in HINTS else quantity]
+    hint = tr(HINTS[name if name in HINTS else quantity])
     ideals = [shown(t[f"{key}_ideal"]) for t in totals if f"{key}_ideal" in t]
     if ideals:
-        hint += f"\nIdeal for these accesses: {', '.join(ideals)}."
+        hint += "\n" + tr("Ideal for these accesses: {counts}.", counts=", ".join(ideals))
     values = tuple(_value(t, stem, key) for t in totals)
-    return Row(f"{op} {name}", hint, key, values, strong=quantity in ("sectors", "wavefronts"))
+    return Row(_label(op, name), hint, key, values, strong=quantity in ("sectors", "wavefronts"))
 
 
 def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
@@ -129,7 +139,7 @@ def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
         None if _value(t, stem, key) is None else t[key] - t[f"{key}_ideal"] for t in totals
     )
     ideals = [t[f"{key}_ideal"] for t in totals]
-    return Row(f"{op} conflicts", HINTS["conflicts"], key, values,
+    return Row(_label(op, "conflicts"), tr(HINTS["conflicts"]), key, values,
                derived=tuple(partial(_beyond, ideal) for ideal in ideals))
 
 
@@ -138,7 +148,7 @@ def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
         t[f"{stem}_bytes"] / (t[f"{stem}_sectors"] * SECTOR) if t[f"{stem}_sectors"] else None
         for t in totals
     )
-    return Row(f"{op} bytes used", HINTS["used"], f"{stem}_sectors", shares, percent=True,
+    return Row(_label(op, "used"), tr(HINTS["used"]), f"{stem}_sectors", shares, percent=True,
                derived=tuple(partial(_share, t[f"{stem}_bytes"]) for t in totals))
 
 
@@ -155,6 +165,8 @@ def _value(totals: Totals, stem: str, key: str) -> int | None:
 
 
 _MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "cp"}
+_ONE = {"sectors": later("sector"), "segments": later("segment"),
+        "wavefronts": later("wavefront")}  # fmt: skip
 _UNIT = {"shared": "wavefronts", "constant": "wavefronts"}
 
 
@@ -179,5 +191,5 @@ def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = T
 def _rate(op: str, cost: int, requests: int, unit: str, brief: bool) -> str:
     each = cost / requests
     number = f"{each:.0f}" if each == round(each) else f"{each:.1f}"
-    unit = unit.removesuffix("s") if number == "1" else unit
-    return f"{op} {number} {unit}" + ("" if brief else " / request")
+    said = f"{op} {number} {tr(_ONE[unit]) if number == '1' else tr(NAMES[unit])}"
+    return said if brief else tr("{cost} / request", cost=said)

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from gpuviz.qt.count_views import Measured, Sheet, signed
 from gpuviz.qt.quantities import Row
 from gpuviz.runners.base import Run
+from gpuviz.words import later, tr
 
-_SCATTERED = "scattered repeats of one address are merged by chance, in 1 to 2 % of the lines"
+_SCATTERED = later("scattered repeats of one address are merged by chance, in 1 to 2 % of the "
+                   "lines")
 # Parts of a counter's key, and what is known of it; the first that fits is said.
-_CAUSES = (
-    ("shared_atomic", "additions of floats are loops that try again when lanes meet, and how often "
-     "they meet is chance"),
-    ("shared_reduction", "how often an atomic loop tries again is chance"),
-    ("global_copy", "asynchronous copies that bypass L1 are counted by other units"),
-    ("global_reduction_lines", _SCATTERED),
-    ("global_atomic_lines", _SCATTERED),
-    ("constant", "reads of the kernel's parameters and by other instructions are counted too"),
-    ("local", "the assembler decides which local arrays live in registers"),
-    ("wavefronts", "arbitration between warps may add passes"),
-)
-_SAMPLED = "only {done} of {blocks} blocks were executed for the prediction"
-_PTX = "the counts are of the PTX as written, and the assembler may merge or remove accesses"
-_UNKNOWN = "no cause is known: please report it with the copied counts"
+_CAUSES = {
+    "shared_atomic": later("additions of floats are loops that try again when lanes meet, and how "
+                           "often they meet is chance"),
+    "shared_reduction": later("how often an atomic loop tries again is chance"),
+    "global_copy": later("asynchronous copies that bypass L1 are counted by other units"),
+    "global_reduction_lines": _SCATTERED,
+    "global_atomic_lines": _SCATTERED,
+    "constant": later("reads of the kernel's parameters and by other instructions are counted too"),
+    "local": later("the assembler decides which local arrays live in registers"),
+    "wavefronts": later("arbitration between warps may add passes"),
+    "": later("no cause is known: please report it with the copied counts"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,21 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
         return None
     subject = f"{title}: " if title else ""
     if sheet.foreign(run):
-        return Verdict(f"{subject}{found.caption} ({found.sm}), predicted for {source.arch}: "
-                       "not compared", True)
+        said = tr("{caption} ({arch}), predicted for {other}: not compared", caption=found.caption,
+                  arch=found.sm, other=source.arch)  # fmt: skip
+        return Verdict(subject + said, True)
     compared = [(row, r) for row in sheet.rows
                 if not row.derived and (r := sheet.residual(row, run)) is not None]  # fmt: skip
     if not compared:
         return None
     unequal = [(row, r) for row, r in compared if r]
     if not unequal:
-        return Verdict(f"{subject}{found.caption}: all {len(compared)} counters equal", True)
-    said = "\n".join(_sentences(unequal, source))
-    return Verdict(f"{subject}{found.caption}: {len(unequal)} of {len(compared)} counters differ\n"
-                   f"{said}", False)
+        said = tr("{caption}: all {count} counters equal", caption=found.caption,
+                  count=len(compared))  # fmt: skip
+        return Verdict(subject + said, True)
+    said = tr("{caption}: {some} of {count} counters differ", caption=found.caption,
+              some=len(unequal), count=len(compared))  # fmt: skip
+    return Verdict("\n".join([subject + said, *_sentences(unequal, source)]), False)
 
 
 def _sentences(unequal: Sequence[tuple[Row, float]], run: Run) -> list[str]:
@@ -68,10 +71,12 @@ def cause(key: str, run: Run) -> str:
     """The best known reason why a counter of a run is not as predicted."""
     trace = run.trace
     if trace.blocks_emulated < trace.launch.blocks:
-        return _SAMPLED.format(done=trace.blocks_emulated, blocks=trace.launch.blocks)
+        return tr("only {done} of {blocks} blocks were executed for the prediction",
+                  done=trace.blocks_emulated, blocks=trace.launch.blocks)  # fmt: skip
     if run.level == "ptx":
-        return _PTX
-    return next((why for part, why in _CAUSES if part in key), _UNKNOWN)
+        return tr("the counts are of the PTX as written, and the assembler may merge or remove "
+                  "accesses")
+    return tr(_CAUSES[next(part for part in _CAUSES if part in key)])
 
 
 def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]

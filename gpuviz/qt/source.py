@@ -18,10 +18,10 @@ from gpuviz.qt.theme import Theme
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
-from gpuviz.words import tr
+from gpuviz.words import later, tr
 
 # Name, language and maker of each tab; one more line here is one more tab.
-TABS = (("source", "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
+TABS = ((later("source"), "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
         ("SASS", "sass", code_text.sass))  # fmt: skip
 SASS = 2
 
@@ -36,12 +36,12 @@ class Source(QWidget):
         self._codes: list[Code] = []
         self._role = ""
         self._step: Step | None = None
-        self.setAccessibleName("Source")
+        self.setAccessibleName(tr("Source"))
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Code tabs")
+        self.tabs.setAccessibleName(tr("Code tabs"))
         self.tabs.setExpanding(False)
         self.stack = QStackedWidget()
-        self.views = [CodeView(name, language, theme) for name, language, _ in TABS]
+        self.views = [CodeView(tr(tab[0]), tab[1], theme) for tab in TABS]
         for view in self.views:
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
@@ -53,7 +53,7 @@ class Source(QWidget):
         self.kernel = Elided("quiet")
         self.remark = Elided("remark")
         self.remark.hide()
-        self.roles = Combo("Run whose code is shown", theme)
+        self.roles = Combo(tr("Run whose code is shown"), theme)
         self.roles.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
         self.roles.currentIndexChanged.connect(lambda i: self._show_role(self.roles.itemData(i)))
         self.roles.hide()

@@ -39,7 +39,7 @@ class StageView(QWidget):
         self._frame: Frame | None = None
         self._fresh = False
         self._at: QPointF | None = None
-        self.setAccessibleName("Stage")
+        self.setAccessibleName(tr("Stage"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(SMALLEST)

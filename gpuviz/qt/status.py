@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.director import Director
-from gpuviz.qt.meter import Meter, State
+from gpuviz.qt.meter import Meter, State, why_of
 from gpuviz.qt.quantities import grouped
 from gpuviz.qt.showing import Showing
 from gpuviz.qt.sweeps import Sweeps
@@ -36,6 +36,7 @@ class Status(QFrame):
         self.setObjectName("status")
         self._findings: list[tuple[str, Finding]] = []
         self._job: Job | None = None
+        self._announced = ""
         self._performer = director.performer
         self._sweeps: Sweeps | None = None
         self.device = label("", "quiet")
@@ -47,10 +48,12 @@ class Status(QFrame):
         self.progress.setRange(0, 100)
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
-        self.progress.setAccessibleName("Progress of the run")
-        self.cancel = button("cancel", "Cancel the run", "link", "Cancel the run  (Esc)")
+        self.progress.setAccessibleName(tr("Progress of the run"))
+        self.cancel = button(tr("cancel"), tr("Cancel the run"), "link",
+                             tr("Cancel the run  (Esc)"))
         self.cancel.clicked.connect(self.stop)
-        self.findings = button("", "Findings of the checks", "link", "What the checks found")
+        self.findings = button("", tr("Findings of the checks"), "link",
+                               tr("What the checks found"))
         self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
         self.watched = label("", "quiet")
         self._lay_out()
@@ -174,27 +177,30 @@ class Status(QFrame):
         self.watched.clear()
 
     def _fail(self, job: Job, failure: Failure) -> None:
-        self.running.setText(f"{tr(job.lesson.title)}: not run")
+        self.running.setText(tr("{lesson}: not run", lesson=tr(job.lesson.title)))
 
     def _show_running(self, running: bool) -> None:
         self.progress.setVisible(running)
         self.cancel.setVisible(running)
         if running and self._job is not None:
-            archs = " and ".join(dict.fromkeys(v.arch for v in self._job.variants))
-            self.running.setText(f"running {tr(self._job.lesson.title)} for {archs} …")
-        elif self.running.text().startswith("running "):
-            self.running.setText("cancelled")
+            archs = " | ".join(dict.fromkeys(v.arch for v in self._job.variants))
+            self._announced = tr("running {lesson} for {archs} …",
+                                 lesson=tr(self._job.lesson.title), archs=archs)
+            self.running.setText(self._announced)
+        elif self._announced and self.running.text() == self._announced:
+            self.running.setText(tr("cancelled"))
 
 
 def counters_words(state: State) -> tuple[str, str, bool]:
     """Where counts come from, a tip, and whether the hardware's counters can be read."""
     if state.device is not None and not state.device.counters:
-        return "● counters available", "The hardware's counters can be read.", True
+        return "● " + tr("counters available"), tr("The hardware's counters can be read."), True
     if state.device is not None:
-        return "▲ counters unavailable", state.device.counters, False
+        return "▲ " + tr("counters unavailable"), state.device.counters, False
     if state.recorded:
-        return state.recorded, f"No GPU here: {state.why}.", False
-    return "no GPU: counts are predicted, none measured", f"No GPU: {state.why}.", False
+        return state.recorded, tr("No GPU: {why}.", why=why_of(state)), False
+    said = tr("no GPU: counts are predicted, none measured")
+    return said, tr("No GPU: {why}.", why=why_of(state)), False
 
 
 def telemetry_words(telemetry: Telemetry) -> list[str]:
@@ -202,24 +208,27 @@ def telemetry_words(telemetry: Telemetry) -> list[str]:
     parts = (("SM {} MHz", telemetry.sm_clock), ("{} °C", telemetry.temperature),
              ("{} W", telemetry.power))  # fmt: skip
     said = [words.format(grouped(value)) for words, value in parts if value is not None]
-    return said + [f"slowed: {reason}" for reason in telemetry.throttle]
+    return said + [tr("slowed: {reason}", reason=reason) for reason in telemetry.throttle]
 
 
 def _summary(findings: list[tuple[str, Finding]]) -> str:
     """How many errors and warnings."""
+    errors = sum(f.severity == "error" for _, f in findings)
+    warnings = sum(f.severity == "warning" for _, f in findings)
     said = []
-    for severity in ("error", "warning"):
-        count = sum(f.severity == severity for _, f in findings)
-        if count:
-            said.append(f"{count} {severity}" + ("s" if count > 1 else ""))
+    if errors:
+        said.append(tr("{count} errors", count=errors) if errors > 1 else tr("1 error"))
+    if warnings:
+        said.append(tr("{count} warnings", count=warnings) if warnings > 1 else tr("1 warning"))
     return "▲ " + ", ".join(said) if said else ""
 
 
 def _work(run: Run) -> str:
     """How much of the launch was executed."""
     blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
-    some = f"{done} of {blocks}" if done < blocks else f"{blocks}"
-    return f"emulated {some} block" + ("s" if blocks != 1 else "")
+    if done < blocks:
+        return tr("emulated {done} of {blocks} blocks", done=done, blocks=blocks)
+    return tr("emulated {blocks} blocks", blocks=blocks) if blocks > 1 else tr("emulated 1 block")
 
 
 def _watched(run: Run) -> str:
@@ -229,6 +238,7 @@ def _watched(run: Run) -> str:
         return ""
     block = launch.block_index(run.trace.recorded[0])
     warps = launch.warps_per_block
-    several = f"{warps} warps" if warps != 1 else "1 warp"
+    several = tr("{count} warps", count=warps) if warps != 1 else tr("1 warp")
     place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
-    return f"block {place} of {launch.blocks} · {several}"
+    return tr("block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks,
+              warps=several)  # fmt: skip

@@ -23,6 +23,7 @@ from gpuviz.qt.controls import Ring
 from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Look, Theme, qcolor
 from gpuviz.scenes.base import Step, Story
+from gpuviz.words import tr
 
 GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn
@@ -63,7 +64,7 @@ def runs_of(steps: Sequence[Step]) -> list[tuple[int, int, str]]:
 def caption(step: Step) -> str:
     """What is written below a step: its line of the source, and its detail."""
     said = step.detail or step.label
-    return f"line {step.line} · {said}" if step.line else said
+    return tr("line {line} · {said}", line=step.line, said=said) if step.line else said
 
 
 class Timeline(QWidget):
@@ -76,7 +77,7 @@ class Timeline(QWidget):
         self._ring = Ring()
         self._strips_key: tuple[object, ...] = ()
         self._kept = (QPixmap(), QPixmap())
-        self.setAccessibleName("Timeline")
+        self.setAccessibleName(tr("Timeline"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -149,7 +150,9 @@ class Timeline(QWidget):
             return ""
         index = story.step_at(self.t_of(x))
         step = story.steps[index]
-        return f"step {index + 1} of {len(story.steps)}: {step.label}\n{caption(step)}"
+        said = tr("step {number} of {count}: {label}", number=index + 1, count=len(story.steps),
+                  label=step.label)  # fmt: skip
+        return f"{said}\n{caption(step)}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Segments, captions, the current step's outline, the hand."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpuviz.qt.actions import Actions
+from gpuviz.qt.badges import BADGES
 from gpuviz.qt.controls import button, keep_space, label, restyle
 from gpuviz.qt.meter import Meter, State
 from gpuviz.qt.quantities import grouped
@@ -17,6 +18,7 @@ from gpuviz.qt.timing_plot import TimingPlot, color_name
 from gpuviz.qt.timings import Line, Series, by_run, lines_of, series_of
 from gpuviz.runners.measurement import F64, Measurement
 from gpuviz.runners.throughput import Work, work_of
+from gpuviz.words import tr
 
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read
@@ -32,11 +34,11 @@ class TimingPanel(QWidget):
         self._series: dict[str, Series] = {}
         self._work: dict[str, Work] = {}
         self._missing: dict[str, str] = {}
-        self.setAccessibleName("Time per launch")
+        self.setAccessibleName(tr("Time per launch"))
         self.badge = label("", "badge")
-        self.once = button("run", "Run once on the GPU", "chip", "Run once  (F9)")
-        self.again = button("live", "Run continuously on the GPU", "chip",
-                            "Run on and on, beside the animation; again stops  (F10)")
+        self.once = button(tr("run"), tr("Run once on the GPU"), "chip", tr("Run once  (F9)"))
+        self.again = button(tr("live"), tr("Run continuously on the GPU"), "chip",
+                            tr("Run on and on, beside the animation; again stops  (F10)"))
         self.again.setCheckable(True)
         self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
         self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
@@ -81,7 +83,7 @@ class TimingPanel(QWidget):
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(6)
-        head.addWidget(label("Time per launch", "heading"))
+        head.addWidget(label(tr("Time per launch"), "heading"))
         head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignVCenter)
         head.addStretch(1)
         for made in (self.once, self.again):
@@ -140,7 +142,7 @@ class TimingPanel(QWidget):
     def _say_badge(self, series: Sequence[Series]) -> None:
         self.badge.setVisible(bool(series) or bool(self._missing))
         kind = series[0].badge if series else "unavailable"
-        self.badge.setText(kind)
+        self.badge.setText(tr(BADGES[kind]))
         self.badge.setProperty("kind", kind)
         restyle(self.badge)
 
@@ -156,8 +158,11 @@ def _shown(series: Sequence[Series]) -> str:
     if not series:
         return ""
     kept, launches = max(len(s.microseconds) for s in series), max(s.launches for s in series)
-    many = f"last {kept} of {grouped(launches)}" if launches > kept else f"{kept}"
-    return f"µs, {many} launches" + (" each" if len(series) > 1 else "")
+    many = (tr("last {kept} of {all}", kept=kept, all=grouped(launches)) if launches > kept
+            else str(kept))  # fmt: skip
+    if len(series) > 1:
+        return tr("µs, {count} launches each", count=many)
+    return tr("µs, {count} launches", count=many)
 
 
 class _Table(QWidget):
@@ -172,7 +177,7 @@ class _Table(QWidget):
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(0, 1)
         self._cells: dict[tuple[int, int], QLabel] = {}
-        self.setAccessibleName("Times and rates")
+        self.setAccessibleName(tr("Times and rates"))
         self.hide()
 
     def show_series(self, titles: Sequence[str], series: Sequence[Series]) -> None:

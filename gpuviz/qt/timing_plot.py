@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpuviz.qt.theme import Theme, qcolor
 from gpuviz.qt.timings import Series
+from gpuviz.words import tr
 
 HEIGHT = 118
 BINS = 40
@@ -45,7 +46,7 @@ class TimingPlot(QWidget):
         self._lines: Any = None
         self._bars: Any = None
         self._items: list[tuple[Any, Any]] = []
-        self.setAccessibleName("Durations of the last launches")
+        self.setAccessibleName(tr("Durations of the last launches"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gpuviz.qt.badges import caption
 from gpuviz.qt.count_views import ratio
 from gpuviz.runners.measurement import F64, Measurement, Peaks
 from gpuviz.runners.throughput import Throughput, Work, throughput
+from gpuviz.words import later, tr
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
@@ -68,7 +70,7 @@ def series_of(measurement: Measurement, work: Work | None) -> Series | None:
         return None
     live = measurement.source == "live"
     return Series(timing.microseconds[-KEPT:], "live" if live else "recorded",
-                  measurement.caption, len(timing.microseconds), work, measurement.peaks,
+                  caption(measurement), len(timing.microseconds), work, measurement.peaks,
                   measurement.differences, measurement.notes)  # fmt: skip
 
 
@@ -81,18 +83,22 @@ class Line:
     hint: str = ""
 
 
+NAMES = {
+    "median": later("median"), "shortest": later("shortest"), "useful": later("useful GB/s"),
+    "moved": later("moved GB/s"), "flops": later("GFLOP/s"), "result": later("result"),
+}  # fmt: skip
 HINTS = {
-    "median": "The middle one of the durations shown; ± half the way between the quartiles.",
-    "shortest": "The least disturbed launch.",
-    "useful GB/s": "Bytes the lanes asked for, read and written, a second; percent of what a "
-    "plain copy reaches on this GPU.",
-    "moved GB/s": "Bytes of the sectors moved, a second. A cache may serve them faster than "
-    "memory could.",
-    "GFLOP/s": "Floating-point operations a second; percent of what a loop of multiply-adds "
-    "reaches on this GPU.",
-    "result": "The largest difference between the GPU's result and the emulator's.",
-}
-RATES = ("useful GB/s", "moved GB/s", "GFLOP/s")
+    "median": later("The middle one of the durations shown; ± half the way between the quartiles."),
+    "shortest": later("The least disturbed launch."),
+    "useful": later("Bytes the lanes asked for, read and written, a second; percent of what a "
+                    "plain copy reaches on this GPU."),
+    "moved": later("Bytes of the sectors moved, a second. A cache may serve them faster than "
+                   "memory could."),
+    "flops": later("Floating-point operations a second; percent of what a loop of multiply-adds "
+                   "reaches on this GPU."),
+    "result": later("The largest difference between the GPU's result and the emulator's."),
+}  # fmt: skip
+RATES = ("useful", "moved", "flops")
 Cells = Sequence[str]
 
 
@@ -100,7 +106,8 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
     """Times and rates of some runs; with two of them, how many times as much the second is."""
     median = _line("median", [duration(s.median) for s in series],
                    _ratio([s.median for s in series]))  # fmt: skip
-    spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)), HINTS["median"])
+    spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)),
+                  tr(HINTS["median"]))
     lines = [*_joined(median, spread), _line("shortest", [duration(s.minimum) for s in series],
                                              _ratio([s.minimum for s in series]))]  # fmt: skip
     for which, name in enumerate(RATES):
@@ -113,12 +120,12 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
 def by_run(titles: Sequence[str], series: Sequence[Series]) -> list[Line]:
     """One line a run, for more runs than there is room for columns; ratios are to the first."""
     return [Line(title, (f"{duration(s.median)}  ± {_spread(s)}",
-                         ratio(series[0].median, s.median)), HINTS["median"])
+                         ratio(series[0].median, s.median)), tr(HINTS["median"]))
             for title, s in zip(titles, series, strict=True)]  # fmt: skip
 
 
 def _line(name: str, cells: Cells, end: Cells) -> Line:
-    return Line(name, _with(cells, end), HINTS[name])
+    return Line(tr(NAMES[name]), _with(cells, end), tr(HINTS[name]))
 
 
 def _with(cells: Cells, end: Cells) -> tuple[str, ...]:
@@ -175,7 +182,7 @@ def _rates(name: str, series: Sequence[Series], which: int) -> list[Line]:
     shares = [_of_peak(s.peaks, v, which) for s, v in zip(series, values, strict=True)]
     if not any(shares):
         return [line]
-    return _joined(line, Line("", _with(shares, [""]), HINTS[name]))
+    return _joined(line, Line("", _with(shares, [""]), tr(HINTS[name])))
 
 
 def _part(rates: Throughput | None, which: int) -> float | None:
@@ -196,4 +203,4 @@ def _difference(series: Series) -> str:
     if not series.differences:
         return "–"
     most = max(series.differences.values())
-    return "equal" if most == 0 else f"off by {most:.3g}"
+    return tr("equal") if most == 0 else tr("off by {most}", most=f"{most:.3g}")

@@ -12,11 +12,12 @@ from gpuviz.qt.controls import IconButton, MenuButton, button, keep_space, label
 from gpuviz.qt.device_button import DeviceButton
 from gpuviz.qt.theme import Theme
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import tr
+from gpuviz.words import later, tr
 
-LEVELS = {"sass": "SASS counts", "ptx": "PTX counts"}
-_LEVEL_TIP = ("Whose memory instructions are counted: those of the assembled code (SASS),\n"
-              "where the assembler may have merged some, or those of the PTX as written.")
+LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
+_TIPS = {"level": later(
+    "Whose memory instructions are counted: those of the assembled code (SASS),\n"
+    "where the assembler may have merged some, or those of the PTX as written.")}  # fmt: skip
 
 
 class Toolbar(QFrame):
@@ -27,20 +28,22 @@ class Toolbar(QFrame):
         self.setObjectName("toolbar")
         self.menu = QMenu(self)
         actions.fill(self.menu)
-        self.main = IconButton("menu", "Menu", "All commands", theme, 30)
+        self.main = IconButton("menu", tr("Menu"), tr("All commands"), theme, 30)
         self.main.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
         self.main.setMenu(self.menu)
-        self.lesson = MenuButton("Lesson", theme, "Choose a lesson")
+        self.lesson = MenuButton(tr("Lesson"), theme, tr("Choose a lesson"))
         self.lesson.setMenu(_lesson_menu(lessons, actions, self))
-        self.arch = MenuButton("Architecture", theme, "Architecture to compile and count for")
+        self.arch = MenuButton(tr("Architecture"), theme,
+                               tr("Architecture to compile and count for"))
         self.arch.setMenu(_arch_menu(actions, self))
-        self.level = MenuButton("Level", theme, _LEVEL_TIP)
+        self.level = MenuButton(tr("Level"), theme, tr(_TIPS["level"]))
         self.level.setMenu(_level_menu(actions, self))
-        self.compare = button("A | B", "Compare A and B", "", "Two variants side by side  (Ctrl+B)")
+        self.compare = button("A | B", tr("Compare A and B"), "",
+                              tr("Two variants side by side  (Ctrl+B)"))
         self.compare.setCheckable(True)
         self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
         self.device = DeviceButton(theme, actions)
-        self.commands = button("Ctrl+K", "Find a command", "", "Find a command")
+        self.commands = button("Ctrl+K", tr("Find a command"), "", tr("Find a command"))
         self.commands.clicked.connect(lambda: actions["help.commands"].trigger())
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 7, 14, 7)
@@ -67,7 +70,7 @@ class Toolbar(QFrame):
 
     def show_level(self, level: str) -> None:
         """Name the level."""
-        self.level.setText(LEVELS[level])
+        self.level.setText(tr(LEVELS[level]))
 
 
 def _lesson_menu(lessons: Sequence[Lesson], actions: Actions, parent: QFrame) -> QMenu:

@@ -11,6 +11,7 @@ from gpuviz.qt.controls import Combo, IconButton, keep_arrows, keep_space
 from gpuviz.qt.playback import SPEEDS
 from gpuviz.qt.player import Player
 from gpuviz.qt.theme import Theme
+from gpuviz.words import tr
 
 _BUTTONS = (
     ("play.first", "first"),
@@ -30,8 +31,8 @@ class Transport(QWidget):
         self._player = player
         self.buttons = {id: self._button(id, icon, theme, actions) for id, icon in _BUTTONS}
         self.buttons["play.loop"].setCheckable(True)
-        self.speed = Combo("Speed", theme)
-        self.speed.setToolTip("How fast the story runs  ( [ slower, ] faster )")
+        self.speed = Combo(tr("Speed"), theme)
+        self.speed.setToolTip(tr("How fast the story runs  ( [ slower, ] faster )"))
         self._theme = theme
         theme.changed.connect(self._fit)
         self._fit()
@@ -64,7 +65,7 @@ class Transport(QWidget):
     def _show_playing(self, playing: bool) -> None:
         button = self.buttons["play.toggle"]
         button.show_icon("pause" if playing else "play")
-        button.setAccessibleName("Pause" if playing else "Play")
+        button.setAccessibleName(tr("Pause") if playing else tr("Play"))
 
     def _show_speed(self, speed: float) -> None:
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - speed)))

@@ -47,7 +47,6 @@ from gpuviz.scenes.base import Lesson
 from gpuviz.words import chosen, languages, tr
 
 SIZE = (1440, 860)
-NOT_RUN = "The GPU did not run this"
 LANGUAGES = {"en": "English", "es": "español"}
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 ARCH, LEVEL = "sm_90", "sass"
@@ -106,12 +105,13 @@ class Window(QMainWindow):
             name = f"CC {arch.version} {arch.name}"
             self.choices.add(f"arch.{arch.sm}", name, "Architecture",
                         partial(self._choose_arch, arch.sm))  # fmt: skip
-        for level, text in LEVELS.items():
+        for level in LEVELS:
             choose = partial(self.director.set_level, cast(Level, level))
-            self.choices.add(f"level.{level}", text, "Level", choose)
+            self.choices.add(f"level.{level}", tr(LEVELS[level]), "Level", choose)
         for code in languages():
-            self.choices.add(f"language.{code}", f"Language: {LANGUAGES.get(code, code)}", "View",
-                        partial(self._choose_language, code))  # fmt: skip
+            text = tr("Language: {name}", name=LANGUAGES.get(code, code))
+            choose = partial(self._choose_language, code)
+            self.choices.add(f"language.{code}", text, "View", choose)
         self.comparing = Comparing(self.player, self.comparison, self.director, actions)
 
     def _build(self, perform: Perform) -> None:
@@ -188,7 +188,8 @@ class Window(QMainWindow):
         director.forgotten.connect(meter.forget)
         director.forgotten.connect(self.timing.hide)
         meter.found.connect(self._suit)
-        meter.troubled.connect(lambda said: self.message.say("error", NOT_RUN, said))
+        meter.troubled.connect(
+            lambda said: self.message.say("error", tr("The GPU did not run this"), said))
         meter.changed.connect(self.choices.mark)
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
@@ -323,7 +324,8 @@ class Window(QMainWindow):
         self.actions_.remove("preset.")
         for number, preset in enumerate(lesson.presets):
             values = {**lesson.defaults(), **preset.values}
-            command = Command(f"preset.{number}", f"Preset: {tr(preset.label)}", "Lesson")
+            text = tr("Preset: {name}", name=tr(preset.label))
+            command = Command(f"preset.{number}", text, "Lesson")
             self.actions_.add(command, partial(self.player.set_values, values))
         self.comparing.offer(lesson)
         self.choices.mark()

@@ -13,15 +13,17 @@ from pathlib import Path
 from gpuviz import resources
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, read
+from gpuviz.words import later
 
 FOLDER = "recordings"
-NOT_RECORDED = "no recording has these parameter values: choose one of the presets, or use a GPU"
-STALE = "the recording is of an older version of this kernel: it has to be made again"
+NOT_RECORDED = later("no recording has these parameter values: choose one of the presets, or use a "
+                     "GPU")
+STALE = later("the recording is of an older version of this kernel: it has to be made again")
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The measurement of a launch, or None and why there is none."""
+    """The measurement of a launch, or None and why there is none, in English."""
 
     measurement: Measurement | None
     why: str = ""
