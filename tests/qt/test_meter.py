@@ -161,6 +161,7 @@ def test_without_a_gpu_the_panels_say_why(live: Callable[..., Window], qtbot: Qt
     window = live("none")
     assert window.toolbar.device.text() == "no GPU · predicted"
     assert "no NVIDIA driver" in window.toolbar.device.toolTip()
+    qtbot.waitUntil(lambda: window.timing.note.text() != "")
     assert window.timing.note.text() == f"unavailable: no GPU, and {NOT_RECORDED}"
     assert window.timing.once.isHidden()
     QTest.keyClick(window.stage, Qt.Key.Key_F9)

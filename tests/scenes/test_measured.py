@@ -19,7 +19,6 @@ def test_a_time_has_its_badge_and_its_device() -> None:
 
 def test_without_a_measurement_there_is_no_time() -> None:
     unmeasured = Measurement("live", "2026-01-01", H200)
-    assert time_of(SimpleNamespace()) is None
     assert time_of(SimpleNamespace(measurement=None)) is None
     assert time_of(SimpleNamespace(measurement=unmeasured)) is None
     assert badge_of([None]) == "unavailable" and device_of([]) == "no GPU and no recording"
