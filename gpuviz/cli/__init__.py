@@ -7,7 +7,9 @@ in one message on stderr; 3 this machine lacks something (a GPU, a compiler, a s
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -62,3 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except Exception as error:
+        return _mistake(error)
+
+
+def _mistake(error: Exception) -> int:
+    """Say that gpuviz itself failed, in one line; the details are for who asks for them."""
+    if os.environ.get("GPUVIZ_DEBUG"):
+        traceback.print_exception(error)
+    print(f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "
+          "GPUVIZ_DEBUG=1 to see where, and report it", file=sys.stderr)
+    return 2

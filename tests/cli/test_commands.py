@@ -206,3 +206,16 @@ def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -
         main([command, "--help"])
     assert stopped.value.code == 0
     assert f"gpuviz {command}" in capsys.readouterr().out.split("example")[-1]
+
+
+def test_a_mistake_of_our_own_is_one_line(monkeypatch: pytest.MonkeyPatch,
+                                          capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(arguments: object) -> int:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("gpuviz.cli.list_.run", broken)
+    assert main(["list"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setenv("GPUVIZ_DEBUG", "1")
+    assert main(["list"]) == 2
+    assert "in broken" in capsys.readouterr().err
