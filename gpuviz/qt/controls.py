@@ -151,6 +151,13 @@ class Combo(QComboBox):
         super().paintEvent(event)
         _paint_chevron(self, self._theme)
 
+    def showPopup(self) -> None:
+        """The list is as wide as its entries, though the box may be too narrow for them."""
+        view = self.view()
+        bar = view.verticalScrollBar().sizeHint().width()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + bar)
+        super().showPopup()
+
     def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to the scroll area."""
         event.ignore()

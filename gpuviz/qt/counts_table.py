@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QScrollArea,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -44,6 +45,19 @@ class CountsTable(QTableView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         theme.changed.connect(self.fit)
         keep_arrows(self)
+
+    def scrollTo(self, index: QModelIndex | QPersistentModelIndex,
+                 hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+                 ) -> None:
+        """It is the panel around the table that scrolls to a row."""
+        area = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        inside = area.widget() if isinstance(area, QScrollArea) else None
+        if isinstance(area, QScrollArea) and inside is not None:
+            rect = self.visualRect(index)
+            at = self.viewport().mapTo(inside, rect.center())
+            area.ensureVisible(0, at.y(), 0, 2 * rect.height())
 
     def fit(self) -> None:
         """Rows and height for what the model holds; headings span the columns."""

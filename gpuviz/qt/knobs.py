@@ -107,7 +107,6 @@ class ChoiceKnob(Knob):
     def __init__(self, parameter: Parameter, theme: Theme) -> None:
         super().__init__(parameter)
         self.combo = Combo(tr(parameter.label), theme)
-        self.combo.setToolTip(tr(parameter.hint))
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.combo.setMinimumContentsLength(6)
         for choice in parameter.choices:
@@ -122,6 +121,8 @@ class ChoiceKnob(Knob):
         with QSignalBlocker(self.combo):
             values = [c.value for c in self.parameter.choices]
             self.combo.setCurrentIndex(values.index(value))
+        said = f"{self.combo.currentText()}\n{tr(self.parameter.hint)}"  # the box may cut it
+        self.combo.setToolTip(said.strip())
 
 
 class SwitchKnob(Knob):

@@ -24,6 +24,7 @@ from gpuviz.words import tr
 LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
 PICTURE = (48, 27)
 ROW, CHAPTER = 38, 34
+LINES = 3  # that a title may take
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -46,6 +47,7 @@ class LessonList(QListView):
         self.setModel(self._filled(lessons))
         self.setItemDelegate(_Delegate(theme, thumbnails, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.selectionModel().currentChanged.connect(self._choose)
@@ -118,8 +120,19 @@ class _Delegate(QStyledItemDelegate):
         self._thumbnails = thumbnails
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Chapters are a little lower than lessons."""
-        return QSize(80, self._theme.look.px(ROW if index.data(LESSON_ROLE) else CHAPTER))
+        """Chapters are a little lower than lessons; a long title makes its row higher."""
+        look = self._theme.look
+        if not index.data(LESSON_ROLE):
+            return QSize(80, look.px(CHAPTER))
+        measure = QFontMetrics(look.font(13, bold=True))
+        title = in_lines(str(index.data()), measure, self._room(option))
+        return QSize(80, max(look.px(ROW), measure.height() * (title.count("\n") + 1) + look.px(6)))
+
+    def _room(self, option: QStyleOptionViewItem) -> int:
+        """Width of a title: what the margins and the thumbnail leave."""
+        view, look = option.widget, self._theme.look
+        width = view.viewport().width() if isinstance(view, QListView) else option.rect.width()
+        return int(width - 2 * look.px(8) - look.px(16) - look.px(PICTURE[0]) - look.px(6))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """One row."""
@@ -149,7 +162,8 @@ class _Delegate(QStyledItemDelegate):
         painter.setFont(look.font(13, bold=chosen))
         painter.setPen(look.color("ink" if chosen else "ink", 1.0 if chosen else 0.85))
         text = rect.adjusted(look.px(16) + width, 0, -look.px(6), 0)
-        title = two_lines(str(index.data()), QFontMetrics(painter.font()), int(text.width()))
+        measure = QFontMetrics(look.font(13, bold=True))
+        title = in_lines(str(index.data()), measure, self._room(option))
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
 
     def _picture(self, painter: QPainter, frame: QRectF, id: str) -> None:
@@ -169,17 +183,17 @@ class _Delegate(QStyledItemDelegate):
         painter.drawPath(shape)
 
 
-def two_lines(text: str, measure: QFontMetrics, width: int) -> str:
-    """A text broken between words to at most two lines of a width, the second one cut."""
-    if measure.horizontalAdvance(text) <= width:
-        return text
+def in_lines(text: str, measure: QFontMetrics, width: int, most: int = LINES) -> str:
+    """A text broken between words to at most so many lines of a width, the last one cut."""
+    if most == 1 or measure.horizontalAdvance(text) <= width:
+        return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
     words = text.split()
     fitting = [n for n in range(1, len(words))
                if measure.horizontalAdvance(" ".join(words[:n])) <= width]  # fmt: skip
     if not fitting:
         return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
     first, rest = " ".join(words[: fitting[-1]]), " ".join(words[fitting[-1] :])
-    return f"{first}\n{measure.elidedText(rest, Qt.TextElideMode.ElideRight, width)}"
+    return f"{first}\n{in_lines(rest, measure, width, most - 1)}"
 
 
 def _ground(painter: QPainter, look: Look, option: QStyleOptionViewItem, rect: QRectF,

@@ -30,7 +30,8 @@ class Panes(QWidget):
         super().__init__()
         self.list = _frame("listpane", lessons)
         self.code = _frame("codepane", source)
-        self.side = _frame("sidepane", _scrolled(*side))
+        self._column = _scrolled(*side)
+        self.side = _frame("sidepane", self._column)
         self.middle = QSplitter(Qt.Orientation.Vertical)
         self.across = QSplitter(Qt.Orientation.Horizontal)
         self.splitters = {"across": self.across, "middle": self.middle}
@@ -41,6 +42,11 @@ class Panes(QWidget):
         column.addWidget(self.across, 1)
         column.addWidget(status)
         self._fill(stage, transport, timeline)
+
+    def reveal(self, widget: QWidget) -> None:
+        """Scroll the panels at the side so that one of them, or a part of it, is in view."""
+        if self._column.isAncestorOf(widget):
+            self._column.ensureWidgetVisible(widget, 0, 24)
 
     def divide(self, width: int, height: int) -> None:
         """The division to begin with, for a window of this size."""

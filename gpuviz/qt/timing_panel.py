@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpuviz.qt.actions import Actions
 from gpuviz.qt.badges import BADGES
-from gpuviz.qt.controls import button, keep_space, label, restyle
+from gpuviz.qt.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.meter import Meter, State
 from gpuviz.qt.quantities import grouped
 from gpuviz.qt.showing import Showing
@@ -34,7 +35,9 @@ class TimingPanel(QWidget):
         self._series: dict[str, Series] = {}
         self._work: dict[str, Work] = {}
         self._missing: dict[str, str] = {}
+        self._ring = Ring()
         self.setAccessibleName(tr("Time per launch"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.badge = label("", "badge")
         self.once = button(tr("run"), tr("Run once on the GPU"), "chip", tr("Run once  (F9)"))
         self.again = button(tr("live"), tr("Run continuously on the GPU"), "chip",
@@ -79,6 +82,16 @@ class TimingPanel(QWidget):
         """Before the window goes."""
         self._timer.stop()
         self.plot.shut()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus when it came by the keyboard."""
+        self._ring.enter(event.reason())
+        super().focusInEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Only the focus: the times can be gone to where nothing can be run, too."""
+        self._ring.paint(QPainter(self), self, self._theme)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

@@ -263,7 +263,7 @@ class Window(QMainWindow):
             "source": (panes.code, self.source.view),
             "parameters": (panes.side, self.parameters.first),
             "counts": (panes.side, lambda: self.counts.table),
-            "timing": (panes.side, lambda: self.timing.once),
+            "timing": (panes.side, lambda: self.timing),
         }
 
     def _go_to(self, name: str) -> None:
@@ -271,6 +271,7 @@ class Window(QMainWindow):
         self.visible.reveal(pane)
         self.choices.mark()
         target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.panes.reveal(target())
 
     def _toggle(self, name: str) -> None:
         self.visible.toggle(name)

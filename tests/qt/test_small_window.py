@@ -1,0 +1,97 @@
+"""At 1280x720: what lies below the fold is reached by keys, and long titles are not cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpuviz import words
+from gpuviz.qt.knobs import ChoiceKnob
+from gpuviz.qt.lesson_list import in_lines
+from gpuviz.qt.window import Window
+from gpuviz.scenes import SCENES
+from tests.qt import fake_lesson
+from tests.qt.fake_lesson import FakePerform
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+ROLES = ("naive", "tiled", "padded", "swizzled")
+
+
+@pytest.fixture
+def small(make: Callable[..., Window], perform: FakePerform) -> Window:
+    perform.roles, perform.planned = ROLES, True
+    window = make()
+    window.resize(1280, 720)
+    window.theme.set_scale(1.3)
+    QApplication.processEvents()
+    return window
+
+
+def in_view(window: Window, widget: QWidget, at: QPoint) -> bool:
+    area = window.panes.side.findChild(QScrollArea)
+    assert area is not None
+    return area.viewport().rect().contains(widget.mapTo(area.viewport(), at))
+
+
+def test_the_times_are_gone_to_though_there_is_no_gpu(small: Window, qtbot: QtBot) -> None:
+    panel = small.timing
+    assert not in_view(small, panel, QPoint(5, 15))
+    QTest.keyClick(small.stage, Qt.Key.Key_7, CONTROL)
+    assert QApplication.focusWidget() is panel
+    assert in_view(small, panel, QPoint(5, 15))
+    QTest.keyClick(panel, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is not panel
+
+
+def test_the_panel_follows_the_row_of_counts(small: Window) -> None:
+    table = small.counts.table
+    QTest.keyClick(small.stage, Qt.Key.Key_6, CONTROL)
+    last = table.model().index(table.model().rowCount() - 1, 0)
+    for _ in range(table.model().rowCount()):
+        QTest.keyClick(table, Qt.Key.Key_Down)
+    assert table.currentIndex().row() == last.row()
+    assert in_view(small, table.viewport(), table.visualRect(last).center() - QPoint(40, 0))
+    QTest.keyClick(table, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is not table
+
+
+@pytest.fixture(params=words.languages())
+def language(request: pytest.FixtureRequest) -> Iterator[str]:
+    words.choose(request.param)
+    yield request.param
+    words.choose(words.ENGLISH)
+
+
+def test_no_title_of_a_lesson_is_cut(language: str, window: Window) -> None:
+    window.resize(1280, 720)
+    measure = QFontMetrics(window.theme.look.font(13, bold=True))
+    room = window.lessons.viewport().width() - 86
+    assert [x.id for x in SCENES if "…" in in_lines(words.tr(x.title), measure, room)] == []
+
+
+def test_a_title_of_three_lines_has_a_higher_row(make: Callable[..., Window],
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "Strides, offsets and groups of threads within several warps"
+    lessons = (fake_lesson.LESSONS[0], replace(fake_lesson.LESSONS[1], title=long))
+    monkeypatch.setattr("tests.qt.conftest.LESSONS", lessons)
+    window = make()
+    rows = [window.lessons.visualRect(window.lessons.model().index(i, 0)) for i in (1, 2)]
+    assert rows[1].height() > rows[0].height()
+
+
+def test_what_a_list_of_choices_cuts_is_in_its_tip_and_its_popup(window: Window) -> None:
+    knob = window.parameters.knobs["element"]
+    assert isinstance(knob, ChoiceKnob)
+    assert knob.combo.toolTip().startswith("float, 4 bytes")
+    window.player.set_values({"element": "double"})
+    assert knob.combo.toolTip().startswith("double, 8 bytes")
+    knob.combo.showPopup()
+    assert knob.combo.view().width() >= knob.combo.view().sizeHintForColumn(0)
+    knob.combo.hidePopup()
