@@ -140,7 +140,7 @@ def _names(chart: Chart, stage: Stage) -> tuple[Mark, ...]:
     size, high = stage.text(NAME), stage.height / max(len(chart.owners), 1)
     owners, first, count = np.unique(chart.owners, return_index=True, return_counts=True)
     middle = np.clip((first + count / 2) * high, size * 0.6, stage.height - size * 0.6)
-    every = max(1, int(np.ceil(size * 1.2 / max(float(count.min()) * high, 1e-9))))
+    every = max(1, int(np.ceil(size * 1.6 / max(float(count.min()) * high, 1e-9))))
     shown = slice(None, None, every)
     where = np.stack([np.full(len(owners), size * 0.4), middle], axis=1).astype(np.float32)[shown]
     words = tuple(tr("SM {number}", number=int(sm)) for sm in owners[shown])
