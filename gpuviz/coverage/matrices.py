@@ -189,6 +189,7 @@ MATRICES = (
         Figure("matmul-barrier", Said(_outcome, _returned), "", "Second barrier missing"),
     )),
     Row("E", "Shared memory whose size the launch chooses", _S3, (
+        Figure("matmul-tiled", Said(_dynamic), "", "32 × 32, tile 16", (("shared", "dynamic"),)),
         Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
     )),
     Row("E", "The naive sgemm over all block shapes, 1 to 32 each way (C2070, N = 1024)", _S2,

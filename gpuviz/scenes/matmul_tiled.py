@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from gpuviz.arch import architecture
 from gpuviz.draw.heading import heading
@@ -12,7 +13,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.track import track
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Plan, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.matmul.block_view import block, phase_parts
 from gpuviz.scenes.matmul.heat_view import heat_map
 from gpuviz.scenes.matmul.layout import Areas, Table, areas, framed
@@ -37,6 +38,7 @@ from gpuviz.scenes.matmul.view import global_memory
 from gpuviz.scenes.matmul.words import sentence, steps
 from gpuviz.words import tr
 
+_DYNAMIC = "matmul_dynamic.cu"
 _LEAST_HEIGHT = 320  # of a stage with room for a sentence below the title
 
 PARAMETERS = (
@@ -44,7 +46,11 @@ PARAMETERS = (
     width((2, 4, 8, 16, 32), "width of a block and of its tiles"),
     *WATCHED,
     FILL,
-)
+    Parameter("shared", "shared memory", "static",
+              choices=(Choice("static", "static, a constant of the kernel"),
+                       Choice("dynamic", "dynamic, said at the launch")),
+              hint="how the kernel comes by its two tiles"),
+)  # fmt: skip
 
 PRESETS = (
     preset("4 × 4, tile 2", 4, 4, 4, 2, (1, 0)),
@@ -57,7 +63,15 @@ PRESETS = (
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The tiled and the naive kernel on the same matrices, in blocks of one tile."""
-    return launches(values, ("tiled", "naive"))
+    tiled, naive = launches(values, ("tiled", "naive"))
+    return (tiled if values["shared"] == "static" else _dynamic(tiled), naive)
+
+
+def _dynamic(tiled: Plan) -> Plan:
+    """The same launch, with the tile's width and the bytes of both tiles given at the launch."""
+    tile = tiled.block[0]
+    return replace(tiled, kernel=_DYNAMIC, arguments=(*tiled.arguments, f"i32={tile}"), defines=(),
+                   dynamic_shared=2 * tile * tile * 4)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:

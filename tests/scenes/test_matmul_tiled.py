@@ -388,3 +388,18 @@ def test_plans_watch_the_block_asked_for() -> None:
 def test_pairs_of_presets_differ() -> None:
     for one, other in combinations(PRESETS, 2):
         assert one.label != other.label and one.values != other.values
+
+
+@pytest.mark.parametrize("size", [(4, 4, 4, 2), (10, 3, 5, 4), (16, 16, 16, 8)])
+def test_dynamic_shared_memory_tells_the_same_story(size: tuple[int, int, int, int]) -> None:
+    rows, inner, columns, tile = size
+    values = {"rows": rows, "inner": inner, "columns": columns, "tile": tile, "fill": "rand"}
+    static, dynamic = (perform(LESSON, {**values, "shared": kind}, level="ptx")
+                       for kind in ("static", "dynamic"))
+    run = dynamic.runs["tiled"]
+    assert run.trace.launch.dynamic_shared == 8 * tile * tile
+    np.testing.assert_array_equal(run.outputs["P"], static.runs["tiled"].outputs["P"])
+    assert [(s.kind, s.start) for s in dynamic.story.steps] == [(s.kind, s.start)
+                                                                for s in static.story.steps]
+    for key in ("global_load_sectors", "shared_load_requests", "shared_store_requests"):
+        assert run.counts.totals[key] == static.runs["tiled"].counts.totals[key]
