@@ -23,7 +23,7 @@ OPS = {"load": later("load"), "store": later("store"), "atomic": later("atomic")
        "reduction": later("reduction"), "copy": later("async copy")}  # fmt: skip
 NAMES = {"requests": later("requests"), "sectors": later("sectors"), "segments": later("segments"),
          "lines": later("lines"), "wavefronts": later("wavefronts"),
-         "conflicts": later("conflicts"), "used": later("bytes used")}  # fmt: skip
+         "conflicts": later("conflicts"), "used": later("asked / moved")}  # fmt: skip
 HINTS = {
     "requests": later("One request is one memory instruction executed by one warp."),
     "sectors": later("32-byte pieces of memory that the requests touched, counted for each "

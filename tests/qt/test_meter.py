@@ -67,7 +67,7 @@ def test_f9_measures_and_unequal_rows_are_explained(
     assert head == ["quantity", "predicted (model)", "measured (live)", "Δ"]
     assert ["load sectors", "4096", "4096", "0"] in rows
     assert ["store sectors", "2048", "2049", "+1"] in rows
-    assert ["load bytes used", "50%", "50%", ""] in rows
+    assert ["load asked / moved", "50%", "50%", ""] in rows
     assert "1 of 5 counters differ" in window.counts.verdict.text()
     assert "store sectors +1: no cause is known" in window.counts.verdict.text()
     times = window.timing.table.text()

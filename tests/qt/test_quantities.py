@@ -25,7 +25,7 @@ def test_only_accesses_that_somebody_makes_get_rows() -> None:
 
 def test_bytes_used_are_a_share_of_the_sectors_moved() -> None:
     asked = totals(global_load_requests=1, global_load_sectors=8, global_load_bytes=128)
-    used = next(r for r in rows_of([asked]) if r.label == "load bytes used")
+    used = next(r for r in rows_of([asked]) if r.label == "load asked / moved")
     assert used.values == (0.5,)
     assert not any("bytes" in r.label for r in rows_of([asked], sectors=False))
 

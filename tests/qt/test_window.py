@@ -345,7 +345,7 @@ def test_counts_are_grouped_named_and_never_invented(window: Window) -> None:
     rows = dict(line.split("\t")[:2] for line in window.counts.text().splitlines() if "\t" in line)
     assert rows["load sectors"] == "4096"
     assert rows["store sectors"] == "2048"
-    assert rows["load bytes used"] == "50%"
+    assert rows["load asked / moved"] == "50%"
     assert "atomic requests" not in rows
     assert "measured (unavailable)" in window.counts.text()
     measured = [line.split("\t")[-1] for line in window.counts.text().splitlines()[2:]]
@@ -364,7 +364,7 @@ def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerfor
     assert head == ["quantity", "predicted (model)", "measured (unavailable)"]
     assert [window.source.roles.itemText(i) for i in range(2)] == ["naive", "tiled"]
     names = window.counts.table.columnWidth(0)
-    assert names >= window.counts.fontMetrics().horizontalAdvance("store bytes used")
+    assert names >= window.counts.fontMetrics().horizontalAdvance("store asked / moved")
 
 
 def test_an_older_architecture_counts_segments(window: Window, qtbot: QtBot) -> None:
