@@ -185,7 +185,9 @@ class _Delegate(QStyledItemDelegate):
 
 def in_lines(text: str, measure: QFontMetrics, width: int, most: int = LINES) -> str:
     """A text broken between words to at most so many lines of a width, the last one cut."""
-    if most == 1 or measure.horizontalAdvance(text) <= width:
+    if measure.horizontalAdvance(text) <= width:
+        return text  # elidedText may cut a text that just fits
+    if most == 1:
         return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
     words = text.split()
     fitting = [n for n in range(1, len(words))
