@@ -33,7 +33,7 @@ def _inside(text: str, start: int) -> str:
 def _names(parameters: str) -> tuple[str, ...]:
     """The last word of each comma-separated declaration; () if one has none."""
     found = []
-    for part in _split(parameters):
+    for part in split_at_commas(parameters):
         words = re.findall(r"[A-Za-z_]\w*", part.split("=")[0].split("[")[0])
         if len(words) < 2:
             return ()
@@ -41,7 +41,7 @@ def _names(parameters: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _split(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split at commas outside brackets."""
     parts, depth = [""], 0
     for character in text:

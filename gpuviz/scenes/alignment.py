@@ -17,12 +17,13 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
-from gpuviz.scenes.measured import Timed, badge_of, time_of
+from gpuviz.scenes.measured import Timed, time_columns, time_of
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.shape import shape, verdict
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
 from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.request.words import counted, nouns
+from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 
@@ -48,15 +49,6 @@ PRESETS = (
     Preset("Aligned to 16 bytes", {"layout": "aligned"}),
     Preset("Five arrays", {"layout": "arrays"}),
 )
-
-
-def problem(values: Values) -> str:
-    """Why these values make no sense together, or ""."""
-    warp, threads = number(values, "warp"), number(values, "threads")
-    if warp * 32 >= threads:
-        return tr("A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
-                  threads=threads, warp=warp, last=threads // 32 - 1)  # fmt: skip
-    return ""
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
@@ -248,12 +240,7 @@ def _columns(stage: Stage, costs: tuple[_Cost, ...]) -> list[table.Column]:
                      ("",) * len(costs), "left", least=size * 9, optional=1),
         table.Column((tr("used"),), bytes_used),
     ]  # fmt: skip
-    times = [c.time for c in costs]
-    if any(times):
-        cells = tuple(t.text if t else "–" for t in times)
-        columns.append(table.Column((tr("time"),), cells, badge=badge_of(times),
-                                    color=stage.palette.good))  # fmt: skip
-    return columns
+    return columns + time_columns(stage, [c.time for c in costs])
 
 
 def _bar(

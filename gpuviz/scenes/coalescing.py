@@ -17,6 +17,7 @@ from gpuviz.scenes.request.requests import requests_of
 from gpuviz.scenes.request.shape import shape, title, verdict
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of, total
 from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 from gpuviz.words import tr
 
@@ -61,15 +62,6 @@ PRESETS = (
     Preset("Misaligned start", {"pattern": "misaligned", "bytes": 4}),
     Preset("Inactive lanes", {"pattern": "some lanes", "bytes": 4}),
 )
-
-
-def problem(values: Values) -> str:
-    """Why these values make no sense together, or ""."""
-    warp, threads = number(values, "warp"), number(values, "threads")
-    if warp * 32 >= threads:
-        return tr("A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
-                  threads=threads, warp=warp, last=threads // 32 - 1)  # fmt: skip
-    return ""
 
 
 def plan(values: Values) -> tuple[Plan, ...]:

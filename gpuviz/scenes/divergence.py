@@ -22,6 +22,7 @@ from gpuviz.scenes.base import (
     Values,
 )
 from gpuviz.scenes.global_memory.divergence_view import Cost, Way, picture
+from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.trace import I32, LANES, Bool, Stretch, lane_mask
 from gpuviz.words import tr
 
@@ -47,15 +48,6 @@ PRESETS = (
     Preset("Groups of 32", {"group": 32, "first": 6, "second": 6, "warp": 0}),
     Preset("A short and a long path", {"group": 8, "first": 2, "second": 16, "warp": 0}),
 )
-
-
-def problem(values: Values) -> str:
-    """Why these values make no sense together, or ""."""
-    warps = int(values["threads"]) // LANES
-    if int(values["warp"]) >= warps:
-        return tr("A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
-                  threads=values["threads"], warp=values["warp"], last=warps - 1)  # fmt: skip
-    return ""
 
 
 def compared_with(group: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gpuviz.draw import table
+from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.words import tr
 
@@ -28,10 +30,9 @@ class Timed:
 def time_of(run: Run) -> Timed | None:
     """How long a run's launch took on a GPU; None when none has run it."""
     measurement = run.measurement
-    timing = getattr(measurement, "timing", None)
-    if measurement is None or timing is None:
+    if measurement is None or measurement.timing is None:
         return None
-    return Timed(timing.median, measurement.badge, measurement.device.name)
+    return Timed(measurement.timing.median, measurement.badge, measurement.device.name)
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
@@ -46,3 +47,11 @@ def device_of(times: Iterable[Timed | None]) -> str:
     """The device that was timed, in a few words; or why there is no time."""
     found = next((t for t in times if t is not None), None)
     return tr("no GPU and no recording") if found is None else found.device
+
+
+def time_columns(stage: Stage, times: Sequence[Timed | None]) -> list[table.Column]:
+    """The column of times of a table; none where nothing was timed."""
+    if not any(times):
+        return []
+    cells = tuple(t.text if t else "–" for t in times)
+    return [table.Column((tr("time"),), cells, badge=badge_of(times), color=stage.palette.good)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gpuviz.compile import Program, demangled
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.names import source_parameters
+from gpuviz.runners.names import source_parameters, split_at_commas
 
 # C types by how SPECs call them; a vector is so many elements.
 _TYPES = {
@@ -107,7 +107,7 @@ def _demangled_types(entry: str) -> list[str]:
     if "(" not in plain:
         return []
     inside = plain[plain.index("(") + 1 : plain.rindex(")")]
-    return [part.strip() for part in _split(inside)]
+    return [part.strip() for part in split_at_commas(inside)]
 
 
 def _source_types(source: str, entry: str) -> list[str]:
@@ -117,16 +117,4 @@ def _source_types(source: str, entry: str) -> list[str]:
     if found is None:
         return []
     return [re.sub(r"\b[A-Za-z_]\w*\s*(\[[^\]]*\])?\s*$", r"\1", part.split("=")[0].strip()).strip()
-            for part in _split(found[1])]
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas outside brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "<([") - (character in ">)]")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [p for p in parts if p.strip()]
+            for part in split_at_commas(found[1])]

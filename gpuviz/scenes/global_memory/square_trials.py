@@ -15,7 +15,7 @@ from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.coalescing import transactions
 from gpuviz.runners.base import Run
-from gpuviz.scenes.measured import Timed, badge_of, time_of
+from gpuviz.scenes.measured import Timed, time_columns, time_of
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.words import nouns
 from gpuviz.trace import LANES, Trace, lane_mask
@@ -119,12 +119,7 @@ def _columns(
         table.Column((tr("{what}, {arch}", what=what, arch=f"CC {arch.version}"),),
                      tuple(_number(t.now) for t in trials), badge=tr("model"), bold=True),
     ]  # fmt: skip
-    times = [t.time for t in trials]
-    if any(times):
-        cells = tuple(t.text if t else "–" for t in times)
-        columns.append(table.Column((tr("time"),), cells, badge=badge_of(times),
-                                    color=palette.good))  # fmt: skip
-    return columns
+    return columns + time_columns(stage, [t.time for t in trials])
 
 
 def _bars(stage: Stage, cell: Rect, trial: Trial, trials: tuple[Trial, ...]) -> list[Mark]:

@@ -13,7 +13,7 @@ from gpuviz.draw.marks import F32, Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
-from gpuviz.scenes.measured import Timed, badge_of, time_of
+from gpuviz.scenes.measured import Timed, time_columns, time_of
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.words import nouns
 from gpuviz.trace import I64, Bool
@@ -159,9 +159,4 @@ def _columns(
         table.Column((tr("registers"),), tuple(
             "–" if c.registers is None else str(c.registers) for c in costs), optional=3),
     ]  # fmt: skip
-    times = [c.time for c in costs]
-    if any(times):
-        cells = tuple(t.text if t else "–" for t in times)
-        columns.append(table.Column((tr("time"),), cells, badge=badge_of(times),
-                                    color=stage.palette.good))  # fmt: skip
-    return columns
+    return columns + time_columns(stage, [c.time for c in costs])
