@@ -12,23 +12,19 @@ import numpy.typing as npt
 
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.arithmetic.bits import select
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.text.ir import Imm
 from gpuviz.ptx.text.stream import type_bytes
 
 Array = npt.NDArray[Any]
-_BY_SIZE: dict[int, type[np.unsignedinteger[Any]]] = {
-    1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-@cache
 def container(kind: str) -> np.dtype[Any]:
     """The NumPy dtype that holds a value of a PTX type."""
-    if kind == "pred":
-        return np.dtype(np.bool_)
-    size = type_bytes(kind)
-    if size not in _BY_SIZE:
-        raise UnsupportedError(f"values of type .{kind} ({8 * size} bits) are not supported")
-    return np.dtype(_BY_SIZE[size])
+    if kind not in CONTAINERS:
+        bits = 8 * type_bytes(kind)
+        raise UnsupportedError(f"values of type .{kind} ({bits} bits) are not supported")
+    return CONTAINERS[kind]
 
 
 def zero(kind: str) -> Array:
