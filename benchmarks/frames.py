@@ -20,8 +20,8 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.fonts import load_fonts
-from gpuviz.qt.painter import paint
+from gpuviz.qt.look.fonts import load_fonts
+from gpuviz.qt.painting.painter import paint
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Story
 from gpuviz.scenes.perform import perform

@@ -24,10 +24,10 @@ def _run(argv: Sequence[str]) -> int:
     from PySide6.QtCore import QLocale, QSettings
     from PySide6.QtWidgets import QApplication
 
-    from gpuviz.qt.fonts import load_fonts
-    from gpuviz.qt.meter import Sources
-    from gpuviz.qt.remembered import APPLICATION, ORGANISATION
-    from gpuviz.qt.window import Window
+    from gpuviz.qt.look.fonts import load_fonts
+    from gpuviz.qt.running.meter import Sources
+    from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION
+    from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.recorded import shipped
     from gpuviz.scenes import SCENES

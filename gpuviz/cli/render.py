@@ -16,7 +16,7 @@ from gpuviz.export import provenance
 from gpuviz.export.performed import timed, view_of
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import Options, View
-from gpuviz.qt import headless
+from gpuviz.qt.painting import headless
 from gpuviz.scenes import SCENES
 
 NAME = "render"
@@ -111,7 +111,7 @@ def _all(arguments: argparse.Namespace) -> int:
     if arguments.scene or arguments.source or arguments.set or arguments.compare:
         raise InputError("--all draws every lesson as it is: leave --scene, --from, --set and "
                          "--compare away")
-    from gpuviz.qt import saving
+    from gpuviz.qt.export import saving
 
     suffix = "." + arguments.format.lstrip(".").lower()
     saving.check_suffix(Path(f"LESSON{suffix}"))
@@ -155,7 +155,7 @@ def _looks(base: Provenance, arguments: argparse.Namespace) -> Provenance:
 
 
 def _draw(wanted: Provenance, arguments: argparse.Namespace, out: Path) -> None:
-    from gpuviz.qt import saving
+    from gpuviz.qt.export import saving
 
     saving.check_suffix(out)  # before the work
     options = Options(arguments.pixels, arguments.transparent, arguments.fps, not arguments.once)

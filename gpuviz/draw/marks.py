@@ -2,7 +2,7 @@
 
 Units are logical pixels, origin top left, y down. A mark holds arrays (10^5 cells are one mark),
 never one object a cell. Colours are RGBA, uint8, (N, 4); a single colour is (4,) and is shared.
-Marks know nothing of Qt; `qt/painter.py` and `export/` turn them into pictures.
+Marks know nothing of Qt; `qt/painting/painter.py` and `export/` turn them into pictures.
 """
 
 from __future__ import annotations

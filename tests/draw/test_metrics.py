@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from gpuviz.draw.metrics import text_width
-from gpuviz.qt.fonts import font, load_fonts
+from gpuviz.qt.look.fonts import font, load_fonts
 
 
 @pytest.mark.parametrize("bold", [False, True])

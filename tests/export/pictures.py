@@ -17,7 +17,7 @@ from gpuviz import resources
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.raster import to_image
+from gpuviz.qt.painting.raster import to_image
 from gpuviz.scenes import lesson
 from gpuviz.scenes.perform import Performance, perform
 

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from gpuviz.qt.fonts import load_fonts
-from gpuviz.qt.meter import Sources
-from gpuviz.qt.window import Window
+from gpuviz.qt.look.fonts import load_fonts
+from gpuviz.qt.running.meter import Sources
+from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 

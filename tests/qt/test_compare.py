@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.comparison import another
-from gpuviz.qt.count_views import ratio
-from gpuviz.qt.knobs import NumberKnob
-from gpuviz.qt.palette_dialog import matches
-from gpuviz.qt.window import Window
+from gpuviz.qt.commands.palette_dialog import matches
+from gpuviz.qt.controls.knobs import NumberKnob
+from gpuviz.qt.counts.count_views import ratio
+from gpuviz.qt.running.comparison import another
+from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton

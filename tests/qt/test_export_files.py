@@ -21,7 +21,7 @@ from gpuviz.errors import InputError
 from gpuviz.export.performed import timed, view_of
 from gpuviz.export.provenance import Provenance, read
 from gpuviz.export.view import Options, View
-from gpuviz.qt import film, pdf, saving
+from gpuviz.qt.export import film, pdf, saving
 from tests.export.pictures import apart, by_qt, pixels, program, run
 
 pytestmark = pytest.mark.usefixtures("qapp")

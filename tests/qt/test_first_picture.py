@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import Program, gallery, nvrtc
 from gpuviz.errors import UnavailableError
-from gpuviz.qt.window import Window
+from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES
 from gpuviz.scenes import perform as performing
 from tests.qt.fake_lesson import FakePerform

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar, QWidget
 
 from gpuviz import words
-from gpuviz.qt.keys_dialog import KeysDialog
-from gpuviz.qt.palette_dialog import PaletteDialog
-from gpuviz.qt.window import Window
+from gpuviz.qt.commands.keys_dialog import KeysDialog
+from gpuviz.qt.commands.palette_dialog import PaletteDialog
+from gpuviz.qt.window.window import Window
 from gpuviz.trace import Finding
 from tests.qt.fake_lesson import FakePerform
 

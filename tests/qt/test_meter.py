@@ -11,10 +11,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.engine import pause
-from gpuviz.qt.meter import Sources
-from gpuviz.qt.timings import KEPT, Series, duration, lines_of
-from gpuviz.qt.window import Window
+from gpuviz.qt.running.engine import pause
+from gpuviz.qt.running.meter import Sources
+from gpuviz.qt.timing.timings import KEPT, Series, duration, lines_of
+from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
 from gpuviz.runners.recorded import NOT_RECORDED, Shelf

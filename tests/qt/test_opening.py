@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import nvrtc
-from gpuviz.qt.kernel_dialog import KernelDialog
-from gpuviz.qt.opening import marked_lines
-from gpuviz.qt.window import Window
+from gpuviz.qt.kernels.kernel_dialog import KernelDialog
+from gpuviz.qt.kernels.opening import marked_lines
+from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import CHAPTER
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 

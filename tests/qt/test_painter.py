@@ -9,8 +9,8 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.qt import raster
-from gpuviz.qt.fonts import font
+from gpuviz.qt.look.fonts import font
+from gpuviz.qt.painting import raster
 
 pytestmark = pytest.mark.usefixtures("qapp")
 STAGE = Stage(100, 60, DARK)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.window import Window
+from gpuviz.qt.window.window import Window
 from gpuviz.scenes.base import Pick, Values
 from gpuviz.scenes.perform import Performance
 from tests.qt.fake_lesson import FakePerform

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from gpuviz.qt import playback
-from gpuviz.qt.playback import SPEEDS, Playback
+from gpuviz.qt.playing import playback
+from gpuviz.qt.playing.playback import SPEEDS, Playback
 from gpuviz.scenes.base import Step, Story
 
 STATE = Playback(t=1.5, bounds=(0.0, 1.0, 2.0, 4.0))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from gpuviz.memory.counting import KEYS
-from gpuviz.qt.fuzzy import score
-from gpuviz.qt.highlight import spans
-from gpuviz.qt.quantities import grouped, rows_of
+from gpuviz.qt.code.highlight import spans
+from gpuviz.qt.commands.fuzzy import score
+from gpuviz.qt.counts.quantities import grouped, rows_of
 
 
 def totals(**counts: int) -> dict[str, int]:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz import words
-from gpuviz.qt.knobs import ChoiceKnob
-from gpuviz.qt.lesson_list import in_lines
-from gpuviz.qt.window import Window
+from gpuviz.qt.controls.knobs import ChoiceKnob
+from gpuviz.qt.window.lesson_list import in_lines
+from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES
 from tests.qt import fake_lesson
 from tests.qt.fake_lesson import FakePerform

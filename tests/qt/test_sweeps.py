@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.errors import Cancelled, KernelFault
-from gpuviz.qt.meter import Sources
-from gpuviz.qt.palette_dialog import matches
-from gpuviz.qt.window import Window
+from gpuviz.qt.commands.palette_dialog import matches
+from gpuviz.qt.running.meter import Sources
+from gpuviz.qt.window.window import Window
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu

@@ -20,13 +20,13 @@ from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
-from gpuviz.qt.actions import COMMANDS
-from gpuviz.qt.code_view import CodeView
-from gpuviz.qt.keys_dialog import KeysDialog
-from gpuviz.qt.knobs import ChoiceKnob, NumberKnob, SwitchKnob
-from gpuviz.qt.palette_dialog import PaletteDialog
-from gpuviz.qt.theme import qcolor
-from gpuviz.qt.window import Window
+from gpuviz.qt.code.code_view import CodeView
+from gpuviz.qt.commands.actions import COMMANDS
+from gpuviz.qt.commands.keys_dialog import KeysDialog
+from gpuviz.qt.commands.palette_dialog import PaletteDialog
+from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
+from gpuviz.qt.look.theme import qcolor
+from gpuviz.qt.window.window import Window
 from gpuviz.trace import Finding
 from tests.qt.fake_lesson import LESSONS, FakePerform
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF
 from gpuviz.draw.marks import Frame, Mark, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.fonts import font
+from gpuviz.qt.look.fonts import font
 from gpuviz.scenes.base import Story
 
 STAGES = {

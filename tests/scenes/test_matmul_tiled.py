@@ -14,7 +14,7 @@ from gpuviz.draw.marks import Boxes, Frame, Mark, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.qt.fonts import font
+from gpuviz.qt.look.fonts import font
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.matmul.parameters import sizes_of
 from gpuviz.scenes.matmul.reads import Sizes, tally, words

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from gpuviz import words
-from gpuviz.qt.fonts import load_fonts
+from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.perform import perform

@@ -1,0 +1,1 @@
+"""Source, PTX and SASS, with the line under way."""

@@ -1,0 +1,121 @@
+"""The code of a run as text with notes: its CUDA source, its PTX, its machine code. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from gpuviz.arch import architecture
+from gpuviz.memory.counting import CountRow
+from gpuviz.ptx.text.parser import parse
+from gpuviz.qt.counts.quantities import per_request
+from gpuviz.runners.base import Run
+from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.words import tr
+
+Notes = Mapping[int, tuple[str, str]]
+Lines = Mapping[int, frozenset[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A text to show; lines are counted from 1.
+
+    `notes` say what a line cost, in full and in brief; `lines` tells which lines of this text a
+    CUDA line became; `missing` says why there is no text.
+    """
+
+    text: str
+    notes: Notes = field(default_factory=dict)
+    lines: Lines = field(default_factory=dict)
+    missing: str = ""
+
+
+def cuda(run: Run) -> Code:
+    """The CUDA source; each line is itself."""
+    text = run.trace.source.rstrip("\n")
+    if not text:
+        return Code("", missing=tr("This launch came as PTX: there is no CUDA source."))
+    lines = {n: frozenset((n,)) for n in range(1, text.count("\n") + 2)}
+    return Code(text, _notes(run, lambda row: row.instruction.line), lines)
+
+
+def ptx(run: Run) -> Code:
+    """The PTX text."""
+    notes = _notes(run, lambda row: row.instruction.ptx_line)
+    return Code(run.trace.ptx.rstrip("\n"), notes, ptx_lines(run.trace.ptx))
+
+
+def sass(run: Run) -> Code:
+    """The machine code, or why there is none."""
+    if run.listing is None:
+        return Code("", missing=_no_sass(run))
+    rows = _sass_rows(run.listing)
+    numbers = {id(i): n for n, (_, i) in enumerate(rows, 1) if i is not None}
+    found: dict[int, set[int]] = {}
+    for instruction in run.listing.instructions:
+        found.setdefault(instruction.line, set()).add(numbers[id(instruction)])
+    lines = {line: frozenset(at) for line, at in found.items() if line}
+    places = _places(run.listing, numbers)
+    notes = _notes(run, lambda row: places.get(
+        (row.instruction.ptx_line, row.instruction.text), 0))
+    return Code("\n".join(text for text, _ in rows), notes, lines)
+
+
+def remarks(run: Run, line: int) -> str:
+    """What the compiler changed at a CUDA line, in words; else what to know of the whole level."""
+    here = dict.fromkeys(d.text for d in run.differences if d.line == line)
+    if here:
+        return tr("line {line}: {said}", line=line, said="; ".join(here))
+    return run.level_note
+
+
+def _no_sass(run: Run) -> str:
+    if run.level_note:
+        return tr("No machine code: {why}.", why=run.level_note.rstrip("."))
+    return tr("The counts are of the PTX as written. Choose SASS counts to see the machine code "
+              "that the assembler makes of it.")
+
+
+def _sass_rows(listing: Listing) -> list[tuple[str, SassInstruction | None]]:
+    """Lines of text: labels, and instructions with their address."""
+    rows: list[tuple[str, SassInstruction | None]] = []
+    targets = {i.target for i in listing.instructions}
+    for instruction in listing.instructions:
+        if instruction.address in targets:
+            rows.append((f"{listing.labels.get(instruction.address, '')}:", None))
+        rows.append((f"    /*{instruction.address:04x}*/  {instruction.text}", instruction))
+    return rows
+
+
+def _places(listing: Listing, numbers: Mapping[int, int]) -> dict[tuple[int, str], int]:
+    """The line of the first memory instruction with a PTX line and an opcode."""
+    places: dict[tuple[int, str], int] = {}
+    for i in listing.memory:
+        places.setdefault((i.ptx_line, i.opcode), numbers[id(i)])
+    return places
+
+
+@lru_cache(maxsize=8)
+def ptx_lines(text: str) -> Lines:
+    """For each CUDA line the lines of the PTX text that it became."""
+    found: dict[int, set[int]] = {}
+    for function in parse(text).functions:
+        for instruction in function.body:
+            found.setdefault(instruction.line, set()).add(instruction.ptx_line)
+    return {line: frozenset(lines) for line, lines in found.items() if line}
+
+
+def _notes(run: Run, line_of: Callable[[CountRow], int]) -> Notes:
+    """What each line cost, in full and in brief."""
+    sectors = architecture(run.arch).has_sectors
+    by_line: dict[int, list[CountRow]] = {}
+    for row in run.counts.rows:
+        by_line.setdefault(line_of(row), []).append(row)
+    return {line: _both(found, sectors) for line, found in by_line.items() if line}
+
+
+def _both(rows: Iterable[CountRow], sectors: bool) -> tuple[str, str]:
+    rows = tuple(rows)
+    return per_request(rows, False, sectors), per_request(rows, True, sectors)

@@ -1,0 +1,202 @@
+"""Read-only code with line numbers, lit lines, and at the right what a line cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import (
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from gpuviz.qt.code.highlight import Highlighter
+from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.look.theme import Theme
+
+TEXT, NOTE = 12.5, 12.0
+
+
+class CodeView(QPlainTextEdit):
+    """Code of one language. Lines are counted from 1."""
+
+    def __init__(self, name: str, language: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._notes: Mapping[int, tuple[str, str]] = {}
+        self._lit: frozenset[int] = frozenset()
+        self.setAccessibleName(name)
+        self.setReadOnly(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard
+                                     | Qt.TextInteractionFlag.TextSelectableByMouse)  # fmt: skip
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(0)
+        self._highlighter = Highlighter(self.document(), language, theme)
+        self._numbers = _Margin(self, self._paint_numbers)
+        self.updateRequest.connect(lambda rect, dy: self._numbers.update())
+        self.horizontalScrollBar().valueChanged.connect(lambda x: self.viewport().update())
+        theme.changed.connect(self._restyle)
+        keep_arrows(self)
+        self._restyle()
+
+    @property
+    def lit(self) -> frozenset[int]:
+        """Lines that are lit."""
+        return self._lit
+
+    def note(self, line: int) -> str:
+        """What the gutter says in full beside a line."""
+        return self._notes.get(line, ("", ""))[0]
+
+    def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:
+        """Show a text, and for some lines a note in full and in brief."""
+        self._notes = notes
+        if text != self.toPlainText():
+            self._highlighter.read(text)
+            self.setPlainText(text)
+        self._lay_out()
+
+    def light(self, lines: Collection[int]) -> None:
+        """Light these lines, and bring the first that costs something into view."""
+        if frozenset(lines) == self._lit:
+            return
+        self._lit = frozenset(lines)
+        self._select()
+        if lines:
+            noted = self._lit & self._notes.keys()
+            self._reveal(min(noted or self._lit))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The margins follow."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def _restyle(self) -> None:
+        look = self._theme.look
+        self.setFont(look.font(TEXT, mono=True))
+        # The window's style sheet sets a size for every widget; code has its own.
+        self.setStyleSheet(f"font-size: {look.px(TEXT)}px;")
+        self._select()
+        self._lay_out()
+
+    def _select(self) -> None:
+        """Lit lines as selections over the full width."""
+        ground = self._theme.look.blend("accent_soft", "panel", 0.15)
+        made = []
+        for line in sorted(self._lit):
+            block = self.document().findBlockByNumber(line - 1)
+            selection = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(block)
+            selection.cursor = cursor
+            selection.format.setBackground(ground)
+            selection.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            made.append(selection)
+        self.setExtraSelections(made)
+        self._numbers.update()
+        self.viewport().update()
+
+    def _reveal(self, line: int) -> None:
+        """Scroll so that a line is in view, with some lines around it."""
+        shown = self.viewport().height() // max(self.fontMetrics().lineSpacing(), 1)
+        top = self.verticalScrollBar().value()
+        if not top + 1 <= line <= top + shown - 1:
+            self.verticalScrollBar().setValue(max(0, line - 1 - shown // 2))
+
+    def _lay_out(self) -> None:
+        rect = self.contentsRect()
+        left = self._number_width()
+        self.setViewportMargins(left, 0, 0, 0)
+        self._numbers.setGeometry(QRect(rect.left(), rect.top(), left, rect.height()))
+        self.viewport().update()
+
+    def _number_width(self) -> int:
+        digits = max(len(str(self.blockCount())), 2)
+        return QFontMetrics(self.font()).horizontalAdvance("0" * digits) + self._theme.look.px(24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The code, then the notes over its right end."""
+        super().paintEvent(event)
+        if not self._notes:
+            return
+        painter = QPainter(self.viewport())
+        painter.setFont(self._theme.look.font(NOTE))
+        for line, rect in self.visible_lines():
+            if line in self._notes:
+                self._paint_note(painter, line, rect)
+
+    def _note_for(self, line: int, measure: QFontMetrics, room: float) -> str:
+        """A note in as many words as there is room for."""
+        full, brief = self._notes[line]
+        if measure.horizontalAdvance(full) <= room:
+            return full
+        most = max(int(room), self.viewport().width() // 2)
+        return measure.elidedText(brief, Qt.TextElideMode.ElideRight, most)
+
+    def _paint_note(self, painter: QPainter, line: int, rect: QRectF) -> None:
+        """A note at the right; where the code is long it lies over its end."""
+        look = self._theme.look
+        lit = line in self._lit
+        text = self.document().findBlockByNumber(line - 1).text()
+        end = rect.left() + self.fontMetrics().horizontalAdvance(text)
+        pad = look.px(12)
+        width = self.viewport().width()
+        room = width - end - 2 * pad
+        if self.horizontalScrollBar().value() and room < 0:
+            return  # who scrolls wants to read the code
+        said = self._note_for(line, painter.fontMetrics(), room)
+        left = width - painter.fontMetrics().horizontalAdvance(said) - 2 * pad
+        box = QRectF(left, rect.top(), width - left, rect.height())
+        ground = look.blend("accent_soft", "panel", 0.15) if lit else look.color("panel")
+        painter.fillRect(box, ground)
+        painter.setPen(look.color("warn" if lit else "muted"))
+        painter.drawText(box.adjusted(pad, 0, -pad, 0),
+                         Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
+
+    def _paint_numbers(self, painter: QPainter, line: int, rect: QRectF) -> None:
+        look = self._theme.look
+        lit = line in self._lit
+        if lit:
+            painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
+            bar = QRectF(rect.left(), rect.top(), 3, rect.height())
+            painter.fillRect(bar, look.color("accent"))
+        painter.setPen(look.color("ink" if lit else "faint"))
+        inner = rect.adjusted(0, 0, -look.px(10), 0)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                         str(line))  # fmt: skip
+
+    def visible_lines(self) -> list[tuple[int, QRectF]]:
+        """Lines in view, with their rectangles in the viewport."""
+        block: QTextBlock = self.firstVisibleBlock()
+        made = []
+        while block.isValid():
+            rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if rect.top() > self.viewport().height():
+                break
+            made.append((block.blockNumber() + 1, rect))
+            block = block.next()
+        return made
+
+
+class _Margin(QWidget):
+    """A strip beside the code, painted line by line."""
+
+    def __init__(self, view: CodeView, paint_line: object) -> None:
+        super().__init__(view)
+        self._view = view
+        self._paint_line = paint_line
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Every line in view."""
+        painter = QPainter(self)
+        painter.setFont(self._view.font())
+        for line, box in self._view.visible_lines():
+            rect = QRectF(0, box.top(), self.width(), box.height())
+            assert callable(self._paint_line)
+            self._paint_line(painter, line, rect)

@@ -1,0 +1,187 @@
+"""The code of the run being told, the current line lit; and where its blocks ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from gpuviz.qt.code import code_text
+from gpuviz.qt.code.code_text import Code
+from gpuviz.qt.code.code_view import CodeView
+from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.playing.player import Player
+from gpuviz.qt.running.showing import Showing
+from gpuviz.qt.timing.placement_view import PlacementView
+from gpuviz.runners.base import Run
+from gpuviz.scenes.base import Step
+from gpuviz.scenes.signature import short_name
+from gpuviz.words import later, tr
+
+# Name, language and maker of each tab; one more line here is one more tab.
+TABS = ((later("source"), "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
+        ("SASS", "sass", code_text.sass))  # fmt: skip
+SASS = 2
+
+
+class Source(QWidget):
+    """Tabs of code; with several runs, the one whose turn it is."""
+
+    def __init__(self, player: Player, theme: Theme) -> None:
+        super().__init__()
+        self._player = player
+        self._runs: Mapping[str, Run] = {}
+        self._codes: list[Code] = []
+        self._role = ""
+        self._step: Step | None = None
+        self.setAccessibleName(tr("Source"))
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName(tr("Code tabs"))
+        self.tabs.setExpanding(False)
+        self.stack = QStackedWidget()
+        self.views = [CodeView(tr(tab[0]), tab[1], theme) for tab in TABS]
+        for view in self.views:
+            self.tabs.addTab(view.accessibleName())
+            self.stack.addWidget(view)
+        self.places = PlacementView(theme)
+        self.tabs.addTab(tr("SMs"))
+        self.tabs.setTabToolTip(len(TABS), tr("Which multiprocessor ran which block, and when"))
+        self.stack.addWidget(self.places)
+        self.tabs.currentChanged.connect(self._turn)
+        self.kernel = Elided("quiet")
+        self.remark = Elided("remark")
+        self.remark.hide()
+        self.roles = Combo(tr("Run whose code is shown"), theme)
+        self.roles.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
+        self.roles.currentIndexChanged.connect(lambda i: self._show_role(self.roles.itemData(i)))
+        self.roles.hide()
+        keep_arrows(self.tabs)
+        keep_arrows(self.roles)
+        keep_space(self.roles)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(self._head())
+        column.addWidget(self.remark)
+        column.addWidget(self.stack)
+        player.t_changed.connect(self._follow)
+
+    def show_runs(self, showing: Showing) -> None:
+        """Show the code of the runs."""
+        self._runs = showing.runs
+        self.places.show_runs(showing)
+        roles = list(self._runs)
+        role = self._role if self._role in roles else roles[0]
+        self.roles.blockSignals(True)
+        self.roles.clear()
+        for key in roles:
+            self.roles.addItem(showing.title(key), key)
+        self.roles.setCurrentIndex(roles.index(role))
+        self.roles.blockSignals(False)
+        self.roles.setVisible(len(roles) > 1)
+        self._step = None
+        self._show_role(role)
+        self._follow()
+
+    def clear(self) -> None:
+        """Show no code."""
+        self._runs, self._codes = {}, []
+        self._step = None
+        self.kernel.say("")
+        self.remark.hide()
+        self.roles.hide()
+        self.places.clear()
+        for view in self.views:
+            view.light(())
+            view.show_code("", {})
+
+    def show_error(self, name: str, text: str, marked: Mapping[int, str]) -> None:
+        """Show a source that does not compile, with what was said of which line."""
+        self.clear()
+        self.kernel.say(name)
+        self.tabs.setCurrentIndex(0)
+        self.views[0].show_code(text, {line: (said, said) for line, said in marked.items()})
+        self.views[0].light(marked)
+
+    def next_tab(self) -> None:
+        """The next tab, and the first after the last."""
+        self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count())
+
+    def view(self) -> QWidget:
+        """What takes the focus in the tab in front."""
+        tab = self.tabs.currentIndex()
+        return self.views[tab] if tab < len(self.views) else self.places.canvas
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 0, 12, 0)
+        row.addWidget(self.tabs)
+        row.addWidget(self.kernel, 1, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.roles, alignment=Qt.AlignmentFlag.AlignVCenter)
+        return row
+
+    def _turn(self, tab: int) -> None:
+        self.stack.setCurrentIndex(tab)
+        self._remark()
+
+    def _show_role(self, role: str) -> None:
+        run = self._runs.get(role)
+        if run is None:
+            return
+        self._role = role
+        self.kernel.say(_launch(run))
+        self._codes = [make(run) for _, _, make in TABS]
+        for view, code in zip(self.views, self._codes, strict=True):
+            view.show_code(code.text, code.notes)
+            view.setPlaceholderText(code.missing)
+        self.places.show_role(role)
+        self._light()
+
+    def _follow(self, *_: object) -> None:
+        """Light the line of the step under way."""
+        story = self._player.story
+        step = story.steps[story.step_at(self._player.t)] if story and story.steps else None
+        if step is self._step:
+            return
+        self._step = step
+        if step is not None and step.role in self._runs and step.role != self._role:
+            self.roles.setCurrentIndex(self.roles.findData(step.role))
+        self._light()
+
+    def _line(self) -> int:
+        """The CUDA line of the step under way, 0 when it is none of this run's."""
+        step = self._step
+        if step is None or step.role not in ("", self._role) or self._role not in self._runs:
+            return 0
+        return step.line
+
+    def _light(self) -> None:
+        line = self._line()
+        for view, code in zip(self.views, self._codes, strict=False):
+            view.light(code.lines.get(line, frozenset()))
+        self._remark()
+
+    def _remark(self) -> None:
+        """Below the tab of the machine code: what the assembler changed."""
+        run = self._runs.get(self._role)
+        told = run is not None and run.listing is not None and self.tabs.currentIndex() == SASS
+        said = code_text.remarks(run, self._line()) if run is not None and told else ""
+        self.remark.say(said)
+        self.remark.setVisible(bool(said))
+
+
+def _launch(run: Run) -> str:
+    """Kernel and geometry as in a launch: name<<<grid, block>>>."""
+    launch = run.trace.launch
+    grid, block = (_geometry(g) for g in (launch.grid, launch.block))
+    return f"{short_name(launch.kernel)}  <<<{grid}, {block}>>>"
+
+
+def _geometry(size: tuple[int, int, int]) -> str:
+    """Sizes without trailing ones."""
+    kept = list(size)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return " × ".join(map(str, kept))

@@ -1,0 +1,1 @@
+"""Every command in one table, and the ways to find one."""

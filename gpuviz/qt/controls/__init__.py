@@ -1,0 +1,1 @@
+"""Small parts that panels and dialogs are made of."""

@@ -1,0 +1,260 @@
+"""Small controls the panels are made of: labels, icon buttons, a combo box, a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QToolButton,
+    QWidget,
+)
+
+from gpuviz.qt.look.icons import paint_icon
+from gpuviz.qt.look.theme import Theme
+
+
+def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
+    """A label; `role` picks its looks in the style sheet."""
+    made = QLabel(text, parent)
+    made.setProperty("role", role)
+    return made
+
+
+class Elided(QLabel):
+    """A line of text, cut at its end when there is no room; the tip has it in full."""
+
+    def __init__(self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
+                 ) -> None:
+        super().__init__()
+        self._said = ""
+        self.setProperty("role", role)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setMinimumWidth(24)
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        self._said = text
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width shows more, or less."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        room = self.contentsRect().width()
+        shown = self.fontMetrics().elidedText(self._said, Qt.TextElideMode.ElideRight, room)
+        self.setText(shown)
+        self.setToolTip(self._said if shown != self._said else "")
+
+
+def button(text: str, name: str, role: str = "", tip: str = "") -> QPushButton:
+    """A push button with the name that screen readers say."""
+    made = QPushButton(text)
+    made.setProperty("role", role)
+    made.setAccessibleName(name)
+    made.setToolTip(tip)
+    return made
+
+
+def restyle(widget: QWidget) -> None:
+    """Read the style sheet again after a property it selects by has changed."""
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+class Ring:
+    """Whether a painted widget shows its focus: when it came by the keyboard, not by a click."""
+
+    _REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason,
+                Qt.FocusReason.ShortcutFocusReason)  # fmt: skip
+
+    def __init__(self) -> None:
+        self.shown = False
+
+    def enter(self, reason: Qt.FocusReason) -> None:
+        """The focus came, for this reason."""
+        self.shown = reason in self._REASONS
+
+    def paint(self, painter: QPainter, widget: QWidget, theme: Theme) -> None:
+        """Outline the widget if it has the focus."""
+        if self.shown and widget.hasFocus():
+            painter.setPen(QPen(theme.look.color("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+
+class IconButton(QToolButton):
+    """A flat button with a painted icon; a checked one carries the accent."""
+
+    def __init__(self, icon: str, name: str, tip: str, theme: Theme, side: int = 32) -> None:
+        super().__init__()
+        self.icon_name = icon
+        self._theme = theme
+        self._side = side
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("role", "link")
+        theme.changed.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """A square that grows with the text."""
+        side = self._theme.look.px(self._side)
+        return QSize(side, side)
+
+    def show_icon(self, icon: str) -> None:
+        """Change the picture (play becomes pause)."""
+        self.icon_name = icon
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Frame by the style, then the icon."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        painter = QPainter(self)
+        self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
+        name = "accent" if self.isChecked() else "ink" if self.isEnabled() else "faint"
+        inset = self.width() * 0.19
+        rect = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
+        paint_icon(painter, self.icon_name, rect, self._theme.look.color(name))
+
+
+def _paint_chevron(widget: QWidget, theme: Theme) -> None:
+    look = theme.look
+    side = look.px(14)
+    box = QRectF(widget.width() - side - look.px(6), (widget.height() - side) / 2, side, side)
+    paint_icon(QPainter(widget), "chevron", box, look.color("muted"))
+
+
+class Combo(QComboBox):
+    """A combo box with a painted chevron. The wheel scrolls the panel, not the value."""
+
+    def __init__(self, name: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The style's box, then the chevron."""
+        super().paintEvent(event)
+        _paint_chevron(self, self._theme)
+
+    def showPopup(self) -> None:
+        """The list is as wide as its entries, though the box may be too narrow for them."""
+        view = self.view()
+        bar = view.verticalScrollBar().sizeHint().width()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + bar)
+        super().showPopup()
+
+    def wheelEvent(self, event: QEvent) -> None:
+        """Leave the wheel to the scroll area."""
+        event.ignore()
+
+
+class MenuButton(QToolButton):
+    """A boxed button that opens a menu."""
+
+    def __init__(self, name: str, theme: Theme, tip: str = "") -> None:
+        super().__init__()
+        self._theme = theme
+        self.setProperty("role", "box")
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        """Room for the chevron."""
+        hint = super().sizeHint()
+        return QSize(hint.width() + self._theme.look.px(18), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Box, text to the left, chevron."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        text, option.text = option.text, ""
+        painter = QPainter(self)
+        self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
+        painter.setPen(self._theme.look.color("good" if self.property("live") else "ink"))
+        left = self._theme.look.px(11)
+        painter.drawText(self.rect().adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
+        _paint_chevron(self, self._theme)
+
+
+class Switch(QCheckBox):
+    """A check box drawn as a switch."""
+
+    def __init__(self, name: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setAccessibleName(name)
+
+    def sizeHint(self) -> QSize:
+        """Twice as wide as high."""
+        return QSize(self._theme.look.px(38), self._theme.look.px(22))
+
+    def hitButton(self, pos: object) -> bool:
+        """All of it can be clicked."""
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Track and knob; the accent when on, an outline when focused."""
+        look = self._theme.look
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        track = QRectF(1, (self.height() - look.px(18)) / 2, look.px(34), look.px(18))
+        edge = "accent" if self.hasFocus() else "border"
+        painter.setPen(QPen(look.color(edge), 1.2))
+        painter.setBrush(look.color("accent_soft" if self.isChecked() else "cell"))
+        painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
+        knob = track.height() - 6
+        x = track.right() - knob - 3 if self.isChecked() else track.left() + 3
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(look.color("accent" if self.isChecked() else "muted"))
+        painter.drawEllipse(QRectF(x, track.top() + 3, knob, knob))
+
+
+class KeepKeys(QObject):
+    """Event filter: the keys named go to the focused control, not to the window's shortcuts."""
+
+    def __init__(self, keys: Iterable[Qt.Key], parent: QObject) -> None:
+        super().__init__(parent)
+        self._keys = frozenset(keys)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Claim a plain key before it is looked up as a shortcut."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier,
+                                          Qt.KeyboardModifier.ShiftModifier,
+                                          Qt.KeyboardModifier.KeypadModifier)  # fmt: skip
+            if plain and Qt.Key(event.key()) in self._keys:
+                event.accept()
+        return False
+
+
+_ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
+           Qt.Key.Key_End)  # fmt: skip
+
+
+def keep_arrows(widget: QWidget) -> None:
+    """Arrows, Home and End move within this control while it has the focus."""
+    widget.installEventFilter(KeepKeys(_ARROWS, widget))
+
+
+def keep_space(widget: QWidget) -> None:
+    """Space presses this control while it has the focus."""
+    widget.installEventFilter(KeepKeys((Qt.Key.Key_Space,), widget))

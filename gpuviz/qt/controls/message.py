@@ -1,0 +1,121 @@
+"""A card over the stage that says what went wrong, without hiding the picture for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.running.worker import Failure
+from gpuviz.trace import Finding
+from gpuviz.words import later, tr
+
+Severity = Literal["error", "warning", "note"]
+SELECTABLE = (
+    Qt.TextInteractionFlag.TextSelectableByKeyboard | Qt.TextInteractionFlag.TextSelectableByMouse
+)
+SEVERITIES = {"error": later("error"), "warning": later("warning")}
+WIDTH = 640
+LINES = 9
+
+
+class Message(QFrame):
+    """Title, text, and buttons to copy the details and to close; Esc closes it too."""
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self._over = over
+        self.setObjectName("card")
+        self.setAccessibleName(tr("Message"))
+        self._details = ""
+        self.title = label("", "value")
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(tr("Message text"))
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setTabChangesFocus(True)
+        self.text.setTextInteractionFlags(SELECTABLE)
+        keep_arrows(self.text)
+        self.copied = button(tr("Copy details"), tr("Copy details"))
+        self.copied.clicked.connect(self.copy)
+        self.closed = button(tr("Close"), tr("Close message"), "", tr("Close  (Esc)"))
+        self.closed.clicked.connect(self.hide)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for made in (self.copied, self.closed):
+            keep_space(made)
+            row.addWidget(made)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addLayout(row)
+        over.installEventFilter(self)
+        self.hide()
+
+    def show_failure(self, failure: Failure) -> None:
+        """Say why a run failed."""
+        if failure.expected:
+            self.say("error", tr("This could not be run"), failure.message, failure.details)
+        else:
+            ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
+            self.say("error", tr("Something unexpected happened"), f"{failure.message}\n\n{ours}",
+                     failure.details)  # fmt: skip
+
+    def show_findings(self, findings: Sequence[tuple[str, Finding]]) -> None:
+        """Say what the checks of the emulator found; each with the role of its run."""
+        severity: Severity = "warning"
+        if any(f.severity == "error" for _, f in findings):
+            severity = "error"
+        lines = [_sentence(role, finding) for role, finding in findings]
+        title = tr("What the emulator's checks found")
+        self.say(severity, title, "\n\n".join(lines), "\n".join(lines))
+
+    def say(self, severity: Severity, title: str, text: str, details: str = "") -> None:
+        """Show a message; `details` is what the copy button copies (the text when empty)."""
+        self._details = details or text
+        self.title.setText(title)
+        self.text.setPlainText(text)
+        self.setProperty("severity", severity)
+        restyle(self)
+        self._place()
+        self.show()
+        self.raise_()
+
+    def copy(self) -> None:
+        """Put title, text and details on the clipboard."""
+        parts = (self.title.text(), self.text.toPlainText(), self._details)
+        QGuiApplication.clipboard().setText("\n\n".join(dict.fromkeys(parts)))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in place when the stage changes its size."""
+        if isinstance(event, QResizeEvent):
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        over = self._over
+        room = QSize(over.width() - 40, over.height() - 40)
+        width = min(WIDTH, room.width())
+        self.text.setFixedHeight(self._text_height(width - 48))
+        height = min(self.sizeHint().height(), room.height())
+        self.setGeometry((over.width() - width) // 2, over.height() - height - 20, width, height)
+
+    def _text_height(self, width: int) -> int:
+        """High enough for the text, up to some lines; beyond that it scrolls."""
+        metrics = self.text.fontMetrics()
+        flags = int(Qt.TextFlag.TextWordWrap)
+        wanted = metrics.boundingRect(0, 0, width, 10_000, flags, self.text.toPlainText()).height()
+        return min(wanted, LINES * metrics.lineSpacing()) + 16
+
+
+def _sentence(role: str, finding: Finding) -> str:
+    """A finding with how often it was seen."""
+    said = f"{role}: {tr(SEVERITIES[finding.severity])}: {finding.message}"
+    if finding.count > 1:
+        return tr("{said} (seen {count} times)", said=said, count=finding.count)
+    return said

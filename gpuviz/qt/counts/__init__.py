@@ -1,0 +1,1 @@
+"""The panel of counts: predicted, measured, and what is between."""

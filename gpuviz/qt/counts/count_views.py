@@ -1,0 +1,199 @@
+"""Which columns of counts can be looked at: one run against its measurement, or runs compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from gpuviz.qt.counts.badges import caption
+from gpuviz.qt.counts.quantities import Row, shown
+from gpuviz.qt.running.showing import Showing
+from gpuviz.runners.measurement import Measurement, Reading
+from gpuviz.words import later, tr
+
+Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
+PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")
+RESIDUAL = later("Measured minus predicted.")
+HINTS = {"predicted": PREDICTED, "residual": RESIDUAL}
+
+
+@dataclass(frozen=True)
+class View:
+    """Some of the runs, by name; `ratio` compares the second with the first."""
+
+    title: str
+    runs: tuple[str, ...]
+    ratio: bool = False
+
+
+def views_of(showing: Showing) -> list[View]:
+    """The ways to look at the counts, the best to begin with first."""
+    keys = list(showing.runs)
+    single = [View(showing.title(key), (key,)) for key in keys]
+    if len(keys) == 1:
+        return single
+    return (_pairs(showing) if showing.compared else [_all(showing)]) + single
+
+
+def _all(showing: Showing) -> View:
+    keys = tuple(showing.runs)
+    return View(" | ".join(keys), keys, ratio=len(keys) == 2)
+
+
+def _pairs(showing: Showing) -> list[View]:
+    """A against B, role by role."""
+    a, b = showing.sides
+    roles = [role for role in a.performance.runs if role in b.performance.runs]
+    return [View("A | B" if len(roles) == 1 else f"{role}: A | B", (a.key(role), b.key(role)),
+                 ratio=True) for role in roles]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a GPU counted in one run: values by key, or the reason why there are none.
+
+    `badge` is "live", "recorded" or "unavailable"; `caption` says where the numbers come from;
+    `whys` tells of single counters why they have no value; `sm` is the GPU's architecture.
+    """
+
+    badge: str
+    caption: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    whys: Mapping[str, str] = field(default_factory=dict)
+    sm: str = ""
+
+    def why(self, key: str) -> str:
+        """Why a row has no measured value."""
+        return self.whys.get(key) or tr(self.caption)
+
+
+def measured_of(measurement: Measurement) -> Measured:
+    """The counters of a measurement; unavailable when there is not one."""
+    values = measurement.values()
+    whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
+    badge = "live" if measurement.source == "live" else "recorded"
+    if values:
+        return Measured(badge, caption(measurement), values, whys, measurement.device.sm)
+    why = next(iter(whys.values()), measurement.device.counters or tr("no counters were read"))
+    return Measured("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
+
+
+def updated(measured: Measured, readings: Mapping[str, Reading]) -> Measured:
+    """The same with newer values for some counters."""
+    fresh = {key: r.value for key, r in readings.items() if r.value is not None}
+    return replace(measured, values={**measured.values, **fresh})
+
+
+NOT_MEASURED = Measured("unavailable", later("unavailable: no GPU has run this launch"))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, the badge of its numbers, what hovering the title says, its run."""
+
+    kind: Kind
+    title: str = ""
+    badge: str = ""
+    hint: str = ""
+    run: int = 0
+
+
+def columns_of(view: View, titles: Mapping[str, str], indices: Mapping[str, int],
+               measured: Mapping[str, Measured]) -> list[Column]:
+    """Names, predictions, and either the measurement of one run or the ratio of two."""
+    first = view.runs[0]
+    if len(view.runs) > 1:
+        made = [Column("predicted", titles[key], "model", tr(HINTS["predicted"]), indices[key])
+                for key in view.runs]  # fmt: skip
+        return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
+    run, found = indices[first], measured.get(first, NOT_MEASURED)
+    predicted = Column("predicted", tr("predicted"), "model", tr(HINTS["predicted"]), run)
+    columns = [Column("name"), predicted,
+               Column("measured", tr("measured"), found.badge, tr(found.caption), run)]
+    if found.values:
+        columns.append(Column("residual", "Δ", "", tr(HINTS["residual"]), run))
+    return columns
+
+
+def _ratio(view: View, titles: Mapping[str, str], indices: Mapping[str, int]) -> Column:
+    a, b = (titles[key] for key in view.runs[:2])
+    title = f"{b} / {a}" if len(a) + len(b) < 6 else tr("ratio")
+    return Column("ratio", title, "", tr("{b} divided by {a}", a=a, b=b), indices[view.runs[0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Rows, columns and measurements: everything that cells are made of.
+
+    `runs` and `archs` name the runs whose values the rows hold, and what they are predicted for.
+    """
+
+    rows: tuple[Row, ...] = ()
+    columns: tuple[Column, ...] = ()
+    runs: tuple[str, ...] = ()
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    view: View | None = None
+    archs: tuple[str, ...] = ()
+
+    def text(self, row: Row, column: Column) -> str:
+        """What a cell says."""
+        if column.kind == "name":
+            return row.label
+        if not row.values:
+            return ""
+        if column.kind == "ratio":
+            return ratio(*self._pair(row))
+        if column.kind == "residual":
+            return self._residual(row, column)
+        value = (row.values[column.run] if column.kind == "predicted"
+                 else self.reading(row, column.run))  # fmt: skip
+        return shown(value, row.percent)
+
+    def reading(self, row: Row, run: int) -> float | None:
+        """What was measured of a row in a run."""
+        found = self.measured.get(self.runs[run], NOT_MEASURED)
+        if row.values[run] is None:
+            return None
+        return row.measured(run, found.values.get(row.key))
+
+    def residual(self, row: Row, run: int) -> float | None:
+        """Measured minus predicted, None where one is missing or they are of different GPUs."""
+        if self.foreign(run):
+            return None
+        predicted = row.values[run] if row.values else None
+        reading = self.reading(row, run) if row.values else None
+        return None if predicted is None or reading is None else reading - predicted
+
+    def foreign(self, run: int) -> bool:
+        """Whether the GPU is of another architecture than the prediction is for."""
+        found = self.measured.get(self.runs[run], NOT_MEASURED)
+        return bool(found.sm and self.archs) and found.sm != self.archs[run]
+
+    def why(self, row: Row, run: int) -> str:
+        """Why a row has no measured value."""
+        return self.measured.get(self.runs[run], NOT_MEASURED).why(row.key)
+
+    def _pair(self, row: Row) -> tuple[float | None, float | None]:
+        assert self.view is not None
+        a, b = (row.values[self.runs.index(key)] for key in self.view.runs[:2])
+        return a, b
+
+    def _residual(self, row: Row, column: Column) -> str:
+        residual = self.residual(row, column.run)
+        if residual is None or row.percent:
+            return ""
+        return signed(residual)
+
+
+def signed(value: float) -> str:
+    """A difference with its sign; 0 plainly."""
+    return f"{value:+,.0f}".replace(",", "\u2009").replace("-", "−") if value else "0"
+
+
+def ratio(a: float | None, b: float | None) -> str:
+    """How many times as much b is, to three digits; a dash where that means nothing."""
+    if a is None or b is None or a == 0:
+        return "–"
+    times = b / a
+    return f"{times:.0f}×" if times >= 100 else f"{times:.3g}×"

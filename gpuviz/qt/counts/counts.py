@@ -1,0 +1,170 @@
+"""The counts panel: predicted, measured, residual, or runs beside each other; what to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gpuviz.arch import architecture
+from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
+from gpuviz.qt.counts.count_views import (
+    Measured,
+    Sheet,
+    View,
+    columns_of,
+    measured_of,
+    updated,
+    views_of,
+)
+from gpuviz.qt.counts.counts_model import CountsModel, as_text
+from gpuviz.qt.counts.counts_table import CountsTable
+from gpuviz.qt.counts.quantities import rows_for, rows_of
+from gpuviz.qt.counts.residuals import all_verdicts
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.showing import Showing
+from gpuviz.runners.measurement import Reading
+from gpuviz.words import tr
+
+REFRESH_MS = 150
+
+
+class Counts(QWidget):
+    """Totals of the runs shown, beside what a GPU counted or beside each other."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._showing: Showing | None = None
+        self._measured: dict[str, Measured] = {}
+        self._views: list[View] = []
+        self._view = ""
+        self.model = CountsModel(self)
+        self.table = CountsTable(self.model, theme)
+        self.level = label("", "badge")
+        self.view = Combo(tr("Columns of the counts"), theme)
+        self.view.setToolTip(tr("All runs beside each other, or one against its measurement"))
+        self.view.activated.connect(lambda i: self._choose(self._views[i]))
+        self.verdict, self.expected, self.note = label("", "quiet"), label(""), label("", "quiet")
+        for words in (self.note, self.expected, self.verdict):
+            words.setWordWrap(True)
+            words.hide()
+        self.copied = button(tr("copy"), tr("Copy counts as text"), "link",
+                             tr("Copy the table as text"))  # fmt: skip
+        self.copied.clicked.connect(self.copy)
+        for widget in (self.copied, self.view):
+            keep_space(widget)
+        keep_arrows(self.view)
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self._fill)
+        self.hide()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(self._heading())
+        for widget in (self.view, self.table, self.verdict, self.expected, self.note):
+            column.addWidget(widget)
+
+    def show_runs(self, showing: Showing) -> None:
+        """Show the counts of a performance, or of two."""
+        self._showing = showing
+        self._measured = {}
+        self._views = views_of(showing)
+        self._fill_views()
+        first = next(iter(showing.runs.values()))
+        archs = dict.fromkeys(run.arch for run in showing.runs.values())
+        self.level.setText(f"{' | '.join(archs)} · {first.level}")
+        self.level.setToolTip(tr("Architecture, and whose memory instructions are counted: "
+                                 "those of the assembled code (sass) or of the PTX."))
+        notes = dict.fromkeys(r.level_note for r in showing.runs.values() if r.level_note)
+        _say(self.note, "\n".join(notes))
+        _say(self.expected, showing.story.expected)
+        self._fill()
+        self.show()
+
+    def follow(self, meter: Meter) -> None:
+        """Show what a meter measures."""
+        meter.measured.connect(lambda key, m: self.show_measured(key, measured_of(m)))
+        meter.missing.connect(
+            lambda key, why: self.show_measured(key, Measured("unavailable", why)))
+        meter.counted.connect(self._update)
+
+    def show_measured(self, key: str, measured: Measured) -> None:
+        """Show what a GPU counted in one of the runs."""
+        if self._showing is not None and key in self._showing.runs:
+            self._measured[key] = measured
+            self._timer.start()
+
+    def _update(self, key: str, readings: Mapping[str, Reading]) -> None:
+        """Newer readings; they are shown when the eye has had time for the last ones."""
+        before = self._measured.get(key)
+        if before is None:
+            return
+        after = self._measured[key] = updated(before, readings)
+        if after.values != before.values and not self._timer.isActive():
+            self._timer.start()
+
+    def text(self) -> str:
+        """The table as text, parted by tabs."""
+        return as_text(self.model)
+
+    def copy(self) -> None:
+        """Put the table on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _heading(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(label(tr("Counts, this launch"), "heading"))
+        row.addWidget(self.level, alignment=Qt.AlignmentFlag.AlignVCenter)
+        row.addStretch(1)
+        row.addWidget(self.copied)
+        return row
+
+    def _fill_views(self) -> None:
+        """The list of views; the one looked at is kept if there still is one of its name."""
+        titles = [view.title for view in self._views]
+        self.view.clear()
+        self.view.addItems(titles)
+        index = titles.index(self._view) if self._view in titles else 0
+        self.view.setCurrentIndex(index)
+        self.view.setVisible(len(titles) > 1)
+
+    def _choose(self, view: View) -> None:
+        self._view = view.title
+        self._fill()
+
+    def _fill(self) -> None:
+        """Rows, columns and verdicts of the view chosen."""
+        showing = self._showing
+        if showing is None:
+            return
+        runs, keys = list(showing.runs.values()), list(showing.runs)
+        sectors = all(architecture(run.arch).has_sectors for run in runs)
+        view = self._views[max(self.view.currentIndex(), 0)]
+        titles = {key: showing.title(key) for key in keys}
+        indices = {key: number for number, key in enumerate(keys)}
+        rows = rows_of([run.counts.totals for run in runs], sectors)
+        rows = rows_for(rows, [indices[key] for key in view.runs])
+        sheet = Sheet(tuple(rows), tuple(columns_of(view, titles, indices, self._measured)),
+                      tuple(keys), dict(self._measured), view,
+                      tuple(run.arch for run in runs))  # fmt: skip
+        self.model.show(sheet)
+        verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
+        _say(self.verdict, "\n".join(v.text for v in verdicts))
+        self.verdict.setProperty("off", not all(v.equal for v in verdicts))
+        restyle(self.verdict)
+        self.table.fit()
+
+
+def _say(words: QWidget, text: str) -> None:
+    """Show a label's text, or hide it when there is none."""
+    words.setProperty("text", text)
+    words.setVisible(bool(text))

@@ -1,0 +1,199 @@
+"""The table of counts: rows with hairlines, column titles with the badge of their numbers."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QScrollArea,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.counts.badges import BADGES
+from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
+from gpuviz.qt.look.theme import Look, Theme
+from gpuviz.words import tr
+
+ROW, HEADING, HEADER = 24, 28, 42
+NAME = (120, 190)  # width of the names of the quantities, least and most
+_COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
+_COLORS = {"model": "accent", "live": "good"}
+
+
+class CountsTable(QTableView):
+    """All rows visible; the panel scrolls, not the table."""
+
+    def __init__(self, model: CountsModel, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setModel(model)
+        self.setAccessibleName(tr("Counts"))
+        self.setItemDelegate(_Cell(theme, self))
+        self.setHorizontalHeader(_Header(theme, self))
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        theme.changed.connect(self.fit)
+        keep_arrows(self)
+
+    def scrollTo(self, index: QModelIndex | QPersistentModelIndex,
+                 hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+                 ) -> None:
+        """It is the panel around the table that scrolls to a row."""
+        area = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        inside = area.widget() if isinstance(area, QScrollArea) else None
+        if isinstance(area, QScrollArea) and inside is not None:
+            rect = self.visualRect(index)
+            at = self.viewport().mapTo(inside, rect.center())
+            area.ensureVisible(0, at.y(), 0, 2 * rect.height())
+
+    def fit(self) -> None:
+        """Rows and height for what the model holds; headings span the columns."""
+        model, look = self.model(), self._theme.look
+        total = look.px(HEADER)
+        self.clearSpans()
+        for row in range(model.rowCount()):
+            heading = model.index(row, 0).data(HEADING_ROLE)
+            height = look.px(HEADING if heading else ROW)
+            self.setRowHeight(row, height)
+            total += height
+            if heading and model.columnCount() > 1:
+                self.setSpan(row, 0, 1, model.columnCount())
+        self._size_columns()
+        numbers = sum(self._column(c) for c in range(1, model.columnCount()))
+        least, most = (look.px(width) for width in NAME)
+        self.setMinimumWidth(max(least, min(self.sizeHintForColumn(0), most)) + numbers)
+        self.setFixedHeight(total + 4)
+
+    def _column(self, column: int) -> int:
+        """What a column of numbers needs: for its cells, and for its title and badge."""
+        title = self.horizontalHeader().sectionSizeHint(column)
+        return max(self.sizeHintForColumn(column), title)
+
+    def _size_columns(self) -> None:
+        """The first column takes what the numbers leave."""
+        header = self.horizontalHeader()
+        model = self.model()
+        if model.columnCount() == 0:
+            return
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+
+
+class _Header(QHeaderView):
+    """Column titles, each with the badge of its numbers below."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self.setSectionsClickable(False)
+        self.setMinimumSectionSize(24)
+
+    def sizeHint(self) -> QSize:
+        """Two lines."""
+        return QSize(super().sizeHint().width(), self._theme.look.px(HEADER))
+
+    def sectionSizeFromContents(self, section: int) -> QSize:
+        """Wide enough for title and badge."""
+        look = self._theme.look
+        measure = QFontMetrics(look.font(12))
+        title, badge = self._words(section)
+        words = measure.horizontalAdvance(title)
+        width = max(words, measure.horizontalAdvance(_word(badge)) + look.px(10))
+        return QSize(width + look.px(10), look.px(HEADER))
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Title above badge, to the right."""
+        look = self._theme.look
+        title, badge = self._words(section)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(look.font(12))
+        painter.setPen(look.color("muted"))
+        half = rect.height() // 2
+        upper = rect.adjusted(0, 0, -look.px(3), -half)
+        painter.drawText(upper, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
+        if badge:
+            _badge(painter, look, rect.adjusted(0, half, -look.px(3), -look.px(3)), badge)
+        painter.restore()
+
+    def _words(self, section: int) -> tuple[str, str]:
+        model, across = self.model(), Qt.Orientation.Horizontal
+        title = model.headerData(section, across, Qt.ItemDataRole.DisplayRole)
+        return str(title or ""), str(model.headerData(section, across, BADGE_ROLE) or "")
+
+
+def _word(badge: str) -> str:
+    return tr(BADGES[badge]) if badge else ""
+
+
+def _badge(painter: QPainter, look: Look, rect: QRect, badge: str) -> None:
+    """An outlined word at the right edge; the model's in the accent."""
+    color = look.color(_COLORS.get(badge, "muted"))
+    text = _word(badge)
+    painter.setFont(look.font(10.5))
+    width = QFontMetrics(painter.font()).horizontalAdvance(text) + look.px(10)
+    box = QRectF(rect.right() - width, rect.top() + 0.5, width, rect.height() - 1)
+    painter.setPen(QPen(color, 1))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _current(option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> bool:
+    """Whether a cell lies in the row that the keyboard is at."""
+    view = option.widget
+    if not isinstance(view, QTableView):
+        return False
+    return view.hasFocus() and index.row() == view.currentIndex().row()
+
+
+class _Cell(QStyledItemDelegate):
+    """A cell with a hairline below; headings muted and bold."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem,
+                 index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """The width of the text; a heading spans the columns and asks for none."""
+        look = self._theme.look
+        if index.data(HEADING_ROLE):
+            return QSize(0, look.px(HEADING))
+        text = QFontMetrics(look.font(13, bold=True)).horizontalAdvance(str(index.data()))
+        return QSize(text + look.px(10), look.px(ROW))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem,
+              index: QModelIndex | QPersistentModelIndex) -> None:
+        """One cell."""
+        look = self._theme.look
+        heading = bool(index.data(HEADING_ROLE))
+        state = str(index.data(STATE_ROLE))
+        rect: QRect = option.rect
+        painter.save()
+        if _current(option, index):
+            painter.fillRect(rect, look.blend("accent_soft", "panel", 0.4))
+        painter.setPen(look.blend("border", "panel", 0.55))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        painter.setFont(look.font(12 if heading else 13, bold=heading or state == "strong"))
+        painter.setPen(look.color("muted" if heading else _COLOR[state]))
+        inner = rect.adjusted(look.px(3), look.px(6) if heading else 0, -look.px(3), 0)
+        words = QFontMetrics(painter.font()).elidedText(
+            str(index.data()), Qt.TextElideMode.ElideRight, inner.width()
+        )
+        flags = index.data(Qt.ItemDataRole.TextAlignmentRole)
+        painter.drawText(inner, int(flags), words)
+        painter.restore()

@@ -1,0 +1,88 @@
+"""Why a counter of the hardware may differ from what the model predicts, in words. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gpuviz.qt.counts.count_views import Measured, Sheet, signed
+from gpuviz.qt.counts.quantities import Row
+from gpuviz.runners.base import Run
+from gpuviz.words import later, tr
+
+_SCATTERED = later("scattered repeats of one address are merged by chance, in 1 to 2 % of the "
+                   "lines")
+# Parts of a counter's key, and what is known of it; the first that fits is said.
+_CAUSES = {
+    "shared_atomic": later("additions of floats are loops that try again when lanes meet, and how "
+                           "often they meet is chance"),
+    "shared_reduction": later("how often an atomic loop tries again is chance"),
+    "global_copy": later("asynchronous copies that bypass L1 are counted by other units"),
+    "global_reduction_lines": _SCATTERED,
+    "global_atomic_lines": _SCATTERED,
+    "constant": later("reads of the kernel's parameters and by other instructions are counted too"),
+    "local": later("the assembler decides which local arrays live in registers"),
+    "wavefronts": later("arbitration between warps may add passes"),
+    "": later("no cause is known: please report it with the copied counts"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Predictions against measurements in a sentence, and whether all of them are equal."""
+
+    text: str
+    equal: bool
+
+
+def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | None:
+    """What the residuals of a run say; None when nothing was measured."""
+    found: Measured | None = sheet.measured.get(sheet.runs[run])
+    if found is None or not found.values:
+        return None
+    subject = f"{title}: " if title else ""
+    if sheet.foreign(run):
+        said = tr("{caption} ({arch}), predicted for {other}: not compared", caption=found.caption,
+                  arch=found.sm, other=source.arch)  # fmt: skip
+        return Verdict(subject + said, True)
+    compared = [(row, r) for row in sheet.rows
+                if not row.derived and (r := sheet.residual(row, run)) is not None]  # fmt: skip
+    if not compared:
+        return None
+    unequal = [(row, r) for row, r in compared if r]
+    if not unequal:
+        said = tr("{caption}: all {count} counters equal", caption=found.caption,
+                  count=len(compared))  # fmt: skip
+        return Verdict(subject + said, True)
+    said = tr("{caption}: {some} of {count} counters differ", caption=found.caption,
+              some=len(unequal), count=len(compared))  # fmt: skip
+    return Verdict("\n".join([subject + said, *_sentences(unequal, source)]), False)
+
+
+def _sentences(unequal: Sequence[tuple[Row, float]], run: Run) -> list[str]:
+    """One sentence a cause, with the rows it explains."""
+    by_cause: dict[str, list[str]] = {}
+    for row, residual in unequal:
+        by_cause.setdefault(cause(row.key, run), []).append(f"{row.label} {signed(residual)}")
+    return [f"{', '.join(rows)}: {why}" for why, rows in by_cause.items()]
+
+
+def cause(key: str, run: Run) -> str:
+    """The best known reason why a counter of a run is not as predicted."""
+    trace = run.trace
+    if trace.blocks_emulated < trace.launch.blocks:
+        return tr("only {done} of {blocks} blocks were executed for the prediction",
+                  done=trace.blocks_emulated, blocks=trace.launch.blocks)  # fmt: skip
+    if run.level == "ptx":
+        return tr("the counts are of the PTX as written, and the assembler may merge or remove "
+                  "accesses")
+    return tr(_CAUSES[next(part for part in _CAUSES if part in key)])
+
+
+def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]
+                 ) -> list[Verdict]:
+    """A verdict for each run with a title that was measured, named when there are several."""
+    several = len(titles) > 1
+    found = (verdict(sheet, sheet.runs.index(key), runs[key], title if several else "")
+             for key, title in titles.items())  # fmt: skip
+    return [one for one in found if one is not None]

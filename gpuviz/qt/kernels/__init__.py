@@ -1,0 +1,1 @@
+"""Opening a kernel of the user's own."""

@@ -1,0 +1,102 @@
+"""Opens a user's kernel file: compiled off the GUI thread, asked about in a form, made a lesson."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from gpuviz.compile import CompileError, Program, compile_arch, load_program
+from gpuviz.errors import InputError
+from gpuviz.qt.kernels.kernel_dialog import KernelDialog
+from gpuviz.qt.look.theme import Theme
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.words import tr
+
+
+class Opening(QObject):
+    """One file at a time; a newer wish replaces the one under way.
+
+    Signals
+    -------
+    said : what goes on, in words
+    opened : the lesson made of it
+    refused : path, the source text, and the exception
+    """
+
+    said = Signal(str)
+    opened = Signal(object)
+    refused = Signal(str, str, object)
+    _compiled = Signal(int, object, object)
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme, self._window = theme, window
+        self._number = 0
+        self._arch = "sm_90"
+        self.dialog: KernelDialog | None = None
+        self._compiled.connect(self._take)
+
+    def choose(self, arch: str) -> None:
+        """Ask for a file, then open it."""
+        kinds = f"{tr('Kernels')} (*.cu *.ptx);;{tr('All files')} (*)"
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open kernel"), "", kinds)
+        if name:
+            self.open(Path(name), arch)
+
+    def open(self, path: Path, arch: str) -> None:
+        """Compile a file for an architecture, and ask how to launch it."""
+        self._number += 1
+        self.said.emit(tr("compiling {file} …", file=path.name))
+        wanted = path.absolute(), compile_arch(arch), self._number
+        threading.Thread(target=self._work, args=wanted, daemon=True).start()
+
+    def _work(self, path: Path, arch: str, number: int) -> None:
+        """Runs in a thread."""
+        try:
+            outcome: object = load_program(path, arch=arch)
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._compiled.emit(number, path, outcome)
+
+    def _take(self, number: int, path: Path, outcome: object) -> None:
+        if number != self._number:
+            return
+        if isinstance(outcome, Program) and outcome.kernels:
+            self._ask(path, outcome)
+        elif isinstance(outcome, Program):
+            none = tr("{file} has no kernel: no __global__ function", file=path.name)
+            self._refuse(path, InputError(none))
+        else:
+            assert isinstance(outcome, Exception)
+            self._refuse(path, outcome)
+
+    def _refuse(self, path: Path, error: Exception) -> None:
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            text = ""
+        self.said.emit(tr("{file}: not opened", file=path.name))
+        self.refused.emit(path.name, text, error)
+
+    def _ask(self, path: Path, program: Program) -> None:
+        self.said.emit(tr("{file}: compiled with {compiler}", file=path.name,
+                          compiler=program.compiler))  # fmt: skip
+        dialog = self.dialog = KernelDialog(path, program, self._theme, self._window)
+        dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
+        dialog.open()
+
+
+def marked_lines(error: Exception) -> dict[int, str]:
+    """The lines of the source that a compiler complained about, and what it said."""
+    if not isinstance(error, CompileError):
+        return {}
+    found: dict[int, str] = {}
+    for diagnostic in error.diagnostics:
+        if diagnostic.line and diagnostic.severity == "error":
+            found.setdefault(diagnostic.line, diagnostic.text)
+    return found

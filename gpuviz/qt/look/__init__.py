@@ -1,0 +1,1 @@
+"""Colours, letters and icons of everything Qt draws."""

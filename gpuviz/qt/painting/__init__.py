@@ -1,0 +1,1 @@
+"""Frames painted, on screen and without a display."""

@@ -1,0 +1,31 @@
+"""Pictures without a display."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gpuviz import doctor
+from gpuviz.errors import UnavailableError
+
+
+@contextmanager
+def session() -> Iterator[None]:
+    """While it lasts pictures can be painted, with Qt's offscreen platform.
+
+    Raises
+    ------
+    UnavailableError : a system library that Qt needs is missing
+    """
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if missing := doctor.missing_libraries():
+        raise UnavailableError(doctor.advice(missing))
+    from PySide6.QtGui import QGuiApplication
+
+    from gpuviz.qt.look.fonts import load_fonts
+
+    application = QGuiApplication.instance() or QGuiApplication(["gpuviz"])
+    load_fonts()
+    yield
+    del application

@@ -1,0 +1,1 @@
+"""The clock, and what follows it: the stage, the time line, the buttons."""

@@ -1,0 +1,160 @@
+"""Keeps the performance in step with the lesson, its values, the architecture and the level."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gpuviz.qt.playing.player import Player
+from gpuviz.qt.running.comparison import AS_A, Comparison
+from gpuviz.qt.running.showing import Showing, showing
+from gpuviz.qt.running.worker import Failure, Job, Perform, Performer, Variant
+from gpuviz.runners.base import Level
+from gpuviz.scenes.base import Lesson, Values
+from gpuviz.scenes.compare import SIDES
+from gpuviz.scenes.perform import Performance
+
+# A lesson that takes longer to perform than this no longer shows the picture of the one before.
+PATIENCE_MS = 250
+
+
+class Director(QObject):
+    """Asks for a performance whenever something it depends on changes, and hands out its story.
+
+    The first one is of the PTX that ships, so that no picture has to wait for a compiler; what was
+    asked for follows, and takes its place.
+
+    Signals
+    -------
+    performed : the newest `Showing`
+    failed : job, `Failure`
+    arch_changed, level_changed : what is run for
+    problem_changed : why the values make no sense, or ""
+    forgotten : another lesson is shown, and nothing of it yet
+    """
+
+    performed = Signal(object)
+    failed = Signal(object, object)
+    arch_changed = Signal(str)
+    level_changed = Signal(str)
+    problem_changed = Signal(str)
+    forgotten = Signal()
+
+    def __init__(self, player: Player, comparison: Comparison, perform: Perform, arch: str,
+                 level: Level, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._player, self._comparison = player, comparison
+        self._arch, self._level = arch, level
+        self._told: Lesson | None = None
+        self._showing: Showing | None = None
+        self._hurry = True
+        self.performer = Performer(perform, self)
+        self.performer.performed.connect(self._take)
+        self.performer.failed.connect(self._fail)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(self._forget)
+        player.lesson_changed.connect(lambda lesson: self._patience.start())
+        player.values_changed.connect(self.run)
+        comparison.changed.connect(self.run)
+
+    @property
+    def arch(self) -> str:
+        """Architecture the launches are compiled and counted for, `sm_90`."""
+        return self._arch
+
+    @property
+    def level(self) -> Level:
+        """Whether counts are of the PTX or of the assembled code."""
+        return self._level
+
+    @property
+    def showing(self) -> Showing | None:
+        """What is shown, None while there is nothing."""
+        return self._showing
+
+    def set_arch(self, arch: str) -> None:
+        """Run for another architecture."""
+        if arch != self._arch:
+            self._arch = arch
+            self.arch_changed.emit(arch)
+            self.run()
+
+    def set_level(self, level: Level) -> None:
+        """Count at another level."""
+        if level != self._level:
+            self._level = level
+            self.level_changed.emit(level)
+            self.run()
+
+    def again(self) -> None:
+        """Perform anew what was performed already."""
+        self.performer.forget()
+        self.run()
+
+    def pick(self, values: Values, right: bool) -> None:
+        """What was clicked in a picture: that side with these values, from the beginning."""
+        compared = self._showing is not None and self._showing.compared
+        self._player.seek(self._player.state.start)
+        (self._comparison if compared and right else self._player).set_values(values)
+
+    def run(self, *_: object) -> None:
+        """Perform the lesson with the values it has now, unless they make no sense."""
+        variants = self.variants()
+        problem = _problem(variants)
+        self.problem_changed.emit(problem)
+        if problem:
+            self.performer.cancel()
+        elif self._hurry:
+            self._hurry = False
+            self.performer.ask(Job(tuple(map(_hurried, variants))))
+        else:
+            self.performer.ask(Job(variants))
+
+    def variants(self) -> tuple[Variant, ...]:
+        """What is to be shown: side A, and B when it is compared with."""
+        lesson, other = self._player.lesson, self._comparison
+        a = Variant(lesson, dict(self._player.values), self._arch, self._level)
+        if not other.on:
+            return (a,)
+        arch = self._arch if other.arch == AS_A else other.arch
+        return a, Variant(lesson, dict(other.values), arch, self._level)
+
+    def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
+        """A lesson opened begins at its start; new values keep the place in the story."""
+        self._patience.stop()
+        same = self._told is job.lesson
+        self._told = job.lesson
+        self._showing = made = showing(job.variants, performances)
+        self._player.tell(made.story, keep=same)
+        self.performed.emit(made)
+        if job.hurried:
+            self.run()
+
+    def _fail(self, job: Job, failure: Failure) -> None:
+        """What was shown may stay, but not that of another lesson."""
+        if job.hurried:
+            self.run()
+            return
+        self._forget()
+        self.failed.emit(job, failure)
+
+    def _forget(self) -> None:
+        if self._told is not None and self._told is not self._player.lesson:
+            self._told = self._showing = None
+            self._player.forget()
+            self.forgotten.emit()
+
+
+def _hurried(variant: Variant) -> Variant:
+    return replace(variant, level="ptx", prebuilt=True)
+
+
+def _problem(variants: tuple[Variant, ...]) -> str:
+    """Why a variant makes no sense; which one, when there are two."""
+    for letter, variant in zip(SIDES, variants, strict=False):
+        if problem := variant.lesson.problem(variant.values):
+            return f"{letter}: {problem}" if len(variants) > 1 else problem
+    return ""

@@ -1,0 +1,86 @@
+"""What the window shows: one performance of a lesson, or two side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.arch import architecture
+from gpuviz.qt.running.worker import Variant
+from gpuviz.runners.base import Run
+from gpuviz.scenes.base import Plan, Story
+from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.scenes.perform import Performance
+from gpuviz.words import tr
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One performance; `letter` is A or B when there are two, else ""."""
+
+    letter: str
+    name: str
+    variant: Variant
+    performance: Performance
+
+    def key(self, role: str) -> str:
+        """The name of a run among those of all sides, as the steps of the story have it."""
+        return f"{self.letter} {role}".strip()
+
+
+@dataclass(frozen=True, eq=False)
+class Showing:
+    """The sides, and the story told of them on one clock."""
+
+    sides: tuple[Side, ...]
+    story: Story
+
+    @property
+    def compared(self) -> bool:
+        """Whether there are two sides."""
+        return len(self.sides) > 1
+
+    @property
+    def runs(self) -> Mapping[str, Run]:
+        """The runs of all sides by name: "naive", or "A naive" when there are two sides."""
+        return {s.key(role): run for s in self.sides for role, run in s.performance.runs.items()}
+
+    @property
+    def plans(self) -> Mapping[str, Plan]:
+        """What was launched, by the names of the runs."""
+        return {s.key(plan.role): plan for s in self.sides for plan in s.performance.plans}
+
+    @property
+    def archs(self) -> Mapping[str, str]:
+        """The architectures asked for, by the names of the runs."""
+        return {s.key(role): s.variant.arch for s in self.sides for role in s.performance.runs}
+
+    def title(self, key: str) -> str:
+        """What a run is called on screen: its role, its side, or both."""
+        roles = {role for side in self.sides for role in side.performance.runs}
+        return key[0] if self.compared and len(roles) == 1 else key
+
+
+def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]) -> Showing:
+    """Performances of these variants as they are shown."""
+    names = names_of(variants)
+    letters = SIDES if len(variants) > 1 else ("",)
+    sides = tuple(map(Side, letters, names, variants, performances))
+    if len(sides) == 1:
+        return Showing(sides, performances[0].story)
+    a, b = (side.performance.story for side in sides)
+    return Showing(sides, beside(a, b, *names))
+
+
+def names_of(variants: tuple[Variant, ...]) -> tuple[str, ...]:
+    """What variants are called beside each other; their architectures where these differ."""
+    if len(variants) == 1:
+        return (tr(variants[0].lesson.title),)
+    a, b = variants
+    names = name_of(a.lesson, a.values, b.values), name_of(b.lesson, b.values, a.values)
+    if a.arch == b.arch:
+        return names
+    archs = [str(architecture(v.arch)) for v in variants]
+    if dict(a.values) == dict(b.values):
+        return tuple(archs)
+    return tuple(f"{name}, {arch}" for name, arch in zip(names, archs, strict=True))

@@ -1,0 +1,1 @@
+"""The panel of times, and where blocks ran."""

@@ -1,0 +1,224 @@
+"""The tab that shows where the blocks of a launch ran: a row for each place on a multiprocessor."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, QWidget
+
+from gpuviz.draw.hit import tip_at
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
+from gpuviz.qt.controls.controls import Elided, keep_arrows, label, restyle
+from gpuviz.qt.counts.badges import BADGES
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.showing import Showing
+from gpuviz.qt.timing.placements import Chart, axis, chart_of, height_of, picture, summary
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
+from gpuviz.words import tr
+
+AXIS = 20  # height of the times above the rows
+
+
+class Canvas(QWidget):
+    """Paints one chart; hovering a block names it."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shown: tuple[Chart, Run] | None = None
+        self._room = 0
+        self.frame: Frame | None = None
+        self.setAccessibleName(tr("Where blocks ran"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        keep_arrows(self)
+
+    def show_chart(self, chart: Chart | None, run: Run | None) -> None:
+        """Show a chart of a run, or nothing."""
+        self._shown = (chart, run) if chart is not None and run is not None else None
+        self.fit(self._room)
+
+    def fit(self, room: int) -> None:
+        """As high as there is room, higher when the rows need it."""
+        self._room = room
+        self.frame = None
+        if self._shown is not None:
+            self.setFixedHeight(round(height_of(self._shown[0], room, self._theme.look.scale)))
+        self.update()
+
+    def stage(self) -> Stage:
+        """What the chart is drawn on."""
+        look = self._theme.look
+        return Stage(float(self.width()), float(self.height()), look.palette, look.scale)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another size is another picture."""
+        self.frame = None
+
+    def drawn(self) -> Frame | None:
+        """The picture, made when it is asked for."""
+        if self.frame is None and self._shown is not None:
+            chart, run = self._shown
+            self.frame = picture(chart, run.trace.launch, self.stage())
+        return self.frame
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, or the ground."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.look.color("ground"))
+        if (frame := self.drawn()) is not None:
+            paint(painter, frame)
+
+    def event(self, event: QEvent) -> bool:
+        """Hovering a block says where and when it ran."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip(event.pos()), self)
+            return True
+        return super().event(event)
+
+    def tip(self, at: QPoint) -> str:
+        """What hovering a point says."""
+        frame = self.drawn()
+        return (tip_at(frame, at.x(), at.y()) or "") if frame is not None else ""
+
+
+class _Axis(QWidget):
+    """The times above the rows; it stays when the rows are scrolled."""
+
+    def __init__(self, canvas: Canvas, theme: Theme) -> None:
+        super().__init__()
+        self._canvas, self._theme = canvas, theme
+        self.chart: Chart | None = None
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        return QSize(100, self._theme.look.px(AXIS))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Times where the rows below have them."""
+        frame, look = self._canvas.drawn(), self._theme.look
+        if frame is not None and self.chart is not None:
+            stage = Stage(float(self.width()), float(self.height()), look.palette, look.scale)
+            paint(QPainter(self), axis(self.chart, frame, stage))
+
+
+class PlacementView(QWidget):
+    """Badge and summary, times, rows; or why there is nothing to show."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._showing: Showing | None = None
+        self._found: dict[str, Measurement] = {}
+        self._missing: dict[str, str] = {}
+        self._role = ""
+        self.badge, self.said = label("", "badge"), Elided("quiet")
+        self.reason = label("", "quiet")
+        self.reason.setWordWrap(True)
+        self.reason.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.canvas = Canvas(theme)
+        self._axis = _Axis(self.canvas, theme)
+        self._scroll = QScrollArea()
+        self._scroll.setWidget(self.canvas)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._lay_out()
+        theme.changed.connect(self._fit)
+
+    def follow(self, meter: Meter) -> None:
+        """Show what a meter measures, or has from a recording."""
+        meter.measured.connect(self._measure)
+        meter.placed.connect(self._place)
+        meter.missing.connect(self._miss)
+
+    def show_runs(self, showing: Showing) -> None:
+        """Other launches: nothing is known of their blocks yet."""
+        self._showing = showing
+        self._found, self._missing = {}, {}
+
+    def show_role(self, role: str) -> None:
+        """Show one of the runs."""
+        self._role = role
+        self._show()
+
+    def clear(self) -> None:
+        """Nothing is shown."""
+        self._showing = None
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More room makes higher rows."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 2, 12, 0)
+        head.setSpacing(8)
+        head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self.said, 1)
+        head.addWidget(self.reason, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._axis)
+        column.addWidget(self._scroll, 1)
+        column.addStretch(0)
+
+    def _measure(self, key: str, measurement: Measurement) -> None:
+        """Of live measurements the blocks follow on their own."""
+        if measurement.source == "recorded":
+            self._place(key, measurement)
+
+    def _place(self, key: str, measurement: Measurement) -> None:
+        self._found[key] = measurement
+        if key == self._role:
+            self._show()
+
+    def _miss(self, key: str, why: str) -> None:
+        if key not in self._found:
+            self._missing[key] = why
+        if key == self._role:
+            self._show()
+
+    def _show(self) -> None:
+        """The chart of the run in view, or the reason why there is none."""
+        run = self._showing.runs.get(self._role) if self._showing is not None else None
+        found = self._found.get(self._role)
+        placement = found.placement if found is not None else None
+        chart = chart_of(placement) if placement is not None and len(placement.block) else None
+        self.canvas.show_chart(chart, run)
+        self._axis.chart = chart
+        self._axis.update()
+        self._say_badge("unavailable" if chart is None or found is None else
+                        "live" if found.source == "live" else "recorded")  # fmt: skip
+        self.said.say(summary(chart, found) if chart is not None and found is not None else "")
+        self.reason.setText(self._why(found) if chart is None else "")
+        for widget, shown in ((self.badge, run is not None), (self.reason, chart is None),
+                              (self.said, chart is not None), (self._axis, chart is not None),
+                              (self._scroll, chart is not None)):  # fmt: skip
+            widget.setVisible(shown)
+        self.canvas.setAccessibleDescription(self.said.toolTip() or self.said.text())
+        self._fit()
+
+    def _why(self, found: Measurement | None) -> str:
+        if self._showing is None:
+            return ""
+        if found is not None:
+            return " ".join(found.notes) or tr("Where the blocks ran was not measured.")
+        return self._missing.get(self._role, "")
+
+    def _say_badge(self, kind: str) -> None:
+        self.badge.setText(tr(BADGES[kind]))
+        self.badge.setProperty("kind", kind)
+        restyle(self.badge)
+
+    def _fit(self) -> None:
+        self.canvas.fit(self._scroll.viewport().height())
+        self._axis.updateGeometry()

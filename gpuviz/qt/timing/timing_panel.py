@@ -1,0 +1,240 @@
+"""The timing panel: run the launches shown on a GPU, see how long they take, A against B."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
+from gpuviz.qt.counts.badges import BADGES
+from gpuviz.qt.counts.quantities import grouped
+from gpuviz.qt.look.theme import Look, Theme, qcolor
+from gpuviz.qt.running.meter import Meter, State
+from gpuviz.qt.running.showing import Showing
+from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
+from gpuviz.qt.timing.timings import Line, Series, by_run, lines_of, series_of
+from gpuviz.runners.measurement import F64, Measurement
+from gpuviz.runners.throughput import Work, work_of
+from gpuviz.words import tr
+
+COLUMNS = 2
+REFRESH_MS = 100  # more often nobody can read
+
+
+class TimingPanel(QWidget):
+    """Follows the meter."""
+
+    def __init__(self, meter: Meter, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._theme = theme
+        self._showing: Showing | None = None
+        self._series: dict[str, Series] = {}
+        self._work: dict[str, Work] = {}
+        self._missing: dict[str, str] = {}
+        self._ring = Ring()
+        self.setAccessibleName(tr("Time per launch"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.badge = label("", "badge")
+        self.once = button(tr("run"), tr("Run once on the GPU"), "chip", tr("Run once  (F9)"))
+        self.again = button(tr("live"), tr("Run continuously on the GPU"), "chip",
+                            tr("Run on and on, beside the animation; again stops  (F10)"))
+        self.again.setCheckable(True)
+        self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
+        self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
+        self.plot = TimingPlot(theme)
+        self.shown = label("", "quiet")
+        self.shown.hide()
+        self.table = _Table(theme)
+        self.trouble, self.note = label("", "trouble"), label("", "quiet")
+        for words in (self.trouble, self.note):
+            words.setWordWrap(True)
+            words.hide()
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self._refresh)
+        meter.measured.connect(self._measure)
+        meter.missing.connect(self._miss)
+        meter.timed.connect(self._time)
+        meter.changed.connect(self._show_state)
+        self._show_state(meter.state)
+        self.hide()
+
+    @property
+    def series(self) -> Mapping[str, Series]:
+        """The durations shown, by the names of the runs."""
+        return self._series
+
+    def show_runs(self, showing: Showing) -> None:
+        """Other launches: nothing is known of their times yet."""
+        self._showing = showing
+        self._series, self._missing = {}, {}
+        self._work = {key: work_of(run) for key, run in showing.runs.items()}
+        self._refresh()
+        self.show()
+
+    def shut(self) -> None:
+        """Before the window goes."""
+        self._timer.stop()
+        self.plot.shut()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus when it came by the keyboard."""
+        self._ring.enter(event.reason())
+        super().focusInEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Only the focus: the times can be gone to where nothing can be run, too."""
+        self._ring.paint(QPainter(self), self, self._theme)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(label(tr("Time per launch"), "heading"))
+        head.addWidget(self.badge, alignment=Qt.AlignmentFlag.AlignVCenter)
+        head.addStretch(1)
+        for made in (self.once, self.again):
+            keep_space(made)
+            head.addWidget(made)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(head)
+        for widget in (self.plot, self.shown, self.table, self.trouble, self.note):
+            column.addWidget(widget)
+
+    def _measure(self, key: str, measurement: Measurement) -> None:
+        made = series_of(measurement, self._work.get(key))
+        if made is not None:
+            self._series[key] = made
+            self._missing.pop(key, None)
+            self._timer.start()
+
+    def _miss(self, key: str, why: str) -> None:
+        if key not in self._series:
+            self._missing[key] = why
+            self._timer.start()
+
+    def _time(self, key: str, microseconds: F64) -> None:
+        if key in self._series:
+            self._series[key] = self._series[key].more(microseconds)
+            if not self._timer.isActive():
+                self._timer.start()
+
+    def _show_state(self, state: State) -> None:
+        able = state.device is not None
+        self.once.setVisible(able)
+        self.again.setVisible(able)
+        self.again.setChecked(state.activity == "continuous")
+        self.once.setEnabled(state.activity != "once")
+        self.trouble.setText(f"▲ {state.trouble}")
+        self.trouble.setVisible(bool(state.trouble))
+
+    def _refresh(self) -> None:
+        """Badge, plot, table and words for what is known now."""
+        showing = self._showing
+        if showing is None:
+            return
+        ordered = {key: self._series[key] for key in showing.runs if key in self._series}
+        self.plot.show_series(ordered)
+        titles = [showing.title(key) for key in ordered]
+        self.table.show_series(titles, list(ordered.values()))
+        self._say_badge(list(ordered.values()))
+        notes = dict.fromkeys(n for s in ordered.values() for n in s.notes)
+        missing = dict.fromkeys(self._missing.values())
+        captions = dict.fromkeys(s.caption for s in ordered.values())
+        _say(self.note, "\n".join([*captions, *notes, *missing]))
+        _say(self.shown, _shown(list(ordered.values())))
+
+    def _say_badge(self, series: Sequence[Series]) -> None:
+        self.badge.setVisible(bool(series) or bool(self._missing))
+        kind = series[0].badge if series else "unavailable"
+        self.badge.setText(tr(BADGES[kind]))
+        self.badge.setProperty("kind", kind)
+        restyle(self.badge)
+
+
+def _say(words: QLabel, text: str) -> None:
+    """Show a label's text, or hide it when there is none."""
+    words.setText(text)
+    words.setVisible(bool(text))
+
+
+def _shown(series: Sequence[Series]) -> str:
+    """What the plot shows."""
+    if not series:
+        return ""
+    kept, launches = max(len(s.microseconds) for s in series), max(s.launches for s in series)
+    many = (tr("last {kept} of {all}", kept=kept, all=grouped(launches)) if launches > kept
+            else str(kept))  # fmt: skip
+    if len(series) > 1:
+        return tr("µs, {count} launches each", count=many)
+    return tr("µs, {count} launches", count=many)
+
+
+class _Table(QWidget):
+    """Names to the left, numbers to the right, one column a run."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(0, 1)
+        self._cells: dict[tuple[int, int], QLabel] = {}
+        self.setAccessibleName(tr("Times and rates"))
+        self.hide()
+
+    def show_series(self, titles: Sequence[str], series: Sequence[Series]) -> None:
+        """A column for each of up to two runs, a line for each of more."""
+        marked = [self._marked(number, titles) for number in range(len(titles))]
+        if len(series) > COLUMNS:
+            self._show([], by_run(marked, series))
+        else:
+            self._show(marked if len(series) > 1 else [], lines_of(series) if series else [])
+
+    def _marked(self, number: int, titles: Sequence[str]) -> str:
+        """A title with the colour that its run has in the plot."""
+        color = _code(self._theme.look, color_name(number, len(titles)))
+        return f'<span style="color:{color}">■</span> {titles[number]}'
+
+    def _show(self, titles: Sequence[str], lines: Sequence[Line]) -> None:
+        wanted = {(0, column): (title, "quiet", "") for column, title in enumerate(titles, 1)}
+        for row, line in enumerate(lines, 1):
+            wanted[row, 0] = (line.name, "", line.hint)
+            for column, cell in enumerate(line.cells, 1):
+                wanted[row, column] = (cell, "value" if row == 1 else "", line.hint)
+        self._fill(wanted)
+        self.setVisible(bool(lines))
+
+    def text(self) -> str:
+        """All cells, columns parted by tabs."""
+        rows: dict[int, list[str]] = {}
+        for (row, _), made in sorted(self._cells.items(), key=lambda item: item[0]):
+            rows.setdefault(row, []).append(made.text())
+        return "\n".join("\t".join(cells) for cells in rows.values())
+
+    def _fill(self, wanted: Mapping[tuple[int, int], tuple[str, str, str]]) -> None:
+        for place in [p for p in self._cells if p not in wanted]:
+            self._cells.pop(place).deleteLater()
+        for place, (text, role, hint) in wanted.items():
+            made = self._cells.get(place)
+            if made is None:
+                made = self._cells[place] = label("", role)
+                side = Qt.AlignmentFlag.AlignRight if place[1] else Qt.AlignmentFlag.AlignLeft
+                self._grid.addWidget(made, *place, side | Qt.AlignmentFlag.AlignVCenter)
+            if made.text() != text:
+                made.setText(text)
+            made.setToolTip(hint)
+
+
+def _code(look: Look, name: str) -> str:
+    return qcolor(getattr(look.palette, name)).name()

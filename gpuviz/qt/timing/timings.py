@@ -1,0 +1,206 @@
+"""Durations of launches, and what they come to: a table of times and rates. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpuviz.qt.counts.badges import caption
+from gpuviz.qt.counts.count_views import ratio
+from gpuviz.runners.measurement import F64, Measurement, Peaks
+from gpuviz.runners.throughput import Throughput, Work, throughput
+from gpuviz.words import later, tr
+
+LEAST = 0.1  # percent of a peak: what is less is as good as nothing
+KEPT = 400  # launches that are plotted and counted in the statistics
+THIN = "\u2009"
+_UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The last durations of one run, in microseconds.
+
+    `launches` counts all of them, `badge` and `caption` say where they come from, `work` is what
+    one launch does, `differences` the largest difference of each result to the emulator's.
+    """
+
+    microseconds: F64
+    badge: str
+    caption: str
+    launches: int = 0
+    work: Work | None = None
+    peaks: Peaks | None = None
+    differences: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def median(self) -> float:
+        """The middle duration."""
+        return float(np.median(self.microseconds))
+
+    @property
+    def spread(self) -> float:
+        """Half of the way from the first to the third quartile."""
+        low, high = np.percentile(self.microseconds, (25, 75))
+        return float(high - low) / 2
+
+    @property
+    def minimum(self) -> float:
+        """The shortest duration."""
+        return float(self.microseconds.min())
+
+    @property
+    def rates(self) -> Throughput | None:
+        """Bytes and operations a second at the median, None when the work is not known."""
+        return throughput(self.work, self.median) if self.work is not None else None
+
+    def more(self, microseconds: F64) -> Series:
+        """With further durations; the oldest are forgotten."""
+        joined = np.concatenate([self.microseconds, microseconds])[-KEPT:]
+        return replace(self, microseconds=joined, launches=self.launches + len(microseconds))
+
+
+def series_of(measurement: Measurement, work: Work | None) -> Series | None:
+    """The durations of a measurement, None when nothing was timed."""
+    timing = measurement.timing
+    if timing is None or len(timing.microseconds) == 0:
+        return None
+    live = measurement.source == "live"
+    return Series(timing.microseconds[-KEPT:], "live" if live else "recorded",
+                  caption(measurement), len(timing.microseconds), work, measurement.peaks,
+                  measurement.differences, measurement.notes)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: what it is called, and a cell for each column."""
+
+    name: str
+    cells: tuple[str, ...]
+    hint: str = ""
+
+
+NAMES = {
+    "median": later("median"), "shortest": later("shortest"), "useful": later("useful GB/s"),
+    "moved": later("moved GB/s"), "flops": later("GFLOP/s"), "result": later("result"),
+}  # fmt: skip
+HINTS = {
+    "median": later("The middle one of the durations shown; ± half the way between the quartiles."),
+    "shortest": later("The least disturbed launch."),
+    "useful": later("Bytes the lanes asked for, read and written, a second; percent of what a "
+                    "plain copy reaches on this GPU."),
+    "moved": later("Bytes of the sectors moved, a second. A cache may serve them faster than "
+                   "memory could."),
+    "flops": later("Floating-point operations a second; percent of what a loop of multiply-adds "
+                   "reaches on this GPU."),
+    "result": later("The largest difference between the GPU's result and the emulator's."),
+}  # fmt: skip
+RATES = ("useful", "moved", "flops")
+Cells = Sequence[str]
+
+
+def lines_of(series: Sequence[Series]) -> list[Line]:
+    """Times and rates of some runs; with two of them, how many times as much the second is."""
+    median = _line("median", [duration(s.median) for s in series],
+                   _ratio([s.median for s in series]))  # fmt: skip
+    spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)),
+                  tr(HINTS["median"]))
+    lines = [*_joined(median, spread), _line("shortest", [duration(s.minimum) for s in series],
+                                             _ratio([s.minimum for s in series]))]  # fmt: skip
+    for which, name in enumerate(RATES):
+        lines += _rates(name, series, which)
+    if any(s.differences for s in series):
+        lines.append(_line("result", [_difference(s) for s in series], [""]))
+    return lines
+
+
+def by_run(titles: Sequence[str], series: Sequence[Series]) -> list[Line]:
+    """One line a run, for more runs than there is room for columns; ratios are to the first."""
+    return [Line(title, (f"{duration(s.median)}  ± {_spread(s)}",
+                         ratio(series[0].median, s.median)), tr(HINTS["median"]))
+            for title, s in zip(titles, series, strict=True)]  # fmt: skip
+
+
+def _line(name: str, cells: Cells, end: Cells) -> Line:
+    return Line(tr(NAMES[name]), _with(cells, end), tr(HINTS[name]))
+
+
+def _with(cells: Cells, end: Cells) -> tuple[str, ...]:
+    """A last column when two runs are compared."""
+    return (*cells, *end) if len(cells) == 2 else tuple(cells)
+
+
+def _joined(line: Line, more: Line) -> list[Line]:
+    """One line where there is room for both: when there is one run."""
+    if len(line.cells) > 1:
+        return [line, more]
+    both = tuple(f"{a}  {b}" for a, b in zip(line.cells, more.cells, strict=True))
+    return [Line(line.name, both, line.hint)]
+
+
+def _spread(series: Series) -> str:
+    """In the unit of the median, without naming it again."""
+    scale = next((size for size, _ in _UNITS if series.median >= size), 1.0)
+    return f"{series.spread / scale:.2g}"
+
+
+def duration(microseconds: float) -> str:
+    """`12.4 µs`, `1.24 ms` or `3 s`: three digits."""
+    scale, unit = next(((s, u) for s, u in _UNITS if microseconds >= s), _UNITS[-1])
+    return f"{three(microseconds / scale)}{THIN}{unit}"
+
+
+def three(value: float) -> str:
+    """Three digits, and no exponent below a million."""
+    if value >= 1000:
+        return f"{value:,.0f}".replace(",", THIN)
+    return f"{value:.3g}"
+
+
+def _ratio(values: Sequence[float | None]) -> Cells:
+    return [ratio(*values)] if len(values) == 2 else []
+
+
+def _waver(series: Sequence[Series]) -> Cells:
+    """How far the spreads of both let the ratio of the medians waver."""
+    if len(series) != 2 or not all(s.median for s in series):
+        return [""]
+    a, b = series
+    share = float(np.hypot(a.spread / a.median, b.spread / b.median))
+    return [f"± {share * b.median / a.median:.1g}"]
+
+
+def _rates(name: str, series: Sequence[Series], which: int) -> list[Line]:
+    values = [_part(s.rates, which) for s in series]
+    if not any(values):
+        return []
+    said = ["–" if v is None else three(v / 1e9) for v in values]
+    line = _line(name, said, _ratio(values))
+    shares = [_of_peak(s.peaks, v, which) for s, v in zip(series, values, strict=True)]
+    if not any(shares):
+        return [line]
+    return _joined(line, Line("", _with(shares, [""]), tr(HINTS[name])))
+
+
+def _part(rates: Throughput | None, which: int) -> float | None:
+    return None if rates is None else (rates.asked, rates.moved, rates.flops)[which]
+
+
+def _of_peak(peaks: Peaks | None, value: float | None, which: int) -> str:
+    """What share of the device's peak a rate is; moved bytes have no peak to be compared with."""
+    if peaks is None or value is None or which == 1:
+        return ""
+    peak = peaks.flops_per_second if which == 2 else peaks.bytes_per_second
+    percent = 100 * value / peak
+    return f"{three(percent)}{THIN}%" if percent >= LEAST else f"< {LEAST}{THIN}%"
+
+
+def _difference(series: Series) -> str:
+    """In words when there is none: that is what one hopes to read."""
+    if not series.differences:
+        return "–"
+    most = max(series.differences.values())
+    return tr("equal") if most == 0 else tr("off by {most}", most=f"{most:.3g}")

@@ -1,0 +1,214 @@
+"""The lessons in course order, by chapter, with thumbnails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetrics,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.look.theme import Look, Theme
+from gpuviz.qt.window.thumbnails import Thumbnails
+from gpuviz.scenes.base import Lesson
+from gpuviz.words import tr
+
+LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
+PICTURE = (48, 27)
+ROW, CHAPTER = 38, 34
+LINES = 3  # that a title may take
+Index = QModelIndex | QPersistentModelIndex
+
+
+class LessonList(QListView):
+    """Choose a lesson with the arrow keys or a click.
+
+    Signals
+    -------
+    chosen : the lesson chosen by the user
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, lessons: Sequence[Lesson], theme: Theme, thumbnails: Thumbnails) -> None:
+        super().__init__()
+        self._lessons = {lesson.id: lesson for lesson in lessons}
+        self._rows: dict[str, int] = {}
+        self._theme = theme
+        self.setAccessibleName(tr("Lessons"))
+        self.setModel(self._filled(lessons))
+        self.setItemDelegate(_Delegate(theme, thumbnails, self))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.selectionModel().currentChanged.connect(self._choose)
+        thumbnails.ready.connect(lambda id: self.viewport().update())
+        theme.changed.connect(self.scheduleDelayedItemsLayout)
+        keep_arrows(self)
+
+    def show_lesson(self, lesson: Lesson) -> None:
+        """Mark the lesson that is shown."""
+        index = self.model().index(self._rows[lesson.id], 0)
+        if self.currentIndex() != index:
+            self.setCurrentIndex(index)
+        self.scrollTo(index)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for the thumbnails and most titles."""
+        return QSize(self._theme.look.px(220), 400)
+
+    def minimumSizeHint(self) -> QSize:
+        """Enough for the first words of a title."""
+        return QSize(self._theme.look.px(170), 100)
+
+    def add(self, lesson: Lesson) -> None:
+        """One more lesson, at the end of the last chapter if that is its own."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)
+        if tr(lesson.chapter) not in (model.item(row).text() for row in range(model.rowCount())):
+            model.appendRow(_heading(tr(lesson.chapter)))
+        self._lessons[lesson.id] = lesson
+        self._rows[lesson.id] = model.rowCount()
+        model.appendRow(_item(lesson))
+
+    def _filled(self, lessons: Sequence[Lesson]) -> QStandardItemModel:
+        model = QStandardItemModel(self)
+        chapter = ""
+        for lesson in lessons:
+            if lesson.chapter != chapter:
+                chapter = lesson.chapter
+                model.appendRow(_heading(tr(lesson.chapter)))
+            self._rows[lesson.id] = model.rowCount()
+            model.appendRow(_item(lesson))
+        return model
+
+    def _choose(self, index: QModelIndex) -> None:
+        if id := index.data(LESSON_ROLE):
+            self.chosen.emit(self._lessons[id])
+
+
+def _heading(chapter: str) -> QStandardItem:
+    made = QStandardItem(chapter)
+    made.setFlags(Qt.ItemFlag.NoItemFlags)
+    return made
+
+
+def _item(lesson: Lesson) -> QStandardItem:
+    item = QStandardItem(tr(lesson.title))
+    item.setData(lesson.id, LESSON_ROLE)
+    item.setToolTip(tr(lesson.look_for))
+    item.setData(tr(lesson.look_for), Qt.ItemDataRole.AccessibleDescriptionRole)
+    item.setEditable(False)
+    return item
+
+
+class _Delegate(QStyledItemDelegate):
+    """Paints a chapter as a heading, a lesson as thumbnail and title."""
+
+    def __init__(self, theme: Theme, thumbnails: Thumbnails, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._thumbnails = thumbnails
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Chapters are a little lower than lessons; a long title makes its row higher."""
+        look = self._theme.look
+        if not index.data(LESSON_ROLE):
+            return QSize(80, look.px(CHAPTER))
+        measure = QFontMetrics(look.font(13, bold=True))
+        title = in_lines(str(index.data()), measure, self._room(option))
+        return QSize(80, max(look.px(ROW), measure.height() * (title.count("\n") + 1) + look.px(6)))
+
+    def _room(self, option: QStyleOptionViewItem) -> int:
+        """Width of a title: what the margins and the thumbnail leave."""
+        view, look = option.widget, self._theme.look
+        width = view.viewport().width() if isinstance(view, QListView) else option.rect.width()
+        return int(width - 2 * look.px(8) - look.px(16) - look.px(PICTURE[0]) - look.px(6))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """One row."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.data(LESSON_ROLE):
+            self._lesson(painter, option, index)
+        else:
+            self._chapter(painter, option, index)
+        painter.restore()
+
+    def _chapter(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        look = self._theme.look
+        painter.setFont(look.font(11.5, bold=True))
+        painter.setPen(look.color("muted"))
+        rect = option.rect.adjusted(look.px(14), 0, -4, -look.px(5))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignBottom, str(index.data()).upper())
+
+    def _lesson(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        look = self._theme.look
+        rect = QRectF(option.rect).adjusted(look.px(8), 1, -look.px(8), -1)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        _ground(painter, look, option, rect, chosen)
+        width, height = look.px(PICTURE[0]), look.px(PICTURE[1])
+        frame = QRectF(rect.left() + look.px(8), rect.center().y() - height / 2, width, height)
+        self._picture(painter, frame, index.data(LESSON_ROLE))
+        painter.setFont(look.font(13, bold=chosen))
+        painter.setPen(look.color("ink" if chosen else "ink", 1.0 if chosen else 0.85))
+        text = rect.adjusted(look.px(16) + width, 0, -look.px(6), 0)
+        measure = QFontMetrics(look.font(13, bold=True))
+        title = in_lines(str(index.data()), measure, self._room(option))
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
+
+    def _picture(self, painter: QPainter, frame: QRectF, id: str) -> None:
+        look = self._theme.look
+        ratio = painter.device().devicePixelRatio()
+        picture = self._thumbnails.picture(id, (frame.size() * ratio).toSize())
+        shape = QPainterPath()
+        shape.addRoundedRect(frame, 3, 3)
+        painter.fillPath(shape, look.color("ground"))
+        if picture is not None:
+            painter.save()
+            painter.setClipPath(shape)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawPixmap(frame, picture, QRectF(picture.rect()))
+            painter.restore()
+        painter.setPen(QPen(look.blend("border", "panel", 0.3), 1))
+        painter.drawPath(shape)
+
+
+def in_lines(text: str, measure: QFontMetrics, width: int, most: int = LINES) -> str:
+    """A text broken between words to at most so many lines of a width, the last one cut."""
+    if measure.horizontalAdvance(text) <= width:
+        return text  # elidedText may cut a text that just fits
+    if most == 1:
+        return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
+    words = text.split()
+    fitting = [n for n in range(1, len(words))
+               if measure.horizontalAdvance(" ".join(words[:n])) <= width]  # fmt: skip
+    if not fitting:
+        return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
+    first, rest = " ".join(words[: fitting[-1]]), " ".join(words[fitting[-1] :])
+    return f"{first}\n{in_lines(rest, measure, width, most - 1)}"
+
+
+def _ground(painter: QPainter, look: Look, option: QStyleOptionViewItem, rect: QRectF,
+            chosen: bool) -> None:
+    """What lies under a lesson: the selection, the pointer, the focus."""
+    shape = QPainterPath()
+    shape.addRoundedRect(rect, 5, 5)
+    if chosen:
+        painter.fillPath(shape, look.blend("accent_soft", "panel", 0.35))
+        painter.fillRect(QRectF(rect.left(), rect.top() + 4, 3, rect.height() - 8),
+                         look.color("accent"))  # fmt: skip
+    elif option.state & QStyle.StateFlag.State_MouseOver:
+        painter.fillPath(shape, look.color("cell"))
+    if chosen and option.state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QPen(look.color("accent"), 1.2))
+        painter.drawPath(shape)

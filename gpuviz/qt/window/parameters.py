@@ -1,0 +1,255 @@
+"""The panel of a lesson's parameters, made from their declaration alone; one tab a side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
+from gpuviz.qt.controls.flow import FlowLayout
+from gpuviz.qt.controls.knobs import Knob, knob
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.playing.player import Player
+from gpuviz.qt.running.comparison import AS_A, Comparison
+from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
+from gpuviz.scenes.compare import SIDES
+from gpuviz.words import tr
+
+
+class Parameters(QWidget):
+    """Knobs of the player's lesson, its presets, and what is wrong with a combination.
+
+    When two sides are compared a tab chooses whose knobs are shown; B has an architecture of its
+    own, too.
+    """
+
+    def __init__(self, player: Player, comparison: Comparison, theme: Theme) -> None:
+        super().__init__()
+        self._player, self._comparison = player, comparison
+        self._theme = theme
+        self.setAccessibleName(tr("Parameters"))
+        self.knobs: dict[str, Knob] = {}
+        self.presets: list[tuple[Preset, QPushButton]] = []
+        self.sides = _Sides()
+        self.arch = OtherArch(comparison, theme)  # made anew with the knobs
+        self.problem = label("", "problem")
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        self.reset = button(tr("reset"), tr("Reset parameters"), "link",
+                            tr("Back to the defaults  (Ctrl+R)"))
+        self.reset.clicked.connect(self.restore)
+        keep_space(self.reset)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(6)
+        self._column.addLayout(self._heading())
+        self._column.addWidget(self.sides)
+        self._body = QWidget()
+        self._column.addWidget(self._body)
+        self._column.addWidget(self.problem)
+        self._follow(player, comparison)
+
+    def _follow(self, player: Player, comparison: Comparison) -> None:
+        player.lesson_changed.connect(self._build)
+        player.values_changed.connect(self._show)
+        comparison.values_changed.connect(self._show)
+        comparison.switched.connect(self._switch)
+        self.sides.currentChanged.connect(self._show_side)
+        self._build(player.lesson)
+        self._switch(comparison.on)
+
+    @property
+    def other(self) -> bool:
+        """Whether the knobs are those of side B."""
+        return self._comparison.on and self.sides.currentIndex() == 1
+
+    def restore(self) -> None:
+        """Back to the defaults."""
+        self._apply(self._player.lesson.defaults())
+
+    def show_names(self, names: Sequence[str]) -> None:
+        """What the sides are called."""
+        for index, (letter, name) in enumerate(zip(SIDES, names, strict=False)):
+            self.sides.setTabText(index, f"{letter} · {name}")
+            self.sides.setTabToolTip(index, name)
+
+    def show_problem(self, problem: str) -> None:
+        """Say why the values make no sense; they are not run."""
+        self.problem.setText(f"▲ {problem}" if problem else "")
+        self.problem.setVisible(bool(problem))
+
+    def first(self) -> QWidget:
+        """The control to focus when the user goes to the parameters."""
+        found = [w for made in self.knobs.values() for w in _focusable(made)]
+        return found[0] if found else self.reset
+
+    def _heading(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(label(tr("Parameters"), "heading"))
+        row.addStretch(1)
+        row.addWidget(self.reset)
+        return row
+
+    def _build(self, lesson: Lesson) -> None:
+        """New knobs for a lesson."""
+        old, self._body = self._body, QWidget()
+        self._column.replaceWidget(old, self._body)
+        old.hide()
+        old.deleteLater()
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(self._preset_row(lesson))
+        column.addLayout(self._grid(lesson))
+        self._order_tabs()
+        self._show()
+
+    def _order_tabs(self) -> None:
+        """New controls would come last in the window: put them after the reset button."""
+        chain: list[QWidget] = [self.reset, self.sides, *(made for _, made in self.presets)]
+        chain += [w for made in self.knobs.values() for w in _focusable(made)]
+        chain.append(self.arch.combo)
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
+
+    def _preset_row(self, lesson: Lesson) -> FlowLayout:
+        row = FlowLayout(4)
+        self.presets = []
+        for preset in lesson.presets:
+            made = button(tr(preset.label), tr("Preset: {name}", name=tr(preset.label)), "chip")
+            made.setCheckable(True)
+            made.clicked.connect(lambda checked=False, p=preset: self._choose(p))
+            keep_space(made)
+            row.addWidget(made)
+            self.presets.append((preset, made))
+        return row
+
+    def _grid(self, lesson: Lesson) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        self.knobs = {}
+        # All numbers are as wide as the longest: the sliders beside them line up.
+        digits = max([3, *(len(str(p.maximum)) for p in lesson.parameters)])
+        for row, parameter in enumerate(lesson.parameters):
+            made = knob(parameter, self._theme, digits)
+            made.changed.connect(self._set)
+            grid.addWidget(_name(parameter), row, 0)
+            grid.addWidget(made, row, 1)
+            self.knobs[parameter.id] = made
+        self.arch = OtherArch(self._comparison, self._theme)
+        grid.addWidget(self.arch.name, len(lesson.parameters), 0)
+        grid.addWidget(self.arch, len(lesson.parameters), 1)
+        return grid
+
+    def _switch(self, on: bool) -> None:
+        """Tabs while two sides are compared; B is what there is to choose."""
+        self.sides.setVisible(on)
+        self.sides.setCurrentIndex(int(on))
+        self._show_side()
+
+    def _show_side(self, *_: object) -> None:
+        self._show()
+
+    def _values(self) -> Mapping[str, Value]:
+        return self._comparison.values if self.other else self._player.values
+
+    def _apply(self, values: Mapping[str, Value]) -> None:
+        target = self._comparison if self.other else self._player
+        target.set_values(values)
+
+    def _choose(self, preset: Preset) -> None:
+        self._apply({**self._player.lesson.defaults(), **preset.values})
+        self._mark_presets()
+
+    def _set(self, id: str, value: Value) -> None:
+        self._apply({id: value})
+
+    def _show(self, *_: object) -> None:
+        values = self._values()
+        for id, made in self.knobs.items():
+            if id in values:
+                made.show_value(values[id])
+        for part in (self.arch, self.arch.name):
+            part.setVisible(self.other)
+        self._mark_presets()
+
+    def _mark_presets(self) -> None:
+        defaults, values = self._player.lesson.defaults(), dict(self._values())
+        for preset, made in self.presets:
+            made.setChecked({**defaults, **preset.values} == values)
+
+
+class _Sides(QTabBar):
+    """A tab for each side of a comparison."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Side whose parameters are shown"))
+        self.setExpanding(True)
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        for letter in SIDES:
+            self.addTab(letter)
+        keep_arrows(self)
+
+    def minimumSizeHint(self) -> QSize:
+        """Names may be cut: the tip has them in full."""
+        return QSize(80, super().minimumSizeHint().height())
+
+
+class OtherArch(QWidget):
+    """The architecture of side B: that of A, or another."""
+
+    def __init__(self, comparison: Comparison, theme: Theme) -> None:
+        super().__init__()
+        self._comparison = comparison
+        self._archs = [AS_A, *(a.sm for a in reversed(ARCHITECTURES))]
+        self.combo = Combo(tr("Architecture of B"), theme)
+        self.combo.setToolTip(tr("The same launch may be compared under two architectures."))
+        self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.combo.setMinimumContentsLength(6)
+        self.combo.addItem(tr("as A"))
+        for arch in reversed(ARCHITECTURES):
+            self.combo.addItem(f"CC {arch.version} {arch.name}")
+        keep_arrows(self.combo)
+        keep_space(self.combo)
+        self.name = label(tr("architecture"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.combo, 1)
+        self.combo.currentIndexChanged.connect(lambda i: comparison.set_arch(self._archs[i]))
+        comparison.arch_changed.connect(self._show)
+        self._show(comparison.arch)
+
+    def _show(self, arch: str) -> None:
+        self.combo.setCurrentIndex(self._archs.index(arch))
+
+
+def _focusable(widget: QWidget) -> list[QWidget]:
+    """The controls within a widget that take the focus, as they were added; no pop-ups."""
+    within = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
+    return [w for w in within if w.focusPolicy() & Qt.FocusPolicy.TabFocus and not w.focusProxy()]
+
+
+def _name(parameter: Parameter) -> QLabel:
+    made = label(tr(parameter.label))
+    hint = tr(parameter.hint)
+    if parameter.compiled:
+        hint = f"{hint}\n{tr('A compile-time constant of the kernel.')}".strip()
+    made.setToolTip(hint)
+    return made

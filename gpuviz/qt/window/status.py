@@ -1,0 +1,244 @@
+"""The bar at the bottom: device, what is running, what the checks found, what is watched."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
+
+from gpuviz.qt.controls.controls import button, keep_space, label, restyle
+from gpuviz.qt.counts.quantities import grouped
+from gpuviz.qt.running.director import Director
+from gpuviz.qt.running.meter import Meter, State, why_of
+from gpuviz.qt.running.showing import Showing
+from gpuviz.qt.running.sweeps import Sweeps
+from gpuviz.qt.running.worker import Failure, Job
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Telemetry
+from gpuviz.trace import Finding
+from gpuviz.words import tr
+
+# A run shorter than this is not announced: a bar that flashes says nothing.
+QUIET_MS = 200
+
+
+class Status(QFrame):
+    """Follows the director.
+
+    Signals
+    -------
+    findings_asked : the user wants to read what the checks found
+    """
+
+    findings_asked = Signal(object)
+
+    def __init__(self, director: Director) -> None:
+        super().__init__()
+        self.setObjectName("status")
+        self._findings: list[tuple[str, Finding]] = []
+        self._job: Job | None = None
+        self._announced = ""
+        self._performer = director.performer
+        self._sweeps: Sweeps | None = None
+        self.device = label("", "quiet")
+        self.counters = label("", "quiet")
+        self._telemetry = Telemetry()
+        self._state = State()
+        self.running = label("", "quiet")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 100)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(120)
+        self.progress.setAccessibleName(tr("Progress of the run"))
+        self.cancel = button(tr("cancel"), tr("Cancel the run"), "link",
+                             tr("Cancel the run  (Esc)"))
+        self.cancel.clicked.connect(self.stop)
+        self.findings = button("", tr("Findings of the checks"), "link",
+                               tr("What the checks found"))
+        self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
+        self.watched = label("", "quiet")
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(QUIET_MS)
+        self._timer.timeout.connect(lambda: self._show_running(True))
+        self._rest()
+        performer = director.performer
+        performer.started.connect(self._start)
+        performer.progressed.connect(self._move)
+        performer.rested.connect(self._rest)
+        director.performed.connect(self.show_runs)
+        director.failed.connect(self._fail)
+        director.forgotten.connect(self._forget)
+
+    def show_runs(self, showing: Showing) -> None:
+        """Findings of all runs, and which block is watched."""
+        runs = showing.runs
+        self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
+        self.findings.setText(_summary(self._findings))
+        errors = any(f.severity == "error" for _, f in self._findings)
+        self.findings.setProperty("severity", "error" if errors else "warning")
+        restyle(self.findings)
+        self.findings.setVisible(bool(self._findings))
+        notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
+        self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))
+        self.watched.setText(_watched(runs[next(iter(runs))]))
+
+    def say(self, words: str) -> None:
+        """What goes on, until something else does."""
+        self.running.setText(words)
+
+    def stop(self) -> None:
+        """Cancel what the bar shows: the run, or else the sweep."""
+        if self._job is None and self._sweeps is not None:
+            self._sweeps.cancel()
+        self._performer.cancel()
+
+    def follow_sweeps(self, sweeps: Sweeps) -> None:
+        """Show how far sweeps are, while no run is under way."""
+        self._sweeps = sweeps
+        sweeps.progressed.connect(self._show_sweep)
+        sweeps.rested.connect(self._end_sweep)
+
+    def _show_sweep(self, fraction: float) -> None:
+        if self._job is None and self._sweeps is not None:
+            self._move(fraction)
+            self._show_running(True)
+            self.say(self._sweeps.doing)
+
+    def _end_sweep(self, words: str) -> None:
+        if self._job is None:
+            self._show_running(False)
+            self.say(words)
+
+    def follow(self, meter: Meter) -> None:
+        """Show the GPU of this meter."""
+        meter.changed.connect(self._show_state)
+        meter.sensed.connect(self._show_telemetry)
+        self._show_state(meter.state)
+
+    def _show_state(self, state: State) -> None:
+        if state.device is None or state.device != self._state.device:
+            self._telemetry = Telemetry()
+        self._state = state
+        text, tip, good = counters_words(state)
+        self.counters.setText(text)
+        self.counters.setToolTip(tip)
+        self.counters.setProperty("good", good)
+        restyle(self.counters)
+        self._show_telemetry(self._telemetry)
+
+    def _show_telemetry(self, telemetry: Telemetry) -> None:
+        self._telemetry = telemetry
+        device = self._state.device
+        said = " · ".join(telemetry_words(telemetry))
+        self.device.setText(" · ".join(w for w in (device.name, said) if w) if device else "")
+        self.device.setVisible(device is not None)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 3, 14, 3)
+        row.setSpacing(14)
+        for widget in (self.counters, self.device, self.running, self.progress, self.cancel,
+                       self.findings):  # fmt: skip
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.watched)
+        for made in (self.cancel, self.findings):
+            keep_space(made)
+        self.findings.hide()
+        self._fit()
+
+    def _fit(self) -> None:
+        """A button that comes and goes must not move everything above the bar."""
+        self.setFixedHeight(self.cancel.sizeHint().height() + 4)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs a higher bar."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._fit()
+
+    def _start(self, job: Job) -> None:
+        self._job = job
+        self.progress.setValue(0)
+        self._timer.start()
+
+    def _move(self, fraction: float) -> None:
+        self.progress.setValue(round(fraction * 100))
+
+    def _rest(self) -> None:
+        self._job = None
+        self._timer.stop()
+        self._show_running(False)
+
+    def _forget(self) -> None:
+        self._findings = []
+        self.findings.hide()
+        self.watched.clear()
+
+    def _fail(self, job: Job, failure: Failure) -> None:
+        self.running.setText(tr("{lesson}: not run", lesson=tr(job.lesson.title)))
+
+    def _show_running(self, running: bool) -> None:
+        self.progress.setVisible(running)
+        self.cancel.setVisible(running)
+        if running and self._job is not None:
+            archs = " | ".join(dict.fromkeys(v.arch for v in self._job.variants))
+            self._announced = tr("running {lesson} for {archs} …",
+                                 lesson=tr(self._job.lesson.title), archs=archs)
+            self.running.setText(self._announced)
+        elif self._announced and self.running.text() == self._announced:
+            self.running.setText(tr("cancelled"))
+
+
+def counters_words(state: State) -> tuple[str, str, bool]:
+    """Where counts come from, a tip, and whether the hardware's counters can be read."""
+    if state.device is not None and not state.device.counters:
+        return "● " + tr("counters available"), tr("The hardware's counters can be read."), True
+    if state.device is not None:
+        return "▲ " + tr("counters unavailable"), state.device.counters, False
+    if state.recorded:
+        return state.recorded, tr("No GPU: {why}.", why=why_of(state)), False
+    said = tr("no GPU: counts are predicted, none measured")
+    return said, tr("No GPU: {why}.", why=why_of(state)), False
+
+
+def telemetry_words(telemetry: Telemetry) -> list[str]:
+    """What NVML tells, each with its unit."""
+    parts = (("SM {} MHz", telemetry.sm_clock), ("{} °C", telemetry.temperature),
+             ("{} W", telemetry.power))  # fmt: skip
+    said = [words.format(grouped(value)) for words, value in parts if value is not None]
+    return said + [tr("slowed: {reason}", reason=reason) for reason in telemetry.throttle]
+
+
+def _summary(findings: list[tuple[str, Finding]]) -> str:
+    """How many errors and warnings."""
+    errors = sum(f.severity == "error" for _, f in findings)
+    warnings = sum(f.severity == "warning" for _, f in findings)
+    said = []
+    if errors:
+        said.append(tr("{count} errors", count=errors) if errors > 1 else tr("1 error"))
+    if warnings:
+        said.append(tr("{count} warnings", count=warnings) if warnings > 1 else tr("1 warning"))
+    return "▲ " + ", ".join(said) if said else ""
+
+
+def _work(run: Run) -> str:
+    """How much of the launch was executed."""
+    blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
+    if done < blocks:
+        return tr("emulated {done} of {blocks} blocks", done=done, blocks=blocks)
+    return tr("emulated {blocks} blocks", blocks=blocks) if blocks > 1 else tr("emulated 1 block")
+
+
+def _watched(run: Run) -> str:
+    """The block whose requests are shown."""
+    launch = run.trace.launch
+    if not run.trace.recorded:
+        return ""
+    block = launch.block_index(run.trace.recorded[0])
+    warps = launch.warps_per_block
+    several = tr("{count} warps", count=warps) if warps != 1 else tr("1 warp")
+    place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
+    return tr("block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks,
+              warps=several)  # fmt: skip
