@@ -153,7 +153,7 @@ LIGHT = _palette(
 )  # fmt: skip
 
 CONTRAST = _palette(
-    "high contrast",
+    "contrast",
     {
         "ground": "#000000", "panel": "#000000", "cell": "#1c1c1c", "border": "#8c8c8c",
         "ink": "#ffffff", "muted": "#e0e0e0", "faint": "#8c8c8c",

@@ -16,6 +16,7 @@ from gpuviz.runners.base import Level, Run
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.scenes.kernel import launch_of, lesson_of
 from gpuviz.scenes.perform import Performance, check_values, perform
 
 SMALLEST, LARGEST = (320, 200), 16384
@@ -30,7 +31,7 @@ def view_of(wanted: Provenance) -> View:
     UnavailableError, CompileError, KernelFault : from the runs
     """
     check_stage(wanted)
-    chosen = lesson(wanted.lesson)
+    chosen = lesson_for(wanted)
     values = check_values(chosen, wanted.values)
     first = _perform(chosen, wanted, values, wanted.arch)
     made = replace(wanted, values=values, badges=badges(first.runs), language=words.chosen())
@@ -46,6 +47,16 @@ def view_of(wanted: Provenance) -> View:
     made = replace(made, compare_values=changed)
     both = View(beside(first.story, second.story, *names), _both(first.runs, second.runs), made)
     return timed(both, made.time, made.end)
+
+
+def lesson_for(wanted: Provenance) -> Lesson:
+    """The lesson that a record names, or the one made of the kernel whose launch it holds.
+
+    Raises
+    ------
+    InputError : there is no such lesson, or the launch cannot be read
+    """
+    return lesson_of(launch_of(wanted.launch)) if wanted.launch else lesson(wanted.lesson)
 
 
 def timed(view: View, time: float, end: float = 0.0) -> View:

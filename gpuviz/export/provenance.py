@@ -35,6 +35,7 @@ class Provenance:
     Attributes
     ----------
     lesson, values, arch, level : what was run; `values` holds every parameter
+    launch : how a kernel of the user's own is launched (`scenes.kernel.record_of`); else empty
     compare_values, compare_arch : of the variant beside it; empty when there is none, or when the
         architecture is the same
     time : seconds into the story; where a film begins
@@ -60,6 +61,7 @@ class Provenance:
     badges: Mapping[str, str] = field(default_factory=dict)
     language: str = "en"
     version: str = __version__
+    launch: Values = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
@@ -158,7 +160,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "lesson": (str,), "values": _PAIRS, "arch": (str,), "level": (str,),
     "compare_values": _PAIRS, "compare_arch": (str,), "time": _NUMBER, "end": _NUMBER,
     "theme": (str,), "width": (int,), "height": (int,), "letters": _NUMBER, "badges": _PAIRS,
-    "language": (str,), "version": (str,),
+    "language": (str,), "version": (str,), "launch": _PAIRS,
 }  # fmt: skip
 
 

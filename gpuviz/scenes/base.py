@@ -137,7 +137,8 @@ class Lesson:
 
     `problem(values)` says in a sentence why a combination of values makes no sense, or returns "".
     `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words`
-    are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`).
+    are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`). `launch` is
+    how a kernel of the user's own is launched, as plain values; empty in lessons of the course.
     """
 
     id: str
@@ -150,6 +151,7 @@ class Lesson:
     tell: Callable[[Values, Mapping[str, Run]], Story]
     problem: Callable[[Values], str] = field(default=lambda values: "")
     words: tuple[str, ...] = ()
+    launch: Values = field(default_factory=dict)
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""

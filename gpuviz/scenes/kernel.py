@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,8 +16,9 @@ from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.errors import InputError
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Step, Story, Value, Values
 from gpuviz.scenes.request.board import board, board_height
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.shape import title, verdict
@@ -59,6 +61,41 @@ class KernelLaunch:
         return -(-self.block[0] * self.block[1] * self.block[2] // 32)
 
 
+def record_of(launch: KernelLaunch) -> dict[str, Value]:
+    """The launch as plain values, to be stored with a view; the home folder is written `~`."""
+    try:
+        file = "~/" + launch.path.relative_to(Path.home()).as_posix()
+    except ValueError:
+        file = launch.path.as_posix()
+    return {"file": file, "entry": launch.entry, "name": launch.name,
+            "grid": _sizes(launch.grid), "block": _sizes(launch.block),
+            "arguments": shlex.join(launch.arguments), "shared": launch.dynamic_shared}
+
+
+def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
+    """The launch that `record_of` stored; InputError when something of it is missing or no size."""
+    try:
+        return KernelLaunch(
+            Path(str(record["file"])).expanduser(), str(record["entry"]),
+            str(record.get("name", record["entry"])), _triple(record["grid"]),
+            _triple(record["block"]), tuple(shlex.split(str(record.get("arguments", "")))),
+            int(record.get("shared", 0)))
+    except KeyError as error:
+        raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None
+    except ValueError as error:
+        raise InputError(f"a launch that cannot be read: {error}") from None
+
+
+def _sizes(sizes: Triple) -> str:
+    return ",".join(map(str, sizes))
+
+
+def _triple(given: Value) -> Triple:
+    """`64,1,1` as three sizes; those left out are 1."""
+    x, y, z = (*map(int, str(given).split(",")), 1, 1)[:3]
+    return x, y, z
+
+
 def lesson_of(launch: KernelLaunch) -> Lesson:
     """The launch as a lesson: which block, which warp, and the how-manieth request to show."""
     parameters = (
@@ -74,6 +111,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         tr("What the memory system makes of your own kernel, request by request."),
         tuple(p for p in parameters if p.maximum > p.minimum), (),
         lambda values: (replace(plan, record=(_chosen(values, "block"),)),), tell,
+        launch=record_of(launch),
     )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -49,6 +51,7 @@ class Director(QObject):
         self._told: Lesson | None = None
         self._showing: Showing | None = None
         self._hurry = True
+        self._held = 0
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
@@ -100,8 +103,20 @@ class Director(QObject):
         self._player.seek(self._player.state.start)
         (self._comparison if compared and right else self._player).set_values(values)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several changes, and one performance after the last of them."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+        self.run()
+
     def run(self, *_: object) -> None:
         """Perform the lesson with the values it has now, unless they make no sense."""
+        if self._held:
+            return
         variants = self.variants()
         problem = _problem(variants)
         self.problem_changed.emit(problem)

@@ -40,6 +40,7 @@ from gpuviz.qt.window.remembered import Remembered
 from gpuviz.qt.window.status import Status
 from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.qt.window.toolbar import LEVELS, Toolbar
+from gpuviz.qt.window.viewing import Viewing
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.base import Level
 from gpuviz.runners.measurement import DeviceFacts
@@ -116,10 +117,12 @@ class Window(QMainWindow):
 
     def _build(self, perform: Perform) -> None:
         player, theme, actions = self.player, self.theme, self.actions_
+        self.viewing = Viewing(player, self.comparison, self.director, theme, self._open_any)
         self.thumbnails = Thumbnails(self._lessons, perform, self.director, theme, self)
         self.toolbar = Toolbar(self._lessons, theme, actions)
         self.lessons = LessonList(self._lessons, theme, self.thumbnails)
         self.stage = StageView(player, theme)
+        self.viewing.fit_to(self.stage)
         self.message = Message(self.stage)
         self.transport = Transport(player, theme, actions)
         self.timeline = Timeline(player, theme)
@@ -161,17 +164,18 @@ class Window(QMainWindow):
     def _wire_opening(self) -> None:
         self.opening = Opening(self.theme, self)
         self.opening.said.connect(self.status.say)
-        self.opening.opened.connect(self._add_lesson)
+        self.opening.opened.connect(self._open_any)
         self.opening.refused.connect(self._show_refusal)
 
-    def _add_lesson(self, lesson: Lesson) -> None:
+    def _open_any(self, lesson: Lesson) -> None:
         """A user's kernel becomes a lesson like the others, until the window is closed."""
-        if lesson.id not in [known.id for known in self._lessons]:
+        known = next((one for one in self._lessons if one.id == lesson.id), None)
+        if known is None:
             self._lessons += (lesson,)
             self.lessons.add(lesson)
             title, show = tr(lesson.title), partial(self._open, lesson)
             self.choices.add(f"open.{lesson.id}", title, "Lesson", show)
-        self._open(lesson)
+        self._open(known or lesson)
 
     def _show_refusal(self, name: str, text: str, error: Exception) -> None:
         self.message.show_failure(failure_of(error))
