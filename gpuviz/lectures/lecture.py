@@ -1,0 +1,132 @@
+"""A lecture as a record: slides, each a view of a lesson with its stops, notes and question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gpuviz.errors import InputError
+from gpuviz.export.provenance import Provenance
+
+SUFFIX = ".gpuviz-lecture"
+Per = Literal["request", "launch"]
+Guess = int | float | str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in a file that could not be taken as it is; lines count from 1."""
+
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        """`line 12: …`."""
+        return f"line {self.line}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a class is asked before a picture tells; the answer is counted, never written down.
+
+    Attributes
+    ----------
+    ask : the question
+    choices : what can be guessed; one of them has to be the answer
+    count : what is counted, a key of `memory.counting` (`global_load_sectors`), or
+        `shared_load_conflicts` and the like: wavefronts beyond the ideal
+    per : of each request on average, or of the whole launch
+    run : which run, by its role ("tiled") or side ("B"); the first one when empty
+    line : of the instructions of this CUDA line alone; 0: of all
+    """
+
+    ask: str
+    choices: tuple[Guess, ...]
+    count: str
+    per: Per = "request"
+    run: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One slide: a view of a lesson, or words alone.
+
+    Attributes
+    ----------
+    title : what it is called in the speaker's list; the head of a slide of words
+    view : the lesson with its values; None when it is of words, or could not be read
+    stops : moments in seconds at which the story waits, the first being where it begins; none: it
+        is told from its beginning to its end
+    steps : whether it waits at every step of the story instead
+    question : asked at the first stop; the story up to the next stop is the reveal
+    numbers : counts shown below the picture, keys of `memory.counting`, or "time"
+    words : the paragraphs of a slide of words
+    notes : what the speaker reads
+    problems : what of it could not be read
+    raw : the text it was read from
+    """
+
+    title: str = ""
+    view: Provenance | None = None
+    stops: tuple[float, ...] = ()
+    steps: bool = False
+    question: Question | None = None
+    numbers: tuple[str, ...] = ()
+    words: str = ""
+    notes: str = ""
+    problems: tuple[Problem, ...] = ()
+    raw: str = ""
+
+    @property
+    def playable(self) -> bool:
+        """Whether there is anything to show."""
+        return self.view is not None or bool(self.words or (self.title and not self.problems))
+
+    @property
+    def name(self) -> str:
+        """Its title, or what it shows."""
+        return self.title or (self.view.lesson if self.view is not None else "")
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """A lecture; `problems` are those of its head, `minutes` how long it is meant to take."""
+
+    title: str
+    slides: tuple[Slide, ...] = ()
+    author: str = ""
+    minutes: float = 0.0
+    language: str = ""
+    problems: tuple[Problem, ...] = ()
+    raw: str = ""
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Those of the head and of every slide."""
+        return (*self.problems, *(p for slide in self.slides for p in slide.problems))
+
+    def insert(self, at: int, slide: Slide) -> Lecture:
+        """With a slide before the one of that number."""
+        return replace(self, slides=(*self.slides[:at], slide, *self.slides[at:]))
+
+    def remove(self, at: int) -> Lecture:
+        """Without a slide."""
+        self._check(at)
+        return replace(self, slides=self.slides[:at] + self.slides[at + 1 :])
+
+    def move(self, at: int, to: int) -> Lecture:
+        """With a slide at another place."""
+        self._check(at)
+        return self.remove(at).insert(min(max(to, 0), len(self.slides) - 1), self.slides[at])
+
+    def change(self, at: int, how: Callable[[Slide], Slide]) -> Lecture:
+        """With a slide changed."""
+        self._check(at)
+        changed = how(self.slides[at])
+        return replace(self, slides=(*self.slides[:at], changed, *self.slides[at + 1 :]))
+
+    def _check(self, at: int) -> None:
+        if not 0 <= at < len(self.slides):
+            raise InputError(f"there is no slide {at + 1}: the lecture has {len(self.slides)}")

@@ -1,0 +1,206 @@
+"""Slides as plain values, as TOML holds them, and back; what does not fit is told by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuviz.arch import architecture
+from gpuviz.errors import InputError
+from gpuviz.export.performed import lesson_for
+from gpuviz.export.provenance import Provenance
+from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.memory.counting import KEYS
+from gpuviz.scenes.perform import check_values
+
+ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
+CONFLICTS = "_conflicts"
+Plain = Mapping[str, Any]
+
+# Every key of a slide, and what its value has to be.
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "title": (str,), "lesson": (str,), "values": (dict,), "arch": (str,), "level": (str,),
+    "compare": (dict,), "compare_arch": (str,), "kernel": (dict,), "stops": (list, str),
+    "question": (dict,), "numbers": (list,), "words": (str,), "notes": (str,),
+}  # fmt: skip
+_ASKED: Mapping[str, tuple[type, ...]] = {
+    "ask": (str,), "choices": (list,), "count": (str,), "per": (str,), "run": (str,),
+    "line": (int,),
+}  # fmt: skip
+_KERNEL = ("file", "entry", "name", "grid", "block", "arguments", "shared")
+_NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A key whose value cannot be taken, and why."""
+
+    key: str
+    text: str
+
+
+def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
+    """The slide of plain values; files of kernels are looked for in `folder`.
+
+    What cannot be taken is left out of the slide, and told.
+    """
+    faults = list(_strangers(plain, _KINDS))
+    good = {key: value for key, value in plain.items() if key not in {f.key for f in faults}}
+
+    def take(key: str, how: Callable[[Any], Any], default: Any) -> Any:
+        if key not in good:
+            return default
+        try:
+            return how(good[key])
+        except InputError as error:
+            faults.append(Fault(key, str(error)))
+            return default
+
+    title, words = str(good.get("title", "")), str(good.get("words", "")).strip("\n")
+    view = None
+    if "lesson" in good or "kernel" in good:
+        view = take("kernel" if "kernel" in good else "lesson", lambda _: _view(good, folder), None)
+    elif not title and not words and not faults:
+        faults.append(Fault("slide", "it names no lesson, and has no words"))
+    stops = good.get("stops", [])
+    slide = Slide(
+        title, view, take("stops", _stops, ()) if stops != STEPS else (), stops == STEPS,
+        take("question", _question, None), take("numbers", _numbers, ()), words,
+        str(good.get("notes", "")).strip("\n"))
+    return slide, tuple(faults)
+
+
+def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
+    """The values that `slide_of` makes this slide of; what is as usual is left out."""
+    plain: dict[str, Any] = {"title": slide.title}
+    if slide.view is not None:
+        plain |= _plain_view(slide.view, folder)
+    plain["stops"] = STEPS if slide.steps else list(slide.stops)
+    plain["numbers"] = list(slide.numbers)
+    plain["words"], plain["notes"] = slide.words, slide.notes
+    if slide.question is not None:
+        q = slide.question
+        plain["question"] = {"ask": q.ask, "choices": list(q.choices), "count": q.count}
+        plain["question"] |= {"per": q.per} if q.per != "request" else {}
+        plain["question"] |= {"run": q.run} if q.run else {}
+        plain["question"] |= {"line": q.line} if q.line else {}
+    return {key: value for key, value in plain.items() if value not in ("", [], {})}
+
+
+def _strangers(plain: Plain, known: Mapping[str, tuple[type, ...]]) -> Iterator[Fault]:
+    """Keys that are not known, and values of another kind."""
+    for key, value in plain.items():
+        if key not in known:
+            yield Fault(key, f"{key} is not known here; known are: {', '.join(known)}")
+        elif not isinstance(value, known[key]) or isinstance(value, bool):
+            wanted = " or ".join(_NAMES[kind] for kind in known[key])
+            yield Fault(key, f"{key} has to be {wanted}, not {value!r}")
+
+
+def _view(plain: Plain, folder: Path) -> Provenance:
+    """The view of a slide, its values checked; InputError names what there is not."""
+    launch = _launch(plain["kernel"], folder) if "kernel" in plain else {}
+    wanted = Provenance(str(plain.get("lesson", "")), _values(plain.get("values", {})),
+                        str(plain.get("arch", ARCH)), str(plain.get("level", LEVEL)),
+                        _values(plain.get("compare", {})), str(plain.get("compare_arch", "")),
+                        launch=launch)
+    lesson = lesson_for(wanted)
+    values = check_values(lesson, wanted.values)
+    compared = check_values(lesson, {**values, **wanted.compare_values}) if wanted.compared else {}
+    for sm in filter(None, (wanted.arch, wanted.compare_arch)):
+        architecture(sm)
+    if wanted.level not in ("sass", "ptx"):
+        raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
+    return Provenance(lesson.id, values, wanted.arch, wanted.level, compared, wanted.compare_arch,
+                      launch=launch)
+
+
+def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
+    """A view with what differs from a lesson's defaults."""
+    lesson = lesson_for(view)
+    usual = lesson.defaults()
+    plain: dict[str, Any] = {} if view.launch else {"lesson": view.lesson}
+    if view.launch:
+        plain["kernel"] = _plain_launch(view.launch, folder)
+    plain["values"] = {k: v for k, v in view.values.items() if usual.get(k) != v}
+    plain["arch"] = view.arch if view.arch != ARCH else ""
+    plain["level"] = view.level if view.level != LEVEL else ""
+    plain["compare"] = {k: v for k, v in view.compare_values.items() if view.values.get(k) != v}
+    plain["compare_arch"] = view.compare_arch
+    if view.compared and not plain["compare"] and not view.compare_arch:
+        plain["compare"] = dict(view.compare_values)  # the same beside itself, if that is asked for
+    return plain
+
+
+def _values(given: Plain) -> dict[str, int | str | bool]:
+    for key, value in given.items():
+        if not isinstance(value, int | str | bool):
+            raise InputError(f"{key} cannot be {value!r}: it is a number, a text, true or false")
+    return dict(given)
+
+
+def _launch(given: Plain, folder: Path) -> dict[str, int | str | bool]:
+    """A launch with its file found beside the lecture."""
+    for key in given:
+        if key not in _KERNEL:
+            raise InputError(f"{key} is not known of a kernel; known are: {', '.join(_KERNEL)}")
+    launch = _values(given)
+    file = Path(str(launch.get("file", ""))).expanduser()
+    if not file.name:
+        raise InputError("a kernel without a file: it needs file, entry, grid, block")
+    found = file if file.is_absolute() else folder / file
+    if not found.is_file():
+        raise InputError(f"there is no kernel file {found}")
+    return {**launch, "file": found.as_posix()}
+
+
+def _plain_launch(launch: Plain, folder: Path) -> dict[str, Any]:
+    """A launch with its file as seen from the lecture's folder, where it lies in there."""
+    file = Path(str(launch["file"])).expanduser()
+    if file.is_relative_to(folder):
+        return {**launch, "file": file.relative_to(folder).as_posix()}
+    return dict(launch)
+
+
+def _stops(given: object) -> tuple[float, ...]:
+    numbers = given if isinstance(given, list) else [None]
+    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0 for n in numbers):
+        raise InputError(f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}")
+    if sorted(numbers) != numbers:
+        raise InputError(f"the seconds of stops have to grow: {given!r}")
+    return tuple(map(float, numbers))
+
+
+def _numbers(given: list[object]) -> tuple[str, ...]:
+    for name in given:
+        if name != TIME:
+            check_count(name)
+    return tuple(map(str, given))
+
+
+def check_count(name: object) -> None:
+    """InputError when there is no such count."""
+    if name not in KEYS and not (
+        isinstance(name, str) and name.replace(CONFLICTS, "_wavefronts") in KEYS
+    ):
+        raise InputError(f"there is no count {name!r}; there are {KEYS[0]}, {KEYS[1]} and others: "
+                         "see `gpuviz count --json`")
+
+
+def _question(given: Plain) -> Question:
+    for fault in _strangers(given, _ASKED):
+        raise InputError(f"in the question: {fault.text}")
+    for key in ("ask", "choices", "count"):
+        if not given.get(key):
+            raise InputError(f"a question needs {key}")
+    choices = given["choices"]
+    if not all(isinstance(c, int | float | str) and not isinstance(c, bool) for c in choices):
+        raise InputError(f"choices have to be numbers or texts, not {choices!r}")
+    per = given.get("per", "request")
+    if per not in ("request", "launch"):
+        raise InputError(f"per has to be request or launch, not {per!r}")
+    check_count(given["count"])
+    return Question(str(given["ask"]), tuple(choices), str(given["count"]), per,
+                    str(given.get("run", "")), int(given.get("line", 0)))

@@ -1,0 +1,104 @@
+"""Lectures from files and texts. A broken slide is told by its line; the others still play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpuviz.errors import FormatError, InputError
+from gpuviz.lectures.chunks import Broken, Chunk, chunks, line_of, loads
+from gpuviz.lectures.lecture import Lecture, Problem, Slide
+from gpuviz.lectures.plain import slide_of
+
+KEY, VERSION = "gpuviz-lecture", 1
+_LARGEST = 4 << 20  # bytes of a text that is believed to be a lecture
+_HEAD: dict[str, tuple[type, ...]] = {KEY: (int,), "title": (str,), "author": (str,),
+                                      "minutes": (int, float), "language": (str,)}
+
+
+def read(path: Path) -> Lecture:
+    """The lecture in a text file.
+
+    Raises
+    ------
+    InputError : the file cannot be read
+    FormatError : it is no lecture at all
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise FormatError(f"{path} is no lecture: it is larger than {_LARGEST >> 20} MiB")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise FormatError(f"{path} is no lecture: line {line} is no text in UTF-8") from None
+    return parse(text.replace("\r\n", "\n"), path.absolute().parent, path.name)
+
+
+def parse(text: str, folder: Path, name: str = "") -> Lecture:
+    """The lecture of a text; kernels are looked for in `folder`.
+
+    Raises
+    ------
+    FormatError : it has neither the head of a lecture nor a slide
+    """
+    head, *slides = chunks(text)
+    if not slides and KEY not in head.text:
+        raise FormatError(f"{name or 'this'} is no lecture of gpuviz: line 1 has to be "
+                          f"{KEY} = {VERSION}")
+    made = _head(head, name)
+    return replace(made, slides=tuple(slide_in(chunk, folder) for chunk in slides))
+
+
+def slide_in(chunk: Chunk, folder: Path) -> Slide:
+    """The slide of a chunk, with its problems."""
+    try:
+        found = loads(chunk)
+    except Broken as error:
+        return Slide(problems=(Problem(error.line, error.text),), raw=chunk.text)
+    rows = found.pop("slide")
+    assert isinstance(rows, list)  # as [[slide]] begins every chunk but the first
+    slide, faults = slide_of(rows[0], folder)
+    problems = [Problem(line_of(chunk, fault.key), fault.text) for fault in faults]
+    problems += [Problem(line_of(chunk, key), f"{key} belongs to no slide: write it before the "
+                                              "first [[slide]]") for key in found]
+    ordered = sorted(problems, key=lambda problem: problem.line)
+    return replace(slide, problems=tuple(ordered), raw=chunk.text)
+
+
+def _head(chunk: Chunk, name: str) -> Lecture:
+    """What stands before the slides; a head that cannot be read keeps no slide from playing."""
+    problems: list[Problem] = []
+    found: dict[str, Any] = {}
+    try:
+        found = loads(chunk)
+    except Broken as error:
+        problems.append(Problem(error.line, error.text))
+    problems += _strange(chunk, found)
+    good = {key: value for key, value in found.items() if key in _HEAD and _fits(key, value)}
+    title = good.get("title") or Path(name).stem
+    return Lecture(title, (), good.get("author", ""), float(good.get("minutes", 0.0)),
+                   good.get("language", ""), tuple(problems), chunk.text)
+
+
+def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
+    said = []
+    if found and KEY not in found:
+        said.append(Problem(chunk.line, f"the first line should be {KEY} = {VERSION}"))
+    version = found.get(KEY, VERSION)
+    if isinstance(version, int) and version > VERSION:
+        said.append(Problem(line_of(chunk, KEY), f"written for format {version} of a newer gpuviz; "
+                            f"this one knows {VERSION}, and shows what it can"))
+    for key, value in found.items():
+        if key not in _HEAD:
+            said.append(Problem(line_of(chunk, key), f"{key} is not known here; known are: "
+                                                     f"{', '.join(_HEAD)}"))
+        elif not _fits(key, value):
+            said.append(Problem(line_of(chunk, key), f"{key} cannot be {value!r}"))
+    return said
+
+
+def _fits(key: str, value: object) -> bool:
+    return isinstance(value, _HEAD[key]) and not isinstance(value, bool)

@@ -1,0 +1,102 @@
+"""Lectures to text. What was not changed is written as it was read: comments, spaces, broken parts.
+
+Of a slide that was changed, only the keys that differ are set anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Item
+
+from gpuviz.export.film import whole
+from gpuviz.lectures.chunks import Broken, Chunk, loads
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.plain import plain_of
+from gpuviz.lectures.reading import KEY, VERSION, slide_in
+
+_INLINE = ("values", "compare", "kernel")
+
+
+def write(lecture: Lecture, path: Path) -> None:
+    """Write the file, whole or not at all; InputError when that cannot be done."""
+    content = text_of(lecture, path.absolute().parent).encode()
+    with whole(path) as file:
+        file.write(content)
+
+
+def text_of(lecture: Lecture, folder: Path) -> str:
+    """The text; files of kernels in `folder` are named as seen from there."""
+    parts = [_head(lecture), *(_slide(slide, folder) for slide in lecture.slides)]
+    apart = (part if part.endswith("\n\n") else part.rstrip("\n") + "\n\n" for part in parts)
+    return "".join(apart).rstrip("\n") + "\n"
+
+
+def _head(lecture: Lecture) -> str:
+    plain = {KEY: VERSION, "title": lecture.title, "author": lecture.author,
+             "minutes": lecture.minutes, "language": lecture.language}
+    kept = {key: _number(value) for key, value in plain.items() if value not in ("", 0.0)}
+    try:
+        before = loads(Chunk(1, lecture.raw))
+    except Broken:
+        return lecture.raw
+    document = tomlkit.parse(lecture.raw)
+    _update(document, before, {**before, KEY: before.get(KEY, VERSION), **kept})
+    return tomlkit.dumps(document)
+
+
+def _slide(slide: Slide, folder: Path) -> str:
+    """The text it was read from, if that still says the same; else with what differs set anew."""
+    if slide.raw:
+        before = slide_in(Chunk(1, slide.raw), folder)
+        if replace(before, problems=(), raw="") == replace(slide, problems=(), raw=""):
+            return slide.raw
+        try:
+            return _edited(slide.raw, plain_of(before, folder), plain_of(slide, folder))
+        except TOMLKitError:
+            pass  # it was broken, and is replaced
+    return _edited("[[slide]]\n", {}, plain_of(slide, folder))
+
+
+def _edited(raw: str, before: Mapping[str, Any], plain: Mapping[str, Any]) -> str:
+    document = tomlkit.parse(raw)
+    (table,) = document.item("slide")
+    _update(table, before, plain)
+    return tomlkit.dumps(document)
+
+
+def _update(table: Any, before: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
+    """Set what differs, and take away what is no more; the order of the others stays."""
+    for key in [key for key in before if key not in plain and key in table]:
+        del table[key]
+    for key, value in plain.items():
+        if before.get(key) != value:
+            table[key] = _item(key, value)
+
+
+def _item(key: str, value: Any) -> Item:
+    """A value as people write it: long texts in lines, small tables in one line."""
+    if isinstance(value, str) and "\n" in value:
+        quoted = tomlkit.string(value + "\n", multiline=True).as_string()
+        return tomlkit.parse(f'text = """\n{quoted[3:]}').item("text")
+    if isinstance(value, dict) and key in _INLINE:
+        row = tomlkit.inline_table()
+        row.update(value)
+        return row
+    return _made([_number(v) for v in value] if isinstance(value, list) else value)
+
+
+def _made(value: Any) -> Item:
+    made = tomlkit.item(value)
+    assert isinstance(made, Item)
+    return made
+
+
+def _number(value: Any) -> Any:
+    """Whole seconds without a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
