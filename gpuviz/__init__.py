@@ -17,7 +17,8 @@ occupancy   what limits the resident blocks of a multiprocessor; roofline: what 
 runners     launch a kernel: emulated, recorded, or on a GPU
 draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file
-export      pictures to files
+export      pictures to files, and the words beside their numbers
+lectures    what is shown in which order, what a class is asked, what the speaker says
 qt          the window; the only folder that knows Qt
 app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot;
             translation collects the texts people read; coverage holds the lessons against the

@@ -29,6 +29,7 @@ LAYERS = (
     ("draw",),
     ("scenes",),
     ("export",),
+    ("lectures",),
     ("qt",),
     ("app", "cli", "prebuild", "translation", "coverage", "__main__"),
 )

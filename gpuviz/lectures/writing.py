@@ -12,7 +12,7 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Item
+from tomlkit.items import AoT, Item
 
 from gpuviz.export.film import whole
 from gpuviz.lectures.chunks import Broken, Chunk, loads
@@ -65,8 +65,9 @@ def _slide(slide: Slide, folder: Path) -> str:
 
 def _edited(raw: str, before: Mapping[str, Any], plain: Mapping[str, Any]) -> str:
     document = tomlkit.parse(raw)
-    (table,) = document.item("slide")
-    _update(table, before, plain)
+    rows = document["slide"]
+    assert isinstance(rows, AoT)  # as the text begins with [[slide]]
+    _update(rows[0], before, plain)
     return tomlkit.dumps(document)
 
 
@@ -83,7 +84,7 @@ def _item(key: str, value: Any) -> Item:
     """A value as people write it: long texts in lines, small tables in one line."""
     if isinstance(value, str) and "\n" in value:
         quoted = tomlkit.string(value + "\n", multiline=True).as_string()
-        return tomlkit.parse(f'text = """\n{quoted[3:]}').item("text")
+        return _made(tomlkit.parse(f'text = """\n{quoted[3:]}')["text"])
     if isinstance(value, dict) and key in _INLINE:
         row = tomlkit.inline_table()
         row.update(value)

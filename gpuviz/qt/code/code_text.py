@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gpuviz.arch import architecture
+from gpuviz.export.quantities import per_request
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.text.parser import parse
-from gpuviz.qt.counts.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.words import tr

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gpuviz.qt.counts.badges import caption
-from gpuviz.qt.counts.quantities import Row, shown
+from gpuviz.export.badges import caption
+from gpuviz.export.quantities import Row, shown
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.measurement import Measurement, Reading
 from gpuviz.words import later, tr

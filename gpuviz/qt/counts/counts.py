@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
+from gpuviz.export.quantities import rows_for, rows_of
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.counts.count_views import (
     Measured,
@@ -21,7 +22,6 @@ from gpuviz.qt.counts.count_views import (
 )
 from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
-from gpuviz.qt.counts.quantities import rows_for, rows_of
 from gpuviz.qt.counts.residuals import all_verdicts
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter

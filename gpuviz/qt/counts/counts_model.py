@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gpuviz.qt.counts.badges import BADGES
+from gpuviz.export.badges import BADGES
+from gpuviz.export.quantities import Row
 from gpuviz.qt.counts.count_views import Column, Sheet
-from gpuviz.qt.counts.quantities import Row
 from gpuviz.words import tr
 
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1

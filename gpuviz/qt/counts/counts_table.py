@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.export.badges import BADGES
 from gpuviz.qt.controls.controls import keep_arrows
-from gpuviz.qt.counts.badges import BADGES
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.words import tr

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpuviz.export.quantities import Row
 from gpuviz.qt.counts.count_views import Measured, Sheet, signed
-from gpuviz.qt.counts.quantities import Row
 from gpuviz.runners.base import Run
 from gpuviz.words import later, tr
 

@@ -12,7 +12,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Error
-from gpuviz.qt.counts.badges import caption
+from gpuviz.export.badges import caption
 from gpuviz.qt.running import engine
 from gpuviz.qt.running.engine import Engine, Target
 from gpuviz.qt.running.showing import Showing

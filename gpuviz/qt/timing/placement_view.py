@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, Q
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.export.badges import BADGES
 from gpuviz.qt.controls.controls import Elided, keep_arrows, label, restyle
-from gpuviz.qt.counts.badges import BADGES
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter

@@ -12,8 +12,8 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
-from gpuviz.qt.counts.badges import caption
-from gpuviz.qt.counts.quantities import grouped
+from gpuviz.export.badges import caption
+from gpuviz.export.quantities import grouped
 from gpuviz.qt.timing.timings import duration
 from gpuviz.runners.measurement import I64, Measurement, Placement
 from gpuviz.trace import Launch

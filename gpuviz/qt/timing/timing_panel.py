@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from gpuviz.export.badges import BADGES
+from gpuviz.export.quantities import grouped
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
-from gpuviz.qt.counts.badges import BADGES
-from gpuviz.qt.counts.quantities import grouped
 from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.running.meter import Meter, State
 from gpuviz.qt.running.showing import Showing

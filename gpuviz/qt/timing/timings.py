@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpuviz.qt.counts.badges import caption
+from gpuviz.export.badges import caption
 from gpuviz.qt.counts.count_views import ratio
 from gpuviz.runners.measurement import F64, Measurement, Peaks
 from gpuviz.runners.throughput import Throughput, Work, throughput

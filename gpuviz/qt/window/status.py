@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
+from gpuviz.export.quantities import grouped
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
-from gpuviz.qt.counts.quantities import grouped
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State, why_of
 from gpuviz.qt.running.showing import Showing

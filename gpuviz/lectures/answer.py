@@ -1,0 +1,173 @@
+"""Counts that a lecture shows: what the trace says, and what a GPU counted of the same launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.arch import architecture
+from gpuviz.errors import InputError
+from gpuviz.export.quantities import NAMES, OPS, SPACES, grouped
+from gpuviz.lectures.lecture import Guess, Question
+from gpuviz.lectures.plain import CONFLICTS, TIME
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import Measurement
+from gpuviz.words import tr
+
+Runs = Mapping[str, Run]
+Measurements = Mapping[str, Measurement]
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question: `right` is its place among the choices.
+
+    `measured` is None where no GPU has counted it, `origin` tells where that number is from.
+    """
+
+    value: float
+    right: int
+    unit: str
+    measured: float | None = None
+    origin: Measurement | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A count of one run, or its time in microseconds, for the line below a picture."""
+
+    label: str
+    run: str
+    predicted: float | None
+    measured: float | None = None
+    origin: Measurement | None = None
+
+
+def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
+    """The answer, counted from the trace.
+
+    Raises
+    ------
+    InputError : there is no such run, it makes no such request, or no choice is right
+    """
+    key = run_of(question.run, runs)
+    value = _counted(question, runs[key])
+    right = next((i for i, guess in enumerate(question.choices) if _is(guess, value)), None)
+    if right is None:
+        offered = ", ".join(map(str, question.choices))
+        raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
+    found = measured.get(key)
+    return Answer(value, right, unit(question, runs[key]),
+                  _measured(question, runs[key], found), found)
+
+
+def run_of(wanted: str, runs: Runs) -> str:
+    """The name of a run by its role or side; the first when none is wanted."""
+    for key in runs:
+        if wanted in ("", key) or wanted in key.split(" "):
+            return key
+    raise InputError(f"there is no run {wanted!r}; there are: {', '.join(runs)}")
+
+
+def figures(keys: tuple[str, ...], runs: Runs, measured: Measurements) -> tuple[Figure, ...]:
+    """The counts of a slide, of every run that has them."""
+    return tuple(_figure(key, name, run, measured.get(name))
+                 for key in keys for name, run in runs.items())
+
+
+def label(key: str, sectors: bool = True) -> str:
+    """A count in words: `load sectors`, `shared load wavefronts`."""
+    if key == TIME:
+        return tr("time of a launch")
+    space, op, quantity = _parts(key)
+    name = "segments" if quantity == "sectors" and not sectors else quantity
+    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=tr(NAMES.get(name, name)))
+    return said if space == "global" else f"{tr(SPACES[space])}: {said}"
+
+
+def unit(question: Question, run: Run) -> str:
+    """What the answer counts: `sectors per request`."""
+    space, op, quantity = _parts(question.count)
+    segments = quantity == "sectors" and not architecture(run.arch).has_sectors
+    name = tr(NAMES.get("segments" if segments else quantity, quantity))
+    if question.per == "launch":
+        return tr("{quantity} in the whole launch", quantity=name)
+    return tr("{quantity} a request", quantity=name)
+
+
+def shown(value: float) -> str:
+    """A number as it is read: whole, or with one digit behind the point."""
+    return grouped(value) if abs(value - round(value)) < _SAME else f"{value:,.1f}"
+
+
+def _parts(key: str) -> tuple[str, str, str]:
+    """`global_load_sectors` as space, operation and quantity."""
+    space, op, quantity = key.split("_", 2)
+    return space, op, quantity
+
+
+def _counted(question: Question, run: Run) -> float:
+    """The count of the launch, or of a request on average."""
+    rows = [row for row in run.counts.rows if question.line in (0, row.instruction.line)]
+    totals: dict[str, float] = {}
+    for row in rows:
+        for key, value in row.counts.items():
+            totals[key] = totals.get(key, 0) + value
+    if not totals.get(_requests(question.count)):
+        raise InputError(f"{run.trace.launch.kernel} makes no request that {question.count} "
+                         "counts" + (f" in line {question.line}" if question.line else ""))
+    return _of(question, totals)
+
+
+def _of(question: Question, totals: Mapping[str, float]) -> float:
+    value = _value(question.count, totals)
+    return value / totals[_requests(question.count)] if question.per == "request" else value
+
+
+def _value(key: str, totals: Mapping[str, float]) -> float:
+    if key.endswith(CONFLICTS):
+        stem = key.removesuffix(CONFLICTS)
+        return totals[f"{stem}_wavefronts"] - totals[f"{stem}_wavefronts_ideal"]
+    return totals[key]
+
+
+def _requests(key: str) -> str:
+    """The count of the requests that a count is of."""
+    space, op, _ = _parts(key)
+    return f"{space}_{op}_requests"
+
+
+def _measured(question: Question, run: Run, found: Measurement | None) -> float | None:
+    """What a GPU counted, None where it did not, or cannot tell instructions apart.
+
+    What would be ideal no GPU counts: conflicts are what it counted beyond the model's ideal.
+    """
+    if found is None or question.line:
+        return None
+    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
+    values = {**ideals, **found.values()}
+    if not values.get(_requests(question.count)):
+        return None
+    try:
+        return _of(question, values)
+    except KeyError:
+        return None
+
+
+def _is(guess: Guess, value: float) -> bool:
+    try:
+        return abs(float(guess) - value) < _SAME
+    except ValueError:
+        return False
+
+
+def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
+    sectors = architecture(run.arch).has_sectors
+    if key == TIME:
+        timing = found.timing if found is not None else None
+        return Figure(label(key), name, None, timing.median if timing else None, found)
+    counts = run.counts.totals
+    predicted = _value(key, counts) if counts.get(_requests(key)) else None
+    values = found.values() if found is not None else {}
+    return Figure(label(key, sectors), name, predicted, values.get(key), found)

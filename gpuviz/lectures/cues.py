@@ -1,0 +1,59 @@
+"""What the clicks of a speaker lead through: the cues of a slide, one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuviz.lectures.lecture import Slide
+from gpuviz.scenes.base import Story
+
+_CLOSE = 1e-3  # seconds: stops nearer than this are one
+
+
+@dataclass(frozen=True)
+class Cue:
+    """One click: the story is played from `start` to `end`, and waits there.
+
+    A cue that `asks` shows the pattern and the question; the one after it, which `reveals`, plays
+    the answer.
+    """
+
+    start: float = 0.0
+    end: float = 0.0
+    asks: bool = False
+    reveals: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything is played, or a picture just stands."""
+        return self.end > self.start
+
+
+def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
+    """The cues of a slide; without a story there is one, which shows what there is."""
+    if story is None or slide.view is None:
+        return (Cue(),)
+    stops = _stops(slide, story)
+    plays = [Cue(a, b) for a, b in zip(stops, stops[1:], strict=False)]
+    if slide.question is None:
+        return (Cue(stops[0], stops[0]), *plays)
+    first = plays[0] if plays else Cue(stops[0], stops[0])
+    reveal = Cue(first.start, first.end, reveals=True)
+    return (Cue(stops[0], stops[0], asks=True), reveal, *plays[1:])
+
+
+def _stops(slide: Slide, story: Story) -> tuple[float, ...]:
+    """The moments to wait at, all within the story."""
+    begin, end = (story.steps[0].start, story.duration) if story.steps else (0.0, 0.0)
+    if slide.steps:
+        wanted = (*(step.start for step in story.steps), end)
+    else:
+        wanted = slide.stops or (begin, end)
+    if len(wanted) == 1 and slide.question is not None:
+        wanted = (*wanted, end)  # a question has something to reveal
+    kept: list[float] = []
+    for stop in wanted:
+        inside = min(max(stop, begin), end)
+        if not kept or inside > kept[-1] + _CLOSE:
+            kept.append(inside)
+    return tuple(kept)
