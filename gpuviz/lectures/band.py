@@ -92,7 +92,8 @@ def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, .
                                palette.good if origin is not None else palette.accent)
                 x += text_width(word, small) + small * 1.2 + size * 0.8
         x += size
-    origin = next((f.origin for f in found if f.origin is not None and f.measured is not None), None)
+    origins = (f.origin for f in found if f.measured is not None)
+    origin = next((one for one in origins if one is not None), None)
     if origin is not None:
         said = caption(origin)
         text = first_fitting((said, origin.device.name), row.right - x, small)
