@@ -56,7 +56,12 @@ def _told(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], fl
 
 
 def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[Mark, ...]:
-    """A small pill with a word, its left edge at x and its middle at y."""
+    """A small pill with a word, its left edge at x and its middle at y.
+
+    It says where a number comes from: there is none while the stage asks.
+    """
+    if stage.asks:
+        return ()
     size = stage.text(13)
     width, height = text_width(text, size) + size * 1.2, size * 1.6
     box = Rect(x, y - height / 2, width, height)
