@@ -141,7 +141,10 @@ class Moment:
 def picture(stage: Stage, placed: Placed, active: Bool, groups: tuple[I64, ...], now: Moment,
             worst: int = -1, lane_tip: Tip | None = None, word_tip: Tip | None = None
             ) -> tuple[Mark, ...]:  # fmt: skip
-    """The banks at one moment; `worst` is the bank that is asked for most, if lanes collide."""
+    """The banks at one moment; `worst` is the bank that is asked for most, if lanes collide.
+
+    It is not pointed out while the stage asks.
+    """
     what = placed.what
     progress = np.clip(now.served - what.turn, 0.0, 1.0)
     going = (progress > 0) & (progress < 1)
@@ -150,7 +153,7 @@ def picture(stage: Stage, placed: Placed, active: Bool, groups: tuple[I64, ...],
         *_bands(stage, placed, now, progress),
         *lane_row(stage, placed.lanes, active, lanes_now, lane_tip),
         *_groups(stage, placed, groups, lanes_now),
-        *_ports(stage, placed, going, worst),
+        *_ports(stage, placed, going, -1 if stage.asks else worst),
         *_cells(stage, placed, now.filled, word_tip),
         *_wanted(stage, placed, now.sent, progress, going),
         *_names(stage, placed),

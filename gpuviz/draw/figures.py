@@ -24,7 +24,12 @@ def pill_width(stage: Stage, word: str) -> float:
 def figures(
     stage: Stage, area: Rect, pieces: tuple[Figure, ...], word: str, color: Rgba
 ) -> tuple[Mark, ...]:
-    """As many of the pieces, from the first on, as fit before a badge at the right end."""
+    """As many of the pieces, from the first on, as fit before a badge at the right end.
+
+    None while the stage asks for what they tell.
+    """
+    if stage.asks:
+        return ()
     size, y = stage.text(16), area.y + line_height(stage) / 2
     pill = pill_width(stage, word)
     marks: list[Mark] = [*badge(stage, area.right - pill + stage.text(13) * 0.7, y, word, color)]
@@ -41,7 +46,12 @@ def figures(
 def sourced(
     stage: Stage, area: Rect, word: str, color: Rgba, texts: tuple[str, ...]
 ) -> tuple[Mark, ...]:
-    """A badge and, beside it, the longest of the texts that fits; nothing when none does."""
+    """A badge and, beside it, the longest of the texts that fits; nothing when none does.
+
+    Nothing, too, while the stage asks: a source often says what should be guessed.
+    """
+    if stage.asks:
+        return ()
     size, y = stage.text(14), area.y + line_height(stage) / 2
     pill = pill_width(stage, word)
     text = first_fitting(texts, area.width - pill, size)

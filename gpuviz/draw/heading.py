@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.draw.label import at, label
 from gpuviz.draw.layout import Rect, fit_size, wrap
-from gpuviz.draw.marks import F32, Align, Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.question import question
 from gpuviz.draw.stage import Stage
 
-
-def at(x: float, y: float) -> F32:
-    """One anchor point, (1, 2)."""
-    return np.array([[x, y]], np.float32)
-
-
-def label(
-    x: float,
-    y: float,
-    text: str,
-    color: Rgba,
-    size: float,
-    bold: bool = False,
-    align: Align = "left",
-) -> Texts:
-    """One line of text."""
-    return Texts(at(x, y), (text,), color, size, align, bold)
+__all__ = ["at", "badge", "brackets", "heading", "label", "steady_heading"]
 
 
 def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], Rect]:
-    """Title and sentence at the top of the stage, and the area that is left below them."""
+    """Title and sentence at the top of the stage, and the area that is left below them.
+
+    A question takes their place, and gets what room the larger of both needs.
+    """
+    return steady_heading(stage, title, sentence, ())
+
+
+def steady_heading(
+    stage: Stage, title: str, sentence: str, others: tuple[str, ...]
+) -> tuple[tuple[Mark, ...], Rect]:
+    """As `heading`, with room for the longest of the sentences that take turns in a story."""
+    marks, bottom = _told(stage, title, sentence)
+    size, width = stage.text(16), stage.width - 2 * stage.margin
+    rows = [len(wrap(text, width, size)) for text in (sentence, *others)]
+    bottom += (max(rows) - rows[0]) * size * 1.35
+    if stage.question:
+        asked, low = question(stage)
+        bottom = max(bottom, stage.headed or low)
+        if stage.asks:
+            marks = () if stage.headed else asked
+    below = stage.height - bottom - stage.margin * 0.7
+    return marks, Rect(stage.margin, bottom, width, below)
+
+
+def _told(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], float]:
+    """Title and sentence, and the y at which a picture can begin."""
     margin, palette = stage.margin, stage.palette
     width = stage.width - 2 * margin
     size = fit_size(title, width, stage.text(26), stage.text(18), bold=True)
@@ -41,24 +52,16 @@ def heading(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], 
     for line in wrap(sentence, width, small):
         marks.append(label(margin, y + small * 0.8, line, palette.muted, small))
         y += small * 1.35
-    y += small * 0.5
-    return tuple(marks), Rect(margin, y, width, stage.height - y - margin * 0.7)
-
-
-def steady_heading(
-    stage: Stage, title: str, sentence: str, others: tuple[str, ...]
-) -> tuple[tuple[Mark, ...], Rect]:
-    """As `heading`, with room for the longest of the sentences that take turns in a story."""
-    marks, area = heading(stage, title, sentence)
-    size = stage.text(16)
-    width = stage.width - 2 * stage.margin
-    rows = [len(wrap(text, width, size)) for text in (sentence, *others)]
-    more = (max(rows) - rows[0]) * size * 1.35
-    return marks, Rect(area.x, area.y + more, area.width, area.height - more)
+    return tuple(marks), y + small * 0.5
 
 
 def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[Mark, ...]:
-    """A small pill with a word, its left edge at x and its middle at y."""
+    """A small pill with a word, its left edge at x and its middle at y.
+
+    It says where a number comes from: there is none while the stage asks.
+    """
+    if stage.asks:
+        return ()
     size = stage.text(13)
     width, height = text_width(text, size) + size * 1.2, size * 1.6
     box = Rect(x, y - height / 2, width, height)

@@ -30,7 +30,10 @@ class Series:
 
 def chart(stage: Stage, area: Rect, places: I64, series: tuple[Series, ...], known: float,
           picked: int, titles: tuple[str, str]) -> tuple[Mark, ...]:  # fmt: skip
-    """The lines up to the place number `known`; `picked` is marked; `titles` name x and y."""
+    """The lines up to the place number `known`; `picked` is marked; `titles` name x and y.
+
+    Only the axes while the stage asks what the lines tell, and no heights on them.
+    """
     size = stage.text(14)
     most = max(int(s.value.max()) for s in series)
     names = [f"{s.name} {int(s.value[-1])}" for s in series]
@@ -44,6 +47,8 @@ def chart(stage: Stage, area: Rect, places: I64, series: tuple[Series, ...], kno
         return np.asarray(plot.bottom - value / most * plot.height, dtype=np.float64)
 
     marks: list[Mark] = [*_axes(stage, plot, places, x, most, titles)]
+    if stage.asks:
+        return tuple(marks)
     at = np.flatnonzero(places == picked)
     if len(at) and at[0] < known:
         column = Rect(float(x[at[0]]) - 3, plot.y, 6, plot.height)
@@ -70,9 +75,10 @@ def _axes(stage: Stage, plot: Rect, places: I64, x: np.ndarray[tuple[int], np.dt
     some = some[(some == 0) | (places[some] - places[0] >= every * 0.75)]
     below = np.stack([x[some], np.full(len(some), plot.bottom + size * 0.9)], axis=1)
     beside = np.stack([np.full_like(y, plot.x - size * 0.5), y], axis=1)
+    heights = ("",) * len(levels) if stage.asks else tuple(map(str, levels))
     return (
         Lines(rules.reshape(-1, 2, 2).astype(np.float32), palette.border, 1.0),
-        Texts(beside.astype(np.float32), tuple(map(str, levels)), palette.muted, size, "right"),
+        Texts(beside.astype(np.float32), heights, palette.muted, size, "right"),
         Texts(below.astype(np.float32), tuple(map(str, places[some])), palette.muted, size,
               "center"),
         label(plot.x, plot.bottom + size * 2.2, titles[0], palette.muted, size),

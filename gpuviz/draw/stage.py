@@ -16,12 +16,27 @@ class Stage:
 
     `scale` enlarges letters and the space around them (presenter mode); it never changes the size
     of the stage. A picture must fit whatever it is given.
+
+    `question` is what the class is asked instead of being told; while there is one, a picture shows
+    the pattern and none of the counts that answer it. `choices` are the answers to choose from.
+    Once it is `revealed` the picture tells everything again, and keeps the room that the question
+    took, so that nothing jumps. `headed` is the height of a question that stands above several
+    pictures at once: they leave it free, and set no heading of their own.
     """
 
     width: float
     height: float
     palette: Palette
     scale: float = 1.0
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    revealed: bool = False
+    headed: float = 0.0
+
+    @property
+    def asks(self) -> bool:
+        """Whether the counts are kept back: the class has not answered yet."""
+        return bool(self.question) and not self.revealed
 
     def text(self, size: float) -> float:
         """The size, in whole pixels, in which to set text that is `size` high at scale 1."""

@@ -28,6 +28,8 @@ class Column:
     `badge` is a word in a pill above the title (in its place where that is ""), in `color`.
     `optional` columns are left out where there is no room, the highest first. `least` is a width to
     keep, for bars drawn into the cells; a column that has one takes what width is left over.
+    `given` columns say what was set, not what came of it: as the first one, they keep their cells
+    while a stage asks.
     """
 
     titles: tuple[str, ...]
@@ -38,11 +40,14 @@ class Column:
     optional: int = 0
     least: float = 0.0
     bold: bool = False
+    given: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table laid out: `column` numbers those kept; `cell` (rows, kept) are areas."""
+    """A table laid out: `kept` numbers the columns kept; `asks` says that cells keep their counts
+    back.
+    """
 
     columns: tuple[Column, ...]
     kept: tuple[int, ...]
@@ -52,10 +57,17 @@ class Table:
     head: float
     row: float
     size: float
+    asks: bool = False
+
+    def tells(self, column: int) -> bool:
+        """Whether the cells of a column are to be seen."""
+        return not self.asks or column == 0 or self.columns[column].given
 
     def cell(self, row: int, column: int) -> Rect | None:
-        """The area of a cell, None when its column has been left out."""
-        if column not in self.kept:
+        """The area of a cell, None when there is nothing to see: its column has been left out, or
+        keeps back what the stage asks for.
+        """
+        if column not in self.kept or not self.tells(column):
             return None
         x, width = self.spans[self.kept.index(column)]
         return Rect(x, self.area.y + self.head + row * self.row, width, self.row)
@@ -132,7 +144,8 @@ def _placed(
     rows = len(columns[0].cells)
     row = max(min((area.height - head) / rows, size * 1.9), size * 1.2)
     spans = tuple((float(x), w) for x, w in zip(left, widths, strict=True))
-    return Table(tuple(columns), tuple(kept), titles, spans, area, head, row, size)
+    return Table(tuple(columns), tuple(kept), titles, spans, area, head, row, size,
+                 stage.asks)
 
 
 def draw(stage: Stage, table: Table, shown: int, now: int | None = None) -> tuple[Mark, ...]:
@@ -147,7 +160,7 @@ def draw(stage: Stage, table: Table, shown: int, now: int | None = None) -> tupl
     marks.append(Lines(line, palette.border, 1.0))
     for place, index in enumerate(table.kept):
         marks += _heading(stage, table, place, index)
-        marks += _cells(stage, table, index, shown, now)
+        marks += _cells(stage, table, index, shown, now) if table.tells(index) else ()
     return tuple(marks)
 
 

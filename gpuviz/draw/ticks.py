@@ -10,7 +10,12 @@ from gpuviz.draw.stage import Stage
 
 
 def ticks(stage: Stage, area: Rect, count: int, ideal: int, served: float) -> tuple[Mark, ...]:
-    """`count` marks from the left, `served` of them over (the fraction is the one under way)."""
+    """`count` marks from the left, `served` of them over (the fraction is the one under way).
+
+    None while the stage asks how many there are.
+    """
+    if stage.asks:
+        return ()
     palette, gap = stage.palette, 3.0 if count * 6 <= area.width else 1.0
     boxes = grid(area, 1, max(count, 1), gap)
     boxes[:, 2] = np.minimum(boxes[:, 2], max(area.width / 16, 8.0))

@@ -341,8 +341,8 @@ def _block(stage: Stage, area: Rect, launch: Launch) -> tuple[Mark, ...]:
     fill[:first] = palette.lanes[:first]
     warps = launch.warps_per_block
     spare = warps * LANES - x * y
-    text = tr("1 warp") if warps == 1 else tr("{n} warps", n=warps)
-    idle = tr("{n} lanes idle", n=spare) if spare else ""
+    text = "" if stage.asks else tr("1 warp") if warps == 1 else tr("{n} warps", n=warps)
+    idle = tr("{n} lanes idle", n=spare) if spare and not stage.asks else ""
     return (
         label(head.x, head.y + size * 0.55, tr("block, warp 0"), palette.muted, size),
         Boxes(cells.cells, fill, tip=lambda i: tr(

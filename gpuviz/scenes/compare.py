@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
+from gpuviz.draw.question import question
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.base import Lesson, Pick, Preset, Step, Story, Values
 from gpuviz.words import tr
@@ -45,23 +46,30 @@ def _picture(stories: tuple[Story, Story], names: tuple[str, str]
              ) -> Callable[[float, Stage], Frame]:
     def frame(t: float, stage: Stage) -> Frame:
         part, band = _part(stage)
-        half = part.width
+        half, names_y = part.width, 0.0
         marks: list[Mark] = []
+        if stage.asks:
+            asked, names_y = question(stage.roomy())
+            marks += asked
         for number, (story, name) in enumerate(zip(stories, names, strict=True)):
             inner = story.frame(min(t, story.duration), part)
             marks += shifted(inner.marks, number * half, band)
-            marks.append(_label(number, name, half, band, part))
-        marks.append(Lines(np.array([[[half, band / 2], [half, stage.height - band / 2]]],
-                                    np.float32), stage.palette.border))
+            marks.append(_label(number, name, half, names_y + band * 0.62, part))
+        line = [[half, names_y + band / 2], [half, stage.height - band / 2]]
+        marks.append(Lines(np.array([line], np.float32), stage.palette.border))
         return stage.frame(*marks)
 
     return frame
 
 
 def _part(stage: Stage) -> tuple[Stage, float]:
-    """The stage of one side, and the height of the band above it."""
+    """The stage of one side, and the height of the band above it.
+
+    A question stands above both sides; they keep free, in place of their headings, what it takes.
+    """
     band = _BAND * stage.scale
-    return replace(stage, width=stage.width / 2, height=stage.height - band), band
+    room = question(stage.roomy())[1] if stage.question else 0.0
+    return replace(stage, width=stage.width / 2, height=stage.height - band, headed=room), band
 
 
 def _pick(stories: tuple[Story, Story]) -> Pick:
@@ -74,8 +82,8 @@ def _pick(stories: tuple[Story, Story]) -> Pick:
     return pick
 
 
-def _label(number: int, name: str, half: float, band: float, stage: Stage) -> Texts:
-    at = np.array([[number * half + stage.roomy().margin, band * 0.62]], np.float32)
+def _label(number: int, name: str, half: float, y: float, stage: Stage) -> Texts:
+    at = np.array([[number * half + stage.roomy().margin, y]], np.float32)
     return Texts(at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL),
                  bold=True)
 

@@ -275,10 +275,14 @@ def _ptx(scene: _Scene, stage: Stage, area: Rect) -> tuple[tuple[Mark, ...], Rec
 
 
 def _listing(stage: Stage, box: Rect, name: str, one: Placement) -> tuple[Mark, ...]:
-    """One kernel's CUDA line and PTX lines, as many as there is room for."""
+    """One kernel's CUDA line and PTX lines, as many as there is room for.
+
+    How often a line stands there is kept back while the stage asks.
+    """
     palette, size, inner = stage.palette, stage.text(14), box.width - stage.text(14)
     room = max(int((box.height - size * 3.4) / (size * 1.3)), 1)
-    lines = [one.source, *one.ptx[:room]]
+    ptx = tuple(line.rpartition(" × ")[2] for line in one.ptx) if stage.asks else one.ptx
+    lines = [one.source, *ptx[:room]]
     y = box.y + size * (2.1 + 1.3 * np.arange(len(lines)))
     at = np.stack([np.full_like(y, box.x + size * 0.5), y], axis=1).astype(np.float32)
     words = tuple(elide(line, inner, size, mono=True) for line in lines)

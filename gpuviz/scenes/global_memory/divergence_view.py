@@ -187,7 +187,7 @@ def _names(stage: Stage, way: Way, area: Rect, slot: float) -> tuple[Mark, ...]:
             marks.append(Boxes(box.array(), stroke=palette.outline, stroke_width=2, radius=4))
         lanes = int(way.active[part.start].sum())
         forms = (tr("{name}: {n} lanes", name=way.name(part), n=lanes), way.name(part),
-                 way.name(part)[-1] if part.path else "")  # fmt: skip
+                 way.name(part)[-1] if part.path else "")[stage.asks:]  # fmt: skip
         text = first_fitting(forms, box.width - size * 0.5, size, True)
         if text:
             ink = palette.ink_on(fill)
@@ -220,7 +220,11 @@ def _axes(stage: Stage, way: Way, left: Rect, below: Rect) -> tuple[Mark, ...]:
 
 def _costs(stage: Stage, way: Way, costs: tuple[Cost, Cost], area: Rect, slot: float
            ) -> tuple[Mark, ...]:  # fmt: skip
-    """Two bars of instructions a warp: with these groups, and with others."""
+    """Two bars of instructions a warp: with these groups, and with others; none while the stage
+    asks.
+    """
+    if stage.asks:
+        return ()
     palette, size = stage.palette, stage.text(14)
     names = [tr("groups of {n}", n=c.group) for c in costs]
     room = max(text_width(n, size) for n in names) + size

@@ -96,7 +96,7 @@ def _matrix(stage: Stage, reading: Reading, area: Rect, k: int, sent: float, ser
                 columns=reading.columns),
              tr("M, {rows} × {columns}", rows=reading.rows, columns=reading.columns))  # fmt: skip
     text = first_fitting(forms, area.width, size)
-    hatched = along & (served > 0.5)
+    hatched = along & (served > 0.5) & (not stage.asks)
     again, new = hatched & (reading.turn < k), hatched & (reading.turn > k)
 
     def tip(i: int) -> str:
@@ -205,7 +205,11 @@ def _board(stage: Stage, reading: Reading, area: Rect, k: int, served: float) ->
 
 
 def _bars(stage: Stage, reading: Reading, area: Rect) -> tuple[Mark, ...]:
-    """Transactions of all loads, with a thread a row and with a thread a column."""
+    """Transactions of all loads, with a thread a row and with a thread a column; nothing while the
+    stage asks how many these are.
+    """
+    if stage.asks:
+        return ()
     palette, size = stage.palette, stage.text(14)
     room = max(text_width(bar.name, size) for bar in reading.bars) + size
     most = max(bar.count for bar in reading.bars)

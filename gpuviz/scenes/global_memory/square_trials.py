@@ -107,7 +107,7 @@ def _columns(
     published = tuple("–" if t.published is None else f"{t.published:.1f} ms" for t in trials)
     what = nouns(trials[0].noun)
     columns = [
-        *(table.Column((name,), tuple(str(t.triple[i]) for t in trials))
+        *(table.Column((name,), tuple(str(t.triple[i]) for t in trials), given=True)
           for i, name in enumerate(("STRIDE", "OFFSET", "GROUP_SIZE"))),
         table.Column((tr("8600 GTS"),), published, badge=tr("published"), color=palette.muted,
                      bold=True),

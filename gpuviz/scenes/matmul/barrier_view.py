@@ -122,7 +122,7 @@ def _reads(
         return ()
     latest = np.flatnonzero(inside)[np.argmin(np.abs(behind - position))]
     same = inside & (reads.phase == reads.phase[latest]) & (tile.k == tile.k[latest])
-    wrong = np.unique(reads.slot[same & tile.wrong])
+    wrong = np.unique(reads.slot[same & tile.wrong & (not stage.asks)])
     marks: list[Mark] = []
     if len(wrong):
         marks.append(Boxes(matrix.cells[wrong], palette.waste_ground, hatch=palette.bad))
@@ -140,7 +140,7 @@ def _threads(
     fill = np.tile(palette.store, (count, 1)) if over else fill
     wrong = kernel.outcome.wrong.ravel() if over else kernel.replay.wrong_before(position)
     marks: list[Mark] = [painted(matrix, fill, tip_of(kernel.outcome) if over else _who(course))]
-    if wrong.any():
+    if wrong.any() and not stage.asks:
         marks.append(Boxes(matrix.cells[wrong], palette.waste_ground, hatch=palette.bad,
                            stroke=palette.bad))  # fmt: skip
     turn = course.line[min(now, len(course.line) - 1)].turn
@@ -163,7 +163,11 @@ def _who(course: Course) -> Tip:
 
 
 def _report(stage: Stage, area: Rect, course: Course, t: float) -> tuple[Mark, ...]:
-    """What the race check has found, as much of it as there is room for."""
+    """What the race check has found, as much of it as there is room for; nothing while the stage
+    asks.
+    """
+    if stage.asks:
+        return ()
     size, palette = stage.text(14), stage.palette
     head, rest = area.above(size * 1.7)
     word = tr("model")
@@ -262,7 +266,7 @@ def _lanes(stage: Stage, area: Rect, course: Course, t: float) -> tuple[Mark, ..
     )  # fmt: skip
     text = first_fitting(forms, area.width, size)
     names = tuple(tr("warp {n}", n=n) for n in range(course.warps))
-    bars = tuple(_bar(stage, timed, read.wrong > 0)
+    bars = tuple(_bar(stage, timed, read.wrong > 0 and not stage.asks)
                  for timed, read in zip(course.line, course.misreads, strict=True))  # fmt: skip
 
     def tip(number: int) -> str:

@@ -95,8 +95,8 @@ def _wrong(stage: Stage, matrix: Matrix, scene: Scene, result: Outcome) -> tuple
 
 
 def _hatched(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
-    """Some cells of a matrix, marked as left out or wrong."""
-    if not len(cells):
+    """Some cells of a matrix, marked as left out or wrong, unless the stage asks which."""
+    if not len(cells) or stage.asks:
         return ()
     palette = stage.palette
     return (Boxes(matrix.cells[cells], palette.waste_ground, hatch=palette.bad, stroke=palette.bad,

@@ -11,7 +11,6 @@ from gpuviz.draw.marks import Mark
 from gpuviz.draw.matrix import (
     Matrix,
     heat,
-    numbers,
     once,
     outlined,
     painted,
@@ -24,7 +23,7 @@ from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.table import named
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import element_tip
-from gpuviz.scenes.matmul.view import own
+from gpuviz.scenes.matmul.view import often, own, told
 from gpuviz.scenes.matmul.words import times
 from gpuviz.trace import I64
 from gpuviz.words import tr
@@ -34,7 +33,7 @@ def heat_map(
     stage: Stage, area: Rect, about: Multiplication, moment: Moment, share: float, least: float
 ) -> tuple[Mark, ...]:
     """The elements of M and N that the block needs, and how often it has read them."""
-    forms = _often(about)
+    forms = ("",) if stage.asks else _often(about)
     caption, rest = area.above(stage.text(14) * 1.7)
     m, n = _bands(stage, rest, about)
     if m.pitch < 1.5:
@@ -93,20 +92,21 @@ def _band(
     """The block's part of one factor: reads so far as heat and number, those now outlined."""
     palette, element = stage.palette, _elements(about, operand)
     after = operand.naive[moment.naive + (moment.step >= 0), element]
-    count = ticking(operand.naive[moment.naive, element], after, float(smooth(share)))
+    read = ticking(operand.naive[moment.naive, element], after, float(smooth(share)))
+    count = told(stage, read)
     every = np.ones(len(element), bool)
     fill = planned(palette, heat(palette, count, operand.most), once(palette, operand.most), every,
                    count == 0)  # fmt: skip
 
     def tip(cell: int) -> str:
-        return element_tip(about, operand, int(element[cell]), int(count[cell]))
+        return element_tip(about, operand, int(element[cell]), int(read[cell]))
 
     size = stage.text(14)
     name = _band_name(operand, about, matrix.area.width, size)
     return (
         label(matrix.x, matrix.y - size * 0.75, name, palette.ink, size),
         painted(matrix, fill, tip),
-        *numbers(stage, matrix, count, fill, count > 0, least),
+        *often(stage, matrix, count, fill, count > 0, least),
         *read_now(stage, matrix, operand, element, about, moment),
     )
 

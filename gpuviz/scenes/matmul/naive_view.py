@@ -55,7 +55,12 @@ def draw(
 def _others(
     stage: Stage, area: Rect, about: Multiplication, moment: Moment, window: Window | None
 ) -> tuple[Mark, ...]:
-    """Below the table, where there is room: who else loads what the followed thread loads."""
+    """Below the table, where there is room: who else loads what the followed thread loads.
+
+    Nothing while the stage asks how many do.
+    """
+    if stage.asks:
+        return ()
     used = bottom_of(stage, window) if window else 0.0
     size, rest = stage.text(14), area.above(used + stage.text(14) * 0.8)[1]
     said = shared_reads(about, moment)

@@ -99,7 +99,11 @@ def height_of(stage: Stage, about: Ratios, full: bool) -> float:
 
 
 def picture(stage: Stage, area: Rect, about: Ratios) -> tuple[Mark, ...]:
-    """A bar a kernel; one line of words where there is no room for bars."""
+    """A bar a kernel; one line of words where there is no room for bars; nothing while the stage
+    asks.
+    """
+    if stage.asks:
+        return ()
     if area.height < height_of(stage, about, False) - 0.5:
         return _line(stage, area, about)
     full = area.height >= height_of(stage, about, True) - 0.5

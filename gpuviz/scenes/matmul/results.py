@@ -70,7 +70,10 @@ def outcome(names: tuple[str, ...], value: Numbers, m: Numbers, n: Numbers) -> O
 def panels(
     stage: Stage, area: Rect, outcomes: Sequence[Outcome], shown: Sequence[bool], least: float
 ) -> tuple[Mark, ...]:
-    """One matrix an outcome, beside or below each other; those not yet known are empty."""
+    """One matrix an outcome, beside or below each other; those not yet known are empty, and all
+    are while the stage asks.
+    """
+    shown = [known and not stage.asks for known in shown]
     rows, columns = outcomes[0].value.shape
     size, count = stage.text(14), len(outcomes)
     head, gap = size * _TALL, size * 1.2

@@ -25,7 +25,7 @@ from gpuviz.scenes.matmul.layout import Framed
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import slot_tip, thread_tip
-from gpuviz.scenes.matmul.view import captions, notes_of, own
+from gpuviz.scenes.matmul.view import captions, notes_of, often, own, told
 from gpuviz.trace import I64
 from gpuviz.words import tr
 
@@ -70,13 +70,14 @@ def _tile(
 ) -> tuple[Mark, ...]:  # fmt: skip
     """A shared tile: empty, loaded, heating up; the slots read now outlined."""
     palette = stage.palette
-    phase, held, count = slots(operand, moment, share)
+    phase, held, read = slots(operand, moment, share)
+    count = told(stage, read)
     loaded = palette.soft(palette.load, 0.35)
     fill = heat(palette, count, max(about.sizes.tile, 1))
     fill = np.where((count == 0)[:, None] & (phase >= 0), loaded, fill).astype(np.uint8)
 
     def tip(slot: int) -> str:
-        return slot_tip(about, operand, moment, phase, slot, int(count[slot]))
+        return slot_tip(about, operand, moment, phase, slot, int(read[slot]))
 
     zeros = np.flatnonzero((held < 0) & (phase >= 0))
     hatched = (guards(stage, matrix.cells[zeros], True),) if len(zeros) else ()
@@ -84,8 +85,8 @@ def _tile(
     return (
         painted(matrix, fill, tip),
         *hatched,
-        *plates(stage, matrix, zeros[shown[zeros]], fill),
-        *numbers(stage, matrix, count, fill, shown, least),
+        *(() if stage.asks else plates(stage, matrix, zeros[shown[zeros]], fill)),
+        *often(stage, matrix, count, fill, shown, least),
         *_reading(stage, matrix, operand, about, moment),
     )
 

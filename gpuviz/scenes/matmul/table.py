@@ -131,8 +131,9 @@ def access_table(
     space = size * 0.3  # between steps; rows stand closer
     cells = grid(Rect(rest.x + head, rest.y, wide + space, high), shown.threads, shown.steps, 2.0)
     cells[:, 2] -= space
+    said = _caption(stage, about, shown)
     return (
-        *((name,) if bare else named(stage, caption, tr("Naive kernel"), _caption(about, shown))),
+        *((name,) if bare else named(stage, caption, tr("Naive kernel"), said)),
         *_heads(stage, names, cells, about, shown),
         *_half_cells(stage, cells, about.m, about, moment, shown, 0.0),
         *_half_cells(stage, cells, about.n, about, moment, shown, 0.5),
@@ -146,8 +147,10 @@ def bottom_of(stage: Stage, shown: Window) -> float:
     return stage.text(14) * (1.7 + 1.4 + shown.threads * _TALLEST)
 
 
-def _caption(about: Multiplication, shown: Window) -> tuple[str, ...]:
-    """What is seen, and what is left out, in more words or less."""
+def _caption(stage: Stage, about: Multiplication, shown: Window) -> tuple[str, ...]:
+    """What is seen, and what is left out, in more words or less; nothing while the stage asks."""
+    if stage.asks:
+        return ("",)
     again = (tr("reads global memory every time (hatched: again)"), tr("hatched: read again"), "")
     steps, threads = about.naive.m.shape
     if (shown.threads, shown.steps) == (threads, steps):
@@ -190,7 +193,7 @@ def _half_cells(
     rects[:, 0] += at * (cells[:, 2] + 1)
     over = shown.step + np.tile(np.arange(shown.steps), shown.threads) < moment.seen
     element = shown.of(operand.naive_reads)
-    before = shown.of(repeats(operand.naive_reads))
+    before = shown.of(repeats(operand.naive_reads)) * (not stage.asks)
     warm = heat(palette, before + 1, operand.most)
     fill = np.where(over[:, None], warm, palette.cell).astype(np.uint8)
     some = element >= 0

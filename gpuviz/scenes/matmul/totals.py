@@ -49,7 +49,11 @@ def _tiles(operand: Operand, done: int) -> int:
 def totals(
     stage: Stage, area: Rect, about: Multiplication, moment: Moment, share: float
 ) -> tuple[Mark, ...]:
-    """The comparison as a table, or in short where there is little room."""
+    """The comparison as a table, or in short where there is little room; nothing while the stage
+    asks what it tells.
+    """
+    if stage.asks:
+        return ()
     size = stage.text(14)
     shown = rows(about, moment, share)
     if area.height < size * 2.5:

@@ -30,7 +30,7 @@ from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import element_tip, product_tip
 from gpuviz.scenes.matmul.words import times
-from gpuviz.trace import I64
+from gpuviz.trace import I64, Bool
 from gpuviz.words import tr
 
 Names = tuple[str, str, str]
@@ -40,7 +40,11 @@ Notes = tuple[tuple[str, ...], tuple[str, ...]]  # in more words or less
 def captions(
     stage: Stage, framed: Framed, names: Names, notes: Notes = ((), ())
 ) -> tuple[Mark, ...]:
-    """The names of the three matrices, notes beside the first two, numbers of rows and columns."""
+    """The names of the three matrices, notes beside the first two, numbers of rows and columns.
+
+    Notes are kept back while the stage asks: they say how often elements are read.
+    """
+    notes = ((), ()) if stage.asks else notes
     if framed.flat:
         return _flat_captions(stage, framed, names, notes)
     size, ink, at = stage.text(14), stage.palette.ink, framed.matrices
@@ -122,7 +126,7 @@ def factor(
 ) -> tuple[Mark, ...]:  # fmt: skip
     """A factor in global memory: reads after `done` of (S + 1, E) as heat and number."""
     palette, ever = stage.palette, reads[-1] > 0
-    read = ticking(reads[done], reads[min(done + 1, len(reads) - 1)], share)
+    read = told(stage, ticking(reads[done], reads[min(done + 1, len(reads) - 1)], share))
     fill = planned(palette, heat(palette, read, operand.most), once(palette, operand.most), ever,
                    read == 0)  # fmt: skip
     element = inside(operand.shape, operand.padded)
@@ -135,8 +139,20 @@ def factor(
     return (
         painted(matrix, cells, tip),
         tile_lines(stage, matrix, about.sizes.tile),
-        *numbers(stage, matrix, count, cells, count > 0, least),
+        *often(stage, matrix, count, cells, count > 0, least),
     )
+
+
+def told(stage: Stage, count: I64) -> I64:
+    """Counts of reads; while the stage asks for them, just whether there was one."""
+    return np.minimum(count, 1) if stage.asks else count
+
+
+def often(
+    stage: Stage, matrix: Matrix, count: I64, fill: Rgba, shown: Bool, least: float
+) -> tuple[Mark, ...]:
+    """Counts of reads in their cells; none while the stage asks for them."""
+    return () if stage.asks else numbers(stage, matrix, count, fill, shown, least)
 
 
 def _tile_outline(
@@ -198,7 +214,11 @@ def _followed(stage: Stage, matrix: Matrix, about: Multiplication) -> tuple[Mark
 def legend(
     stage: Stage, framed: Framed, about: Multiplication, least: float
 ) -> tuple[Mark, ...]:
-    """What colour and number of a cell say, in the corner that the matrices leave free."""
+    """What colour and number of a cell say, in the corner that the matrices leave free; nothing
+    while the stage asks, as they do not say it then.
+    """
+    if stage.asks:
+        return ()
     at, size = framed.matrices, stage.text(14)
     room = Rect(framed.area.x, framed.area.y, at.left.area.right - framed.area.x,
                 at.top.area.bottom - framed.area.y - size * 1.8)  # fmt: skip

@@ -79,7 +79,11 @@ Moments = tuple[float, float, float, float]  # asked, compared (rows), called, c
 
 
 def picture(stage: Stage, attempt: Attempt, title: str, sentence: str, now: Moments) -> Frame:
-    """The whole stage: the table beside the calls, or above them where it is narrow."""
+    """The whole stage: the table beside the calls, or above them where it is narrow.
+
+    Nothing is compared and no call made while the stage asks what comes of it.
+    """
+    now = (now[0], -1.0, 0.0, 0.0) if stage.asks else now
     head, area = heading(stage, title, sentence)
     size = stage.text(14)
     if area.width < 620 * stage.scale:

@@ -30,7 +30,12 @@ def board_height(stage: Stage, rows: int) -> float:
 def board(
     stage: Stage, area: Rect, acts: tuple[Act, ...], index: int, t: float
 ) -> tuple[Mark, ...]:
-    """The counters of the request under way, and a bar of bytes for each request."""
+    """The counters of the request under way, and a bar of bytes for each request.
+
+    Its room stays empty while the stage asks for what it tells.
+    """
+    if stage.asks:
+        return ()
     above, rest = area.above(counters_height(stage))
     size = stage.text(14)
     names = [_name(a.request) for a in acts]
@@ -54,7 +59,12 @@ def _name(request: Request) -> str:
 
 
 def counters(stage: Stage, area: Rect, act: Act, t: float) -> tuple[Mark, ...]:
-    """Requests, transactions, lines: ticking; and that they come from the model."""
+    """Requests, transactions, lines: ticking; and that they come from the model.
+
+    They are kept back while the stage asks for them.
+    """
+    if stage.asks:
+        return ()
     request, palette, size = act.request, stage.palette, stage.text(16)
     done = act.delivered(t)
     whole = _progress(request, done)

@@ -152,13 +152,23 @@ def _cells(stage: Stage, view: View, progress: Float) -> tuple[Mark, ...]:
     palette, strip, cells = stage.palette, view.request.strip, view.strip.cells
     used, come = strip.cell_lane >= 0, progress[strip.cell_box]
     solid = palette.state(palette.lanes[strip.cell_lane[used]], smooth(come[used]))
-    done, ahead = ~used & (come > 0.5), ~used & (come <= 0.5)
-    dim, dim_ground = palette.todo(palette.waste), palette.todo(palette.waste_ground)
     return (
         Boxes(cells[used], solid, tip=_cell_tips(view, used)),
+        *_waste(stage, view, ~used, come > 0.5),
+        *_numbers(stage, view, used, solid),
+    )
+
+
+def _waste(stage: Stage, view: View, unused: Bool, come: Bool) -> tuple[Mark, ...]:
+    """What nobody asks for: hatched, unless the stage asks how much that is."""
+    palette, cells = stage.palette, view.strip.cells
+    if stage.asks:
+        return (Boxes(cells[unused], palette.cell, tip=_cell_tips(view, unused)),)
+    done, ahead = unused & come, unused & ~come
+    dim, dim_ground = palette.todo(palette.waste), palette.todo(palette.waste_ground)
+    return (
         Boxes(cells[done], palette.waste_ground, hatch=palette.waste, tip=_cell_tips(view, done)),
         Boxes(cells[ahead], dim_ground, hatch=dim, tip=_cell_tips(view, ahead)),
-        *_numbers(stage, view, used, solid),
     )
 
 
@@ -185,7 +195,12 @@ def _cell_tips(view: View, chosen: Bool) -> Tip:
 
 
 def _labels(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[Mark, ...]:
-    """The number of each transaction in the order of delivery, in words where there is room."""
+    """The number of each transaction in the order of delivery, in words where there is room.
+
+    Nothing while the stage asks: the last number would tell how many there are.
+    """
+    if stage.asks:
+        return ()
     palette, boxes, request = stage.palette, view.strip.boxes, view.request
     size, room = stage.text(14), float(boxes[:, 2].min())
     numbers = [str(turn) for turn in request.turn]
@@ -216,11 +231,14 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
     left = np.array([boxes[line == k, 0].min() for k in range(count)])
     right = np.array([(boxes[line == k, 0] + boxes[line == k, 2]).max() for k in range(count)])
     marks = [brackets(np.stack([left, right], axis=1), view.lines_y, size * 0.3, palette.faint)]
-    names = [_line_name(request, k, float(right[k] - left[k]), size) for k in range(count)]
+    name = _line_place if stage.asks else _line_name
+    names = [name(request, k, float(right[k] - left[k]), size) for k in range(count)]
     y = view.lines_y + size * 1.15
     if all(names):
         at = np.stack([(left + right) / 2, np.full(count, y)], axis=1).astype(np.float32)
         return *marks, Texts(at, tuple(names), palette.muted, size, "center")
+    if stage.asks:
+        return tuple(marks)
     first, last = float(boxes[0, 0]), float(boxes[-1, 0] + boxes[-1, 2])
     each = (
         tr("{count} in {n} different lines of 128 bytes",
@@ -233,10 +251,21 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
     return *marks, label((first + last) / 2, y, text, palette.muted, size, align="center")
 
 
+def _line_start(request: Request, line: int) -> str:
+    """Where a line begins."""
+    start = int(request.strip.start[request.line == line][0]) // 128 * 128
+    return f"{request.name} + {start:#06x}"
+
+
+def _line_place(request: Request, line: int, room: float, size: float) -> str:
+    """What a bracket says without a number that would tell how many lines there are."""
+    where = _line_start(request, line)
+    return first_fitting((f"{in_bytes(128)} · {where}", where), room - size * 0.3, size)
+
+
 def _line_name(request: Request, line: int, room: float, size: float) -> str:
     """What a bracket says, as long as there is room for."""
-    start = int(request.strip.start[request.line == line][0]) // 128 * 128
-    where, name = f"{request.name} + {start:#06x}", tr("line {n}", n=line)
+    where, name = _line_start(request, line), tr("line {n}", n=line)
     forms: tuple[str, ...] = (f"{name} · {in_bytes(128)} · {where}", f"{name} · {where}", name)
     parts = np.flatnonzero(request.line == line)
     if request.strip.size[parts].sum() > 128:

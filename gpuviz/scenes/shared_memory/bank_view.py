@@ -42,8 +42,11 @@ def board(stage: Stage, area: Rect, request: BankRequest, served: float,
           time: Timed | None = None) -> tuple[Mark, ...]:  # fmt: skip
     """Counters of the request under way, the conflict's cause, and one mark a wavefront.
 
-    `time` is how long the launch took, where a GPU has run it.
+    `time` is how long the launch took, where a GPU has run it. The room of all that stays empty
+    while the stage asks for it.
     """
+    if stage.asks:
+        return ()
     top, rest = area.above(stage.text(16) * 1.6)
     middle, low = rest.above(stage.text(14) * 1.5)
     marks = Rect(low.x, low.y + 2, low.width, low.height - 2)

@@ -52,11 +52,15 @@ def _panel(stage: Stage, area: Rect, space: str, load: Served, sent: float, turn
 
 
 def _head(stage: Stage, area: Rect, space: str, load: Served, turns: float) -> list[Mark]:
-    """The memory's name, how many turns are over, a mark for each."""
+    """The memory's name, how many turns are over, a mark for each; these two are kept back while
+    the stage asks for them.
+    """
     palette, size, y = stage.palette, stage.text(14), area.y + stage.text(14) * 0.6
     name = {"constant": tr("constant memory"), "shared": tr("shared memory"),
             "global": tr("global memory")}[space]  # fmt: skip
     done = tr("{done} of {all}", done=int(turns + 1e-6), all=load.counted)
+    if stage.asks:
+        return [label(area.x, y, name, palette.ink, size, bold=True)]
     x = area.x + text_width(tr("constant memory"), size, True) + size
     room = max(text_width(done, size, True), size * 9) + size
     color = palette.accent if turns < load.count else palette.good

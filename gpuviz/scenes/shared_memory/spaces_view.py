@@ -138,7 +138,10 @@ def _tip(space: Space) -> Callable[[int], str]:
 
 def _facts(stage: Stage, space: Space, slot: Rect, table: Rect, row: float, whole: bool,
            seen_now: tuple[bool, bool]) -> list[Mark]:  # fmt: skip
-    """Who sees a space, how long it lasts, what its requests take; once the tour is there."""
+    """Who sees a space, how long it lasts, what its requests take; once the tour is there.
+
+    What they take is kept back while the stage asks.
+    """
     seen, now = seen_now
     if not seen:
         return []
@@ -155,6 +158,8 @@ def _facts(stage: Stage, space: Space, slot: Rect, table: Rect, row: float, whol
     wide = slot.width + size * 0.4
     words = tuple(_narrow(cell, wide, size) for cell in cells)
     plain = Texts(at[:4], words[:4], palette.ink, size, "center")
+    if stage.asks:
+        return [*marks, plain]
     return [*marks, plain, Texts(at[4:], words[4:], palette.accent, size, "center", bold=True)]
 
 

@@ -84,6 +84,7 @@ def draw(stage: Stage, area: Rect, table: Table, filled: float, picked: int) -> 
     top, rest = area.above(tall)
     boxes = grid(Rect(top.x, top.y, top.width, tall - 4), rows, columns, 4.0)[:count]
     now = min(int(filled), count - 1)
+    filled = 0.0 if stage.asks else filled
     marks = _entries(stage, boxes, table, filled)
     chosen = boxes[(table.stride == picked) & (np.arange(count) < filled)]
     outline = boxes[now : now + 1] if filled < count else boxes[:0]
@@ -122,7 +123,10 @@ def _entries(stage: Stage, boxes: np.ndarray[tuple[int, int], np.dtype[np.float3
 
 
 def _words(stage: Stage, area: Rect, table: Table, now: int) -> tuple[Mark, ...]:
-    """The entry being filled as an equation, and what was published."""
+    """The entry being filled as an equation, and what was published; nothing while the stage asks.
+    """
+    if stage.asks:
+        return ()
     palette, size = stage.palette, stage.text(16)
     top, rest = area.above(size * 1.8)
     stride, count = int(table.stride[now]), int(table.count[now])

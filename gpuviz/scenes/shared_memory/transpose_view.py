@@ -163,7 +163,9 @@ def _request(stage: Stage, box: Rect, moves: Moves, tile: Tile, first: float,
     boxes = moves.first.boxes[:seen]
     if len(boxes):
         waste = _wasted(boxes, cells, tile.columns)
-        marks.append(Boxes(_rects(box, waste, pitch), palette.waste_ground, hatch=palette.waste))
+        if not stage.asks:
+            marks.append(Boxes(_rects(box, waste, pitch), palette.waste_ground,
+                               hatch=palette.waste))  # fmt: skip
         marks.append(Boxes(_rects(box, boxes, pitch), stroke=palette.accent,
                            stroke_width=1.5 if pitch[1] >= 8 else 1.0))  # fmt: skip
     else:
@@ -195,7 +197,9 @@ def _rects(box: Rect, places: I64, pitch: tuple[float, float]) -> F32:
 
 
 def _counts(stage: Stage, area: Rect, block: Block, name: str, now: Now) -> list[Mark]:
-    """What the watched requests at a tile cost, side by side."""
+    """What the watched requests at a tile cost, side by side; nothing while the stage asks."""
+    if stage.asks:
+        return []
     palette, size = stage.palette, stage.text(14)
     kinds = {"in": ("read",), "tile": ("put", "get"), "out": ("write",)}[name]
     ones = [block.moves[kind].first for kind in kinds]

@@ -61,7 +61,14 @@ class Quantity:
 
 def draw(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int],
          shown: float) -> tuple[Mark, ...]:  # fmt: skip
-    """The map with so many of its columns filled, and everything beside it."""
+    """The map with so many of its columns filled, and everything beside it.
+
+    It is empty while the stage asks what it tells.
+    """
+    if stage.asks:
+        cells = _lay_out(stage, area)[0]
+        empty = painted(cells, _fill(stage, what, 0.0), None)
+        return empty, *_picked(stage, cells, shape), *_axes(stage, cells)
     cells, rest = _lay_out(stage, area)
     fill = _fill(stage, what, shown)
     return (

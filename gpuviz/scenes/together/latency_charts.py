@@ -78,7 +78,7 @@ def needed(stage: Stage, area: Rect, one: Latency, variants: tuple[Variant, ...]
     marks: list[Mark] = [*axes(stage, plot)]
     marks.append(line(plot, shown, one.wait / (shown * one.cycles), palette.accent,
                       3 * stage.scale))  # fmt: skip
-    if share * 1.5 >= 1:
+    if share * 1.5 >= 1 and not stage.asks:
         marks += _regions(stage, plot, one)
         marks += _kernels(stage, plot, one, variants)
     return tuple(marks)

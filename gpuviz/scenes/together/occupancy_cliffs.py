@@ -17,7 +17,8 @@ _KIB = 1024
 
 def cliffs(stage: Stage, area: Rect, fit: Fit, sweeps: tuple[Sweep, ...], share: float
            ) -> tuple[Mark, ...]:  # fmt: skip
-    """The three curves, drawn as far as `share` goes."""
+    """The three curves, drawn as far as `share` goes; only their axes while the stage asks."""
+    share = 0.0 if stage.asks else share
     gap = stage.text(14) * 1.2
     narrow = area.width < 700 * stage.scale and area.height > 360 * stage.scale
     parts = area.rows(len(sweeps), gap * 0.5) if narrow else area.columns(len(sweeps), gap)

@@ -50,7 +50,7 @@ def _row(stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: flo
         return marks
     marks += _cells(stage, bar, one)
     marks += _filled(stage, bar, one, fit, arrived)
-    if tried > 0:
+    if tried > 0 and not stage.asks:
         marks += _tried(stage, bar, row.right, fit, one, tried)
     line = np.array([[[bar.right, bar.y - 3], [bar.right, bar.bottom + 3]]], np.float32)
     return [*marks, Lines(line, stage.palette.ink, 2.0)]
@@ -58,9 +58,13 @@ def _row(stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: flo
 
 def _words(stage: Stage, area: Rect, fit: Fit, one: Slots, blocks: int, tried: float
            ) -> list[Mark]:  # fmt: skip
-    """Name, used of capacity, and how many blocks there is room for."""
+    """Name, used of capacity, and how many blocks there is room for; the name alone while the
+    stage asks.
+    """
     palette, size = stage.palette, stage.text(14)
     y = area.y + size * 0.55
+    if stage.asks:
+        return [label(area.x, y, one.name, palette.ink, size, bold=True)]
     limits = one.id in fit.limiters and tried > 0
     room = _room(one, limits)
     marks: list[Mark] = [

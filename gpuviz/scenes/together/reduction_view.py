@@ -196,7 +196,12 @@ def _tips(rounds: Rounds, number: int, chosen: Bool) -> Tip:
 
 def _bar(stage: Stage, chart: Chart, number: int, one: Round, progress: float
          ) -> tuple[Mark, ...]:  # fmt: skip
-    """Lanes at work, solid, of those that the warps have, hatched; and the wavefronts."""
+    """Lanes at work, solid, of those that the warps have, hatched; and the wavefronts.
+
+    Nothing while the stage asks how many these are.
+    """
+    if stage.asks:
+        return ()
     palette, size, cell = stage.palette, stage.text(14), chart.cells[number][0]
     y, tall = float(cell[1] + cell[3] / 2), float(cell[3])
     each = chart.bars.width / chart.rounds.places
