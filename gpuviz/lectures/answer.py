@@ -12,6 +12,7 @@ from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.plain import CONFLICTS, TIME
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
+from gpuviz.scenes.compare import SIDES
 from gpuviz.words import tr
 
 Runs = Mapping[str, Run]
@@ -35,7 +36,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Figure:
-    """A count of one run, or its time in microseconds, for the line below a picture."""
+    """A count of one run, or its time in microseconds, for the line below a picture.
+
+    `run` is "" where there is only one.
+    """
 
     label: str
     run: str
@@ -72,8 +76,17 @@ def run_of(wanted: str, runs: Runs) -> str:
 
 def figures(keys: tuple[str, ...], runs: Runs, measured: Measurements) -> tuple[Figure, ...]:
     """The counts of a slide, of every run that has them."""
-    return tuple(_figure(key, name, run, measured.get(name))
+    names = _short(tuple(runs))
+    return tuple(_figure(key, names[name], run, measured.get(name))
                  for key in keys for name, run in runs.items())
+
+
+def _short(keys: tuple[str, ...]) -> dict[str, str]:
+    """The names of runs as far as they tell them apart: "A" of "A copy" beside "B copy"."""
+    if len(keys) == 1:
+        return {keys[0]: ""}
+    sides = len({key[1:] for key in keys}) == 1 and {key[0] for key in keys} == set(SIDES)
+    return {key: key[0] if sides else key for key in keys}
 
 
 def label(key: str, sectors: bool = True) -> str:

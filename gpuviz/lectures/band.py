@@ -16,7 +16,9 @@ from gpuviz.runners.measurement import Measurement
 from gpuviz.words import tr
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
+_SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
 _LETTERS = "ABCDEFGHIJ"
+_Number = tuple[str, str, Measurement | None]  # as it is shown, its badge, what measured it
 
 
 def height(stage: Stage, numbers: bool, question: bool) -> float:
@@ -33,8 +35,8 @@ def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer 
     texts = [shown(g) if isinstance(g, int | float) else g for g in guesses]
     told = _told(stage, row, answer) if answer is not None else ()
     gap = size * 0.6
-    widest = max(text_width(text, size, True) for text in texts) + size * 3.2
-    box = min(widest, (row.width * (0.62 if told else 1.0) - gap * len(texts)) / len(texts))
+    widest = max(text_width(text, size, True) for text in texts) + size * 5
+    box = min(widest, row.width * _SHARE / len(texts) - gap)
     marks: list[Mark] = []
     for number, text in enumerate(texts):
         right = answer is not None and number == answer.right
@@ -54,22 +56,38 @@ def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer 
 
 def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
     """The answer and where it is from, at the right end of the row."""
-    size, palette = stage.text(16), stage.palette
+    size = stage.text(16)
     middle, x = row.y + row.height * 0.43, row.right
-    marks: list[Mark] = []
-    parts: list[tuple[str, str, Measurement | None]] = [
-        (f"{shown(answer.value)} {answer.unit}", tr(BADGES["model"]), None)]
+    number = shown(answer.value)
+    model = tr(BADGES["model"])
+    parts: list[_Number] = [(number, model, None)]
     if answer.measured is not None and answer.origin is not None:
         parts.append((shown(answer.measured), _word(answer.origin), answer.origin))
-    for text, word, origin in reversed(parts):
-        pill = text_width(word, stage.text(13)) + stage.text(13) * 1.2
-        color = palette.good if origin is not None else palette.accent
-        x -= pill
-        marks += badge(stage, x, middle, word, color)
-        x -= text_width(text, size, True) + size * 0.5
-        marks.append(label(x, middle, text, palette.ink, size, True))
-        x -= size
+    room = row.width * (1 - _SHARE) - sum(_width(stage, part) for part in parts)
+    parts[0] = (first_fitting((f"{number} {answer.unit}", number), room + text_width(
+        number, size, True), size, True) or number, model, None)
+    marks: list[Mark] = []
+    for part in reversed(parts):
+        x -= _width(stage, part)
+        marks += _number(stage, x, middle, part)
     return tuple(marks)
+
+
+def _width(stage: Stage, part: _Number) -> float:
+    """What a number and its badge take, with the space behind them."""
+    small = stage.text(13)
+    return (text_width(part[0], stage.text(16), True) + text_width(part[1], small) + small * 1.2
+            + stage.text(16) * 1.3)
+
+
+def _number(stage: Stage, x: float, middle: float, part: _Number) -> tuple[Mark, ...]:
+    """A number and where it is from, from x on."""
+    text, word, origin = part
+    size, palette = stage.text(16), stage.palette
+    color = palette.good if origin is not None else palette.accent
+    behind = x + text_width(text, size, True) + size * 0.4
+    return (label(x, middle, text, palette.ink, size, True),
+            *badge(stage, behind, middle, word, color))
 
 
 def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, ...]:
@@ -79,19 +97,16 @@ def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, .
     small, middle, x = stage.text(13), row.y + row.height / 2, row.x
     marks: list[Mark] = []
     for name, group in groupby(found, key=lambda figure: figure.label):
-        text = f"{name}:"
-        if x + text_width(text, size) > row.right - size * 6:
-            break  # what does not fit is left to the speaker
+        text, parts = f"{name}:", [part for figure in group for part in _values(figure)]
+        wide = text_width(text, size) + size * 0.5
+        if not parts or x + wide + sum(_width(stage, part) for part in parts) > row.right + size:
+            continue  # what does not fit is left out: half a number is worse than none
         marks.append(label(x, middle, text, palette.muted, size))
-        x += text_width(text, size) + size * 0.5
-        for figure in group:
-            for said, word, origin in _values(figure):
-                marks.append(label(x, middle, said, palette.ink, size, True))
-                x += text_width(said, size, True) + size * 0.4
-                marks += badge(stage, x, middle, word,
-                               palette.good if origin is not None else palette.accent)
-                x += text_width(word, small) + small * 1.2 + size * 0.8
-        x += size
+        x += wide
+        for part in parts:
+            marks += _number(stage, x, middle, part)
+            x += _width(stage, part)
+        x += size * 0.7
     origins = (f.origin for f in found if f.measured is not None)
     origin = next((one for one in origins if one is not None), None)
     if origin is not None:
@@ -101,10 +116,10 @@ def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, .
     return tuple(marks)
 
 
-def _values(figure: Figure) -> list[tuple[str, str, Measurement | None]]:
+def _values(figure: Figure) -> list[_Number]:
     """A run's numbers with their badges; those that there are not are left out."""
-    run = f"{figure.run} " if figure.run[:2] in ("A ", "B ") else ""
-    found: list[tuple[str, str, Measurement | None]] = []
+    run = f"{figure.run} " if figure.run else ""
+    found: list[_Number] = []
     if figure.predicted is not None:
         found.append((run + shown(figure.predicted), tr(BADGES["model"]), None))
     if figure.measured is not None and figure.origin is not None:

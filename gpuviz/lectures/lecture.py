@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gpuviz.errors import InputError
+from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
+from gpuviz.words import tr
 
 SUFFIX = ".gpuviz-lecture"
 Per = Literal["request", "launch"]
@@ -86,8 +88,13 @@ class Slide:
 
     @property
     def name(self) -> str:
-        """Its title, or what it shows."""
-        return self.title or (self.view.lesson if self.view is not None else "")
+        """Its title, or that of its lesson, or what is wrong with it."""
+        if self.title or self.view is None:
+            return self.title or next(map(str, self.problems), "")
+        try:
+            return tr(lesson_for(self.view).title)
+        except InputError:  # a kernel's file that went away meanwhile
+            return self.view.lesson
 
 
 @dataclass(frozen=True)

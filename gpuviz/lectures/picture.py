@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpuviz.draw.heading import heading, label
-from gpuviz.draw.layout import Rect, wrap
+from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures import band
@@ -19,6 +19,7 @@ from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
 
 _CLOSE = 1e-6
+_LINE = 1.5  # from one line of words to the next, in their size
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +69,23 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
 
 def _words(shown: Shown, given: Stage) -> Frame:
     """A slide of words, or what is said while there is no story."""
-    stage, slide = given.roomy(), shown.slide
-    size = stage.text(24)
-    head, area = heading(stage, slide.name, shown.trouble)
-    marks: list[Mark] = [*head]
-    y = area.y + size
-    for paragraph in slide.words.split("\n"):
-        for line in wrap(paragraph, area.width * 0.9, size) or ("",):
-            marks.append(label(area.x, y, line, stage.palette.ink, size))
-            y += size * 1.45
-        y += size * 0.35
+    stage = given.roomy()
+    if not shown.slide.words:
+        head, _ = heading(stage, shown.slide.name, shown.trouble)
+        return stage.frame(*head)
+    margin = stage.width * 0.08
+    width, size = stage.width - 2 * margin, stage.text(24)
+    large = fit_size(shown.slide.title, width, stage.text(38), size, bold=True)
+    title = wrap(shown.slide.title, width, large, bold=True)
+    lines = [line for paragraph in shown.slide.words.split("\n")
+             for line in wrap(paragraph, width, size) or ("",)]
+    gap = large * 0.6 if title else 0.0
+    y = max((stage.height - len(title) * large * _LINE - gap - len(lines) * size * _LINE) / 2, size)
+    marks: list[Mark] = []
+    for line in title:
+        marks.append(label(margin, y + large * _LINE / 2, line, stage.palette.ink, large, True))
+        y += large * _LINE
+    for number, line in enumerate(lines, 1):
+        middle = y + gap + (number - 0.5) * size * _LINE
+        marks.append(label(margin, middle, line, stage.palette.ink, size))
     return stage.frame(*marks)

@@ -28,6 +28,11 @@ QLabel[role="badge"] { color: $muted; border: 1px solid $border; border-radius: 
     padding: 1px 6px; font-size: ${small}px; }
 QLabel[role="remark"] { color: $warn; font-size: ${small}px; padding: 0 12px; }
 QLabel[role="value"] { font-weight: 600; }
+QLabel[role="clock"] { font-size: ${huge}px; font-weight: 600; }
+QLabel[role="clock"][late="true"] { color: $warn; }
+QWidget#speaker { background: $panel; }
+QPlainTextEdit#notes { background: $ground; border: 1px solid $hair; border-radius: 6px;
+    padding: 10px; font-size: ${notes}px; }
 
 QFrame#toolbar { background: $panel; border-bottom: 1px solid $hair; }
 QFrame#status { background: $panel; border-top: 1px solid $hair; }
@@ -120,6 +125,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 """)
 
 _SIZES = {"text": 13, "small": 12, "large": 16, "pad": 5, "wide": 11, "hairpad": 3, "badge": 8,
+          "huge": 24, "notes": 18,
           "chevron": 22, "slider": 20, "menu": 26}  # fmt: skip
 
 

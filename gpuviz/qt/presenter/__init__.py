@@ -1,0 +1,1 @@
+"""Showing a lecture: the class sees the screen, the speaker the notes."""

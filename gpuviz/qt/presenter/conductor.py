@@ -1,0 +1,191 @@
+"""Leads through a lecture: which slide, which cue, and what is known of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.errors import InputError
+from gpuviz.lectures.answer import answer, figures
+from gpuviz.lectures.cues import Cue, cues
+from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.picture import Shown
+from gpuviz.qt.playing.player import Player
+from gpuviz.qt.presenter.measuring import Measuring
+from gpuviz.qt.presenter.preparing import Preparing
+from gpuviz.scenes import SCENES
+
+Blank = Literal["", "black", "white"]
+_LATE = 10**6  # a cue behind all others
+
+
+class Conductor(QObject):
+    """Every way to move ends in a slide and one of its cues; the player is the clock.
+
+    Signals
+    -------
+    moved : another slide or cue is shown
+    changed : the picture is another one, though the place is the same
+    blanked : the screen went blank, or came back
+    over : the speaker went on after the last slide
+    """
+
+    moved = Signal()
+    changed = Signal()
+    blanked = Signal()
+    over = Signal()
+
+    def __init__(self, lecture: Lecture, preparing: Preparing, measuring: Measuring,
+                 parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.lecture = lecture
+        self.player = Player(SCENES[0], self)
+        self.blank: Blank = ""
+        self._preparing, self._measuring = preparing, measuring
+        self._slide = self._cue = 0
+        self._shown = Shown(lecture.slides[0])
+        preparing.changed.connect(self._arrive)
+        measuring.changed.connect(self._tell)
+        self.player.t_changed.connect(self._tick)
+
+    @property
+    def slide(self) -> int:
+        """The number of the slide shown, from 0."""
+        return self._slide
+
+    @property
+    def cue(self) -> Cue:
+        """The cue shown."""
+        return self.cues[min(self._cue, len(self.cues) - 1)]
+
+    @property
+    def cues(self) -> tuple[Cue, ...]:
+        """Those of the slide."""
+        return cues(self._shown.slide, self._shown.story)
+
+    @property
+    def shown(self) -> Shown:
+        """What the picture is made of."""
+        return self._shown
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The number of the slide and that of its cue."""
+        return self._slide, min(self._cue, len(self.cues) - 1)
+
+    def start(self, slide: int = 0) -> None:
+        """Show a slide, or the next one that can be shown."""
+        self._enter(self._playable(slide, 1), 0)
+
+    def forward(self) -> None:
+        """To the end of what is being played; else the next cue, the next slide, the end."""
+        if self.player.state.playing:
+            self.player.pause()
+            self.player.seek(self.cue.end)
+        elif self._cue + 1 < len(self.cues):
+            self._show(self._cue + 1)
+        else:
+            following = self._playable(self._slide + 1, 1)
+            if following > self._slide:
+                self._enter(following, 0)
+            else:
+                self.over.emit()
+
+    def back(self) -> None:
+        """The cue before, at its end; the slide before, at its end."""
+        if self._cue > 0:
+            self._show(min(self._cue, len(self.cues) - 1) - 1, still=True)
+        else:
+            before = self._playable(self._slide - 1, -1)
+            if before < self._slide:
+                self._enter(before, _LATE)
+
+    def go(self, slide: int) -> None:
+        """The beginning of a slide; one there is not is no slide to go to."""
+        if 0 <= slide < len(self.lecture.slides):
+            self._enter(self._playable(slide, 1), 0)
+
+    def following(self) -> tuple[Shown, Cue] | None:
+        """What comes after the cue shown, None after the last."""
+        if self._cue + 1 < len(self.cues):
+            return self._shown, self.cues[self._cue + 1]
+        slide = self._playable(self._slide + 1, 1)
+        if slide <= self._slide:
+            return None
+        shown = self._known(slide)
+        return shown, cues(shown.slide, shown.story)[0]
+
+    def set_blank(self, blank: Blank) -> None:
+        """Show nothing but a colour, or the picture again when that is shown already."""
+        self.blank = "" if blank == self.blank else blank
+        self.player.pause()
+        self.blanked.emit()
+
+    def close(self) -> None:
+        """Stop the clock."""
+        self.player.pause()
+
+    def _playable(self, slide: int, way: int) -> int:
+        """The nearest slide in a direction that has something to show; where it is, if none has."""
+        slides = self.lecture.slides
+        while 0 <= slide < len(slides):
+            if slides[slide].playable:
+                return slide
+            slide += way
+        return self._slide
+
+    def _enter(self, slide: int, cue: int) -> None:
+        self._slide = slide
+        self._preparing.need(slide)
+        self._measuring.show(self._preparing.showing(slide))
+        self._shown = self._known(slide)
+        if self._shown.story is not None:
+            self.player.tell(self._shown.story)
+        else:
+            self.player.forget()
+        self._show(min(cue, len(self.cues) - 1), still=cue > 0)
+
+    def _show(self, cue: int, still: bool = False) -> None:
+        """Begin a cue; one that is gone back to stands at its end."""
+        if self.blank:
+            self.set_blank("")
+        self._cue = cue
+        now = self.cue
+        self.player.pause()
+        self.player.seek(now.end if still else now.start)
+        if now.moves and not still:
+            self.player.toggle()
+        self.moved.emit()
+
+    def _tick(self, t: float) -> None:
+        """A cue ends where the next one begins."""
+        if self.player.state.playing and t >= self.cue.end:
+            self.player.pause()
+            self.player.seek(self.cue.end)
+
+    def _arrive(self, number: int) -> None:
+        """A slide is ready: if it is waited for it begins."""
+        if number == self._slide and self._shown.story is None:
+            self._enter(number, self._cue)
+        else:
+            self.moved.emit()  # what comes next may be another picture
+
+    def _tell(self) -> None:
+        """New measurements of what is shown."""
+        self._shown = self._known(self._slide)
+        self.changed.emit()
+
+    def _known(self, number: int) -> Shown:
+        """A slide with everything that is known of it."""
+        slide, made = self.lecture.slides[number], self._preparing.showing(number)
+        if made is None:
+            return Shown(slide, trouble=self._preparing.why_not(number))
+        measured = self._measuring.of(made)
+        found, trouble = None, ""
+        if slide.question is not None:
+            try:
+                found = answer(slide.question, made.runs, measured)
+            except InputError as error:
+                trouble = str(error)
+        return Shown(slide, made.story, found, figures(slide.numbers, made.runs, measured), trouble)

@@ -1,0 +1,47 @@
+"""The keys of a lecture, those of remote clickers among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt
+
+from gpuviz.words import later
+
+_K = Qt.Key
+KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
+    "forward": (_K.Key_Space, _K.Key_Right, _K.Key_Down, _K.Key_PageDown, _K.Key_Return,
+                _K.Key_Enter, _K.Key_N),
+    "back": (_K.Key_Left, _K.Key_Up, _K.Key_PageUp, _K.Key_Backspace, _K.Key_P),
+    "first": (_K.Key_Home,),
+    "last": (_K.Key_End,),
+    "black": (_K.Key_B, _K.Key_Period),
+    "white": (_K.Key_W, _K.Key_Comma),
+    "laser": (_K.Key_L,),
+    "lens": (_K.Key_Z,),
+    "larger": (_K.Key_Plus, _K.Key_Equal),
+    "smaller": (_K.Key_Minus,),
+    "measure": (_K.Key_M,),
+    "speaker": (_K.Key_S,),
+    "full": (_K.Key_F, _K.Key_F5),
+    "leave": (_K.Key_Escape,),
+}  # fmt: skip
+# What the speaker is told of them.
+WORDS = (
+    ("Space → PageDown", later("next")), ("← PageUp", later("back")),
+    ("1 2 3 …", later("slide")), ("B  W", later("black, white")), ("L", later("laser")),
+    ("Z", later("lens")), ("+  −", later("letters")), ("M", later("measure again")),
+    ("S", later("notes")), ("F", later("full screen")), ("Esc", later("end")),
+)  # fmt: skip
+_ACTS = {key: act for act, keys in KEYS.items() for key in keys}
+
+
+def act_of(key: int) -> str:
+    """What a key does, "" for nothing."""
+    return _ACTS.get(Qt.Key(key), "")
+
+
+def digit_of(key: int) -> int | None:
+    """The digit of a number key."""
+    number = key - _K.Key_0
+    return number if 0 <= number <= 9 else None

@@ -1,0 +1,110 @@
+"""Performs the slides of a lecture ahead of the speaker, the one that is needed first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.errors import Error
+from gpuviz.export.performed import lesson_for
+from gpuviz.export.provenance import Provenance
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.running.showing import Showing, showing
+from gpuviz.qt.running.worker import Failure, Job, Perform, Performer, Variant, failure_of
+from gpuviz.runners.base import Level
+
+
+class Preparing(QObject):
+    """Keeps what was performed until the lecture is over.
+
+    Signals
+    -------
+    changed : the number of a slide that is ready now, or will not be
+    """
+
+    changed = Signal(int)
+
+    def __init__(self, lecture: Lecture, perform: Perform, parent: QObject | None = None,
+                 known: Mapping[int, Showing] | None = None) -> None:
+        super().__init__(parent)
+        self._slides = lecture.slides
+        self._done: dict[int, Showing] = dict(known or {})
+        self._why_not: dict[int, str] = {}
+        self._under_way: int | None = None
+        self._needed = 0
+        self._performer = Performer(perform, self)
+        self._performer.performed.connect(self._take)
+        self._performer.failed.connect(self._fail)
+
+    def showing(self, number: int) -> Showing | None:
+        """What was performed of a slide, None while there is nothing."""
+        return self._done.get(number)
+
+    def why_not(self, number: int) -> str:
+        """Why a slide cannot be performed, "" while that is not known."""
+        return self._why_not.get(number, "")
+
+    def need(self, number: int) -> None:
+        """This slide is wanted now; those behind it come next, then those before it."""
+        self._needed = number
+        if self._under_way is None or (self._missing(number) and self._under_way != number):
+            self._go_on()
+
+    def close(self) -> None:
+        """Stop what is under way."""
+        self._performer.close()
+
+    def _missing(self, number: int) -> bool:
+        wanted = 0 <= number < len(self._slides) and self._slides[number].view is not None
+        return wanted and number not in self._done and number not in self._why_not
+
+    def _go_on(self) -> None:
+        """Ask for the next one that is missing."""
+        self._under_way = None
+        count = len(self._slides)
+        order = (*range(self._needed, count), *range(self._needed))
+        for number in order:
+            if self._missing(number) and self._ask(number):
+                return
+
+    def _ask(self, number: int) -> bool:
+        """Begin with a slide; False when it cannot even be begun with."""
+        try:
+            variants = variants_of(self._slides[number])
+        except Error as error:  # a kernel's file that went away meanwhile
+            self._why_not[number] = failure_of(error).message
+            self.changed.emit(number)
+            return False
+        self._under_way = number
+        self._performer.ask(Job(variants))
+        return True
+
+    def _take(self, job: Job, performances: object) -> None:
+        number = self._under_way
+        if number is None or job.variants != variants_of(self._slides[number]):
+            return
+        assert isinstance(performances, tuple)
+        self._done[number] = showing(job.variants, performances)
+        self._go_on()
+        self.changed.emit(number)
+
+    def _fail(self, job: Job, failure: Failure) -> None:
+        number = self._under_way
+        if number is not None:
+            self._why_not[number] = failure.message
+            self._go_on()
+            self.changed.emit(number)
+
+
+def variants_of(slide: Slide) -> tuple[Variant, ...]:
+    """What is to be performed for a slide: one variant, or two to compare."""
+    assert slide.view is not None
+    view: Provenance = slide.view
+    lesson, level = lesson_for(view), cast(Level, view.level)
+    a = Variant(lesson, dict(view.values), view.arch, level)
+    if not view.compared:
+        return (a,)
+    values = {**view.values, **view.compare_values}
+    return a, Variant(lesson, values, view.compare_arch or view.arch, level)

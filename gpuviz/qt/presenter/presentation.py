@@ -1,0 +1,186 @@
+"""A lecture being given: the screen, the speaker's window, and the keys of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QScreen
+
+from gpuviz.draw.palette import THEMES
+from gpuviz.errors import InputError
+from gpuviz.lectures.lecture import Lecture
+from gpuviz.qt.look.theme import Look
+from gpuviz.qt.presenter.conductor import Conductor
+from gpuviz.qt.presenter.keys import act_of, digit_of
+from gpuviz.qt.presenter.measuring import Measuring
+from gpuviz.qt.presenter.preparing import Preparing
+from gpuviz.qt.presenter.screen import Screen
+from gpuviz.qt.presenter.speaker import Speaker
+from gpuviz.qt.running.meter import Meter, Sources
+from gpuviz.qt.running.showing import Showing
+from gpuviz.qt.running.worker import Perform
+
+THEME = "light"
+SCALES = (1.0, 1.15, 1.3, 1.5, 1.75)
+DIGITS_MS = 700  # after which a number that was typed is gone to
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The screens of the class and of the speaker; the same one when there is only one."""
+
+    audience: QScreen
+    speaker: QScreen
+
+    @property
+    def one(self) -> bool:
+        """Whether both share a screen."""
+        return self.audience is self.speaker
+
+
+def places() -> Places:
+    """The speaker keeps the primary screen; the class gets another one if there is any."""
+    primary = QGuiApplication.primaryScreen()
+    others = [screen for screen in QGuiApplication.screens() if screen is not primary]
+    return Places(others[0] if others else primary, primary)
+
+
+class Presentation(QObject):
+    """Begins with `start`; ends by Esc, by closing the screen, or behind the last slide.
+
+    Signals
+    -------
+    ended : it is over, on the slide of this number
+    """
+
+    ended = Signal(int)
+
+    def __init__(self, lecture: Lecture, perform: Perform, sources: Sources,
+                 parent: QObject | None = None, known: Mapping[int, Showing] | None = None) -> None:
+        super().__init__(parent)
+        if not any(slide.playable for slide in lecture.slides):
+            raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
+        self._scale = SCALES[1]
+        self._typed = ""
+        self._over = False
+        self.preparing = Preparing(lecture, perform, self, known)
+        self.measuring = Measuring(Meter(sources, self), self)
+        self.conductor = Conductor(lecture, self.preparing, self.measuring, self)
+        self.screen = Screen(self.conductor, self._look())
+        self.speaker = Speaker(self.conductor, self.screen)
+        self._acts = self._acting()
+        self._digits = QTimer(self)
+        self._digits.setSingleShot(True)
+        self._digits.setInterval(DIGITS_MS)
+        self._digits.timeout.connect(self._go_to_typed)
+        for window in (self.screen, self.speaker):
+            window.pressed.connect(self.press)
+        self.speaker.chosen.connect(self.conductor.go)
+        self.speaker.asked.connect(self._do)
+        self.screen.closed.connect(self.close)
+        self.measuring.said.connect(self.speaker.say)
+
+    def start(self, slide: int = 0) -> None:
+        """Show both windows, each on its screen, and the first slide."""
+        where = places()
+        self.screen.setGeometry(where.audience.geometry())
+        self.screen.showFullScreen()
+        if not where.one:
+            self.speaker.move(where.speaker.availableGeometry().topLeft())
+            self.speaker.showMaximized()
+        self.screen.activateWindow()
+        self.screen.setFocus()
+        self.conductor.start(slide)
+        self.measuring.look()
+
+    def press(self, key: int) -> None:
+        """A key of either window."""
+        digit = digit_of(key)
+        if digit is not None:
+            self._type(digit)
+        elif self._typed and act_of(key) == "forward":
+            self._go_to_typed()
+        else:
+            self._do(act_of(key))
+
+    def close(self) -> None:
+        """End it; closing what is closed already does nothing."""
+        if self._over:
+            return
+        self._over = True
+        self._digits.stop()
+        self.conductor.close()
+        self.preparing.close()
+        self.measuring.close()
+        self.speaker.close()
+        self.screen.close()
+        self.ended.emit(self.conductor.slide)
+
+    def _acting(self) -> dict[str, Callable[[], object]]:
+        conductor, screen = self.conductor, self.screen
+        return {
+            "forward": conductor.forward,
+            "back": conductor.back,
+            "first": partial(conductor.go, 0),
+            "last": partial(conductor.go, len(conductor.lecture.slides) - 1),
+            "black": partial(conductor.set_blank, "black"),
+            "white": partial(conductor.set_blank, "white"),
+            "laser": partial(screen.set_tool, "laser"),
+            "lens": partial(screen.set_tool, "lens"),
+            "larger": partial(self._zoom, 1),
+            "smaller": partial(self._zoom, -1),
+            "measure": self.measuring.again,
+            "speaker": self._toggle_speaker,
+            "full": self._toggle_full,
+            "leave": self._leave,
+        }
+
+    def _do(self, act: str) -> None:
+        if act:
+            self._acts[act]()
+
+    def _type(self, digit: int) -> None:
+        """A number is gone to at once when no longer one could be meant."""
+        self._typed += str(digit)
+        if int(self._typed) * 10 > len(self.conductor.lecture.slides):
+            self._go_to_typed()
+        else:
+            self._digits.start()
+
+    def _go_to_typed(self) -> None:
+        self._digits.stop()
+        typed, self._typed = self._typed, ""
+        if typed:
+            self.conductor.go(int(typed) - 1)
+
+    def _zoom(self, way: int) -> None:
+        index = min(max(SCALES.index(self._scale) + way, 0), len(SCALES) - 1)
+        self._scale = SCALES[index]
+        self.screen.set_look(self._look())
+        self.speaker.refresh()
+
+    def _look(self) -> Look:
+        return Look(THEMES[THEME], self._scale)
+
+    def _toggle_speaker(self) -> None:
+        self.speaker.setVisible(not self.speaker.isVisible())
+        if self.speaker.isVisible():
+            self.speaker.raise_()
+
+    def _toggle_full(self) -> None:
+        if self.screen.isFullScreen():
+            self.screen.showNormal()
+        else:
+            self.screen.showFullScreen()
+
+    def _leave(self) -> None:
+        """What is switched on goes first, the lecture last."""
+        if self.conductor.blank:
+            self.conductor.set_blank(self.conductor.blank)
+        elif self.screen.tool:
+            self.screen.set_tool(self.screen.tool)
+        else:
+            self.close()

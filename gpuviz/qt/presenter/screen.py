@@ -1,0 +1,150 @@
+"""What the class sees: the picture of the cue, and nothing else."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
+from gpuviz.lectures.picture import frame
+from gpuviz.qt.look.theme import Look
+from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.presenter.conductor import Conductor
+from gpuviz.qt.presenter.pointer import ZOOMS, Tool, paint_tool
+from gpuviz.words import tr
+
+_BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
+_REST_MS = 2000  # after which a pointer that does not move is hidden
+
+
+class Screen(QWidget):
+    """Paints `lectures.picture.frame`. Keeps the last good picture when one cannot be made.
+
+    Signals
+    -------
+    pressed : a key, as Qt names it
+    closed : the window was closed
+    """
+
+    pressed = Signal(int)
+    closed = Signal()
+
+    def __init__(self, conductor: Conductor, look: Look) -> None:
+        super().__init__()
+        self._conductor, self._look = conductor, look
+        self._frame: Frame | None = None
+        self._fresh = False
+        self._at = QPointF(-1e6, -1e6)
+        self.tool: Tool = ""
+        self.zoom = ZOOMS[1]
+        self.trouble = ""
+        self.setWindowTitle(conductor.lecture.title)
+        self.setAccessibleName(tr("Screen for the class"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(640, 360)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._show_cursor)
+        for signal in (conductor.moved, conductor.changed, conductor.blanked):
+            signal.connect(self.refresh)
+        conductor.player.t_changed.connect(self.refresh)
+        self._show_cursor()
+
+    @property
+    def frame(self) -> Frame | None:
+        """The picture shown, without what follows the mouse."""
+        return self._frame
+
+    def set_look(self, look: Look) -> None:
+        """Other colours, or larger letters."""
+        self._look = look
+        self.refresh()
+
+    def set_tool(self, tool: Tool) -> None:
+        """Let this follow the mouse; nothing when it does already."""
+        self.tool = "" if tool == self.tool else tool
+        self._show_cursor()
+        self.update()
+
+    def refresh(self, *_: object) -> None:
+        """Make a new picture at the next painting."""
+        self._fresh = False
+        self.update()
+
+    def stage(self) -> Stage:
+        """The stage of this widget's size."""
+        return Stage(float(self.width()), float(self.height()), self._look.palette,
+                     self._look.scale)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, or a colour."""
+        painter = QPainter(self)
+        if self._conductor.blank:
+            painter.fillRect(self.rect(), _BLANK[self._conductor.blank])
+            return
+        if not self._fresh:
+            self._make()
+        if self._frame is None:
+            painter.fillRect(self.rect(), self._look.color("ground"))
+            return
+        paint(painter, self._frame)
+        paint_tool(painter, self.tool, self._frame, self._at, self.zoom, self._look)
+
+    def _make(self) -> None:
+        self._fresh = True
+        conductor = self._conductor
+        try:
+            self._frame = frame(conductor.shown, conductor.cue, conductor.player.t, self.stage())
+        except Exception as error:  # a lesson's mistake must not stop a lecture
+            self.trouble = f"{type(error).__name__}: {error}"
+            return
+        self.setAccessibleDescription(conductor.shown.slide.name)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Another size is another picture."""
+        self.refresh()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys are the presentation's."""
+        self.pressed.emit(event.key())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click goes on, as remote controls have it; the other button goes back."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        self.pressed.emit(Qt.Key.Key_Space if left else Qt.Key.Key_Left)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The tool follows."""
+        self._at = event.position()
+        self._rest.start()
+        if self.tool:
+            self.update()
+        else:
+            self.unsetCursor()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The wheel enlarges what the lens shows."""
+        if self.tool == "lens" and event.angleDelta().y():
+            way = 1 if event.angleDelta().y() > 0 else -1
+            index = min(max(ZOOMS.index(self.zoom) + way, 0), len(ZOOMS) - 1)
+            self.zoom = ZOOMS[index]
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Without the mouse there is nothing to follow it."""
+        self._at = QPointF(-1e6, -1e6)
+        self.update()
+
+    def closeEvent(self, event: QEvent) -> None:
+        """Closing the screen ends the lecture."""
+        self.closed.emit()
+        super().closeEvent(event)  # type: ignore[arg-type]
+
+    def _show_cursor(self) -> None:
+        """No arrow on what is taught: it comes with the mouse and goes with it."""
+        self.setCursor(Qt.CursorShape.BlankCursor)

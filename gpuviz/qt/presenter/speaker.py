@@ -1,0 +1,191 @@
+"""The speaker's own window: what is shown, what comes next, notes, slides and the clock."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDateTime, QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpuviz.qt.controls.controls import button, label, restyle
+from gpuviz.qt.presenter.conductor import Conductor
+from gpuviz.qt.presenter.keys import WORDS
+from gpuviz.qt.presenter.preview import Preview, Wanted
+from gpuviz.qt.presenter.screen import Screen
+from gpuviz.words import tr
+
+SIZE = (1180, 720)
+_TICK_MS = 500
+
+
+class Speaker(QWidget):
+    """Follows the conductor.
+
+    Signals
+    -------
+    pressed : a key, as Qt names it
+    chosen : the number of a slide chosen in the list
+    asked : what a button does, an act of `keys`
+    """
+
+    pressed = Signal(int)
+    chosen = Signal(int)
+    asked = Signal(str)
+
+    def __init__(self, conductor: Conductor, screen: Screen) -> None:
+        super().__init__()
+        self._conductor = conductor
+        self._elapsed = QElapsedTimer()
+        self._elapsed.start()
+        self.setObjectName("speaker")
+        self.setWindowTitle(tr("Notes: {title}", title=conductor.lecture.title))
+        self.resize(*SIZE)
+        self.now = Preview(tr("What is shown"), self._shown, screen.stage)
+        self.next = Preview(tr("What comes next"), self._following, screen.stage)
+        self.place = label("", "value")
+        self.coming = label("", "quiet")
+        self.clock = label("", "clock")
+        self.elapsed = label("", "clock")
+        self.gpu = label("", "quiet")
+        self.trouble = label("", "problem")
+        self.trouble.setWordWrap(True)
+        self.notes = QPlainTextEdit()
+        self.notes.setReadOnly(True)
+        self.notes.setObjectName("notes")
+        self.notes.setAccessibleName(tr("Notes"))
+        self.notes.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.slides = self._list()
+        self._lay_out()
+        for signal in (conductor.moved, conductor.changed, conductor.blanked):
+            signal.connect(self.refresh)
+        conductor.player.t_changed.connect(lambda t: self.now.update())
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+        self._tick()
+        self.refresh()
+
+    def say(self, words: str) -> None:
+        """How the GPU is."""
+        self.gpu.setText(words)
+
+    def refresh(self) -> None:
+        """Tell of the place in the lecture."""
+        conductor = self._conductor
+        slide, cue = conductor.place
+        count = len(conductor.lecture.slides)
+        self.place.setText(tr("slide {n} of {count} · step {step} of {steps}", n=slide + 1,
+                              count=count, step=cue + 1, steps=len(conductor.cues)))
+        self.coming.setText(self._coming())
+        notes = conductor.shown.slide.notes
+        if notes != self.notes.toPlainText():
+            self.notes.setPlainText(notes)
+        said = [conductor.shown.trouble, *map(str, conductor.shown.slide.problems)]
+        self.trouble.setText("\n".join(text for text in said if text))
+        self.trouble.setVisible(bool(self.trouble.text()))
+        self.slides.blockSignals(True)
+        self.slides.setCurrentRow(slide)
+        self.slides.blockSignals(False)
+        self.now.update()
+        self.next.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys are the presentation's, whichever window has them."""
+        self.pressed.emit(event.key())
+
+    def _shown(self) -> Wanted | None:
+        conductor = self._conductor
+        if conductor.blank:
+            return None
+        return conductor.shown, conductor.cue, conductor.player.t
+
+    def _following(self) -> Wanted | None:
+        """What the next click leads to: the end of what it plays."""
+        found = self._conductor.following()
+        return None if found is None else (*found, found[1].end)
+
+    def _coming(self) -> str:
+        found = self._conductor.following()
+        if found is None:
+            return tr("next: the end")
+        shown, cue = found
+        if cue.reveals:
+            return tr("next: the answer")
+        if cue.asks:
+            return tr("next: a question")
+        return tr("next: {name}", name=shown.slide.name)
+
+    def _tick(self) -> None:
+        """The time of day, and how long the lecture has taken of what it is meant to."""
+        self.clock.setText(QDateTime.currentDateTime().toString("HH:mm"))
+        seconds = self._elapsed.elapsed() // 1000
+        planned = self._conductor.lecture.minutes
+        passed = f"{seconds // 60}:{seconds % 60:02}"
+        self.elapsed.setText(tr("{passed} of {planned:g} min", passed=passed, planned=planned)
+                             if planned else passed)
+        late = bool(planned) and seconds > planned * 60
+        if self.elapsed.property("late") != late:
+            self.elapsed.setProperty("late", late)
+            restyle(self.elapsed)
+
+    def _list(self) -> QListWidget:
+        made = QListWidget()
+        made.setAccessibleName(tr("Slides"))
+        made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        made.setTextElideMode(Qt.TextElideMode.ElideRight)
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for number, slide in enumerate(self._conductor.lecture.slides, 1):
+            mark = " ?" if slide.question is not None else ""
+            item = QListWidgetItem(f"{number}  {slide.name}{mark}")
+            item.setToolTip("\n".join([slide.name, *map(str, slide.problems)]))
+            if not slide.playable:
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            made.addItem(item)
+        made.itemClicked.connect(lambda item: self.chosen.emit(made.row(item)))
+        return made
+
+    def _lay_out(self) -> None:
+        left, right = QVBoxLayout(), QVBoxLayout()
+        clocks = QHBoxLayout()
+        clocks.addWidget(self.clock)
+        clocks.addStretch(1)
+        clocks.addWidget(self.elapsed)
+        for widget in (self.place, self.now):
+            left.addWidget(widget)
+        left.addWidget(self.trouble)
+        left.addWidget(self.notes, 1)
+        right.addLayout(clocks)
+        right.addWidget(self.coming)
+        right.addWidget(self.next)
+        right.addWidget(self.slides, 1)
+        right.addWidget(self.gpu)
+        columns = QHBoxLayout()
+        columns.setSpacing(18)
+        columns.addLayout(left, 3)
+        columns.addLayout(right, 2)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(18, 14, 18, 12)
+        whole.setSpacing(10)
+        whole.addLayout(columns, 1)
+        whole.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        names = (("back", tr("Back")), ("forward", tr("Next")), ("black", tr("Black")),
+                 ("leave", tr("End")))
+        for act, text in names:
+            made = button(text, text)
+            made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
+            row.addWidget(made)
+        row.addStretch(1)
+        keys = "   ".join(f"{key} {tr(words)}" for key, words in WORDS)
+        row.addWidget(label(keys, "quiet"))
+        return row
