@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A compile cache for this session, so that no test depends on an earlier one."""
     folder = tmp_path_factory.mktemp("cache")
-    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+    for variable in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LOCALAPPDATA"):
         os.environ[variable] = str(folder)
     return folder
 

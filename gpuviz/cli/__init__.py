@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from gpuviz import __version__
-from gpuviz.cli import check, count, device, list_, record, render, run, verify
+from gpuviz.cli import check, count, device, list_, present, record, render, run, verify
 from gpuviz.errors import Error, InputError, UnavailableError
 
-COMMANDS = (list_, count, check, render, verify, run, device, record)
+COMMANDS = (list_, count, check, render, present, verify, run, device, record)
 
 
 class _Parser(argparse.ArgumentParser):

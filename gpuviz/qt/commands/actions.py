@@ -26,8 +26,8 @@ class Command:
 
 
 GROUPS = {"File": later("File"), "Play": later("Play"), "Lesson": later("Lesson"),
-          "Compare": later("Compare"), "GPU": later("GPU"), "View": later("View"),
-          "Help": later("Help")}  # fmt: skip
+          "Compare": later("Compare"), "Lecture": later("Lecture"), "GPU": later("GPU"),
+          "View": later("View"), "Help": later("Help")}  # fmt: skip
 
 COMMANDS = (
     Command("file.open", later("Open kernel …"), "File", ("Ctrl+O",)),
@@ -48,6 +48,24 @@ COMMANDS = (
     Command("counts.copy", later("Copy counts as text"), "Lesson", ("Ctrl+Shift+C",)),
     Command("compare.toggle", later("Compare A | B"), "Compare", ("Ctrl+B",), checkable=True),
     Command("compare.swap", later("Exchange A and B"), "Compare", ("Ctrl+Shift+B",)),
+    Command("present.start", later("Present"), "Lecture", ("F5",)),
+    Command("present.here", later("Present from this slide"), "Lecture", ("Shift+F5",)),
+    Command("lecture.new", later("New lecture"), "Lecture"),
+    Command("lecture.open", later("Open lecture …"), "Lecture", ("Ctrl+Shift+O",)),
+    Command("lecture.save", later("Save lecture"), "Lecture", ("Ctrl+S",)),
+    Command("lecture.save_as", later("Save lecture as …"), "Lecture"),
+    Command("lecture.close", later("Close lecture"), "Lecture"),
+    Command("lecture.add", later("Add this view to lecture"), "Lecture", ("Ctrl+Shift+A",)),
+    Command("lecture.words", later("Add a slide of words"), "Lecture"),
+    Command("lecture.update", later("Give the slide this view"), "Lecture", ("Ctrl+Shift+U",)),
+    Command("lecture.edit", later("Question, stops, title of the slide …"), "Lecture",
+            ("Ctrl+Shift+E",)),
+    Command("lecture.duplicate", later("Duplicate the slide"), "Lecture", ("Ctrl+Shift+D",)),
+    Command("lecture.up", later("Move the slide up"), "Lecture", ("Ctrl+Shift+Up",)),
+    Command("lecture.down", later("Move the slide down"), "Lecture", ("Ctrl+Shift+Down",)),
+    Command("lecture.remove", later("Remove the slide"), "Lecture"),
+    Command("lecture.undo", later("Undo a change of the lecture"), "Lecture"),
+    Command("lecture.redo", later("Redo a change of the lecture"), "Lecture"),
     Command("gpu.once", later("Run once on the GPU"), "GPU", ("F9",)),
     Command("gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",),
             checkable=True),
@@ -65,6 +83,7 @@ COMMANDS = (
     Command("pane.parameters", later("Go to parameters"), "View", ("Ctrl+5",)),
     Command("pane.counts", later("Go to counts"), "View", ("Ctrl+6",)),
     Command("pane.timing", later("Go to times"), "View", ("Ctrl+7",)),
+    Command("pane.lecture", later("Go to the lecture"), "View", ("Ctrl+8",)),
     Command("show.lessons", later("Show lessons"), "View", ("Ctrl+Shift+1",), checkable=True),
     Command("show.source", later("Show source"), "View", ("Ctrl+Shift+4",), checkable=True),
     Command("show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",),

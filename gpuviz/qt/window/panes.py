@@ -9,6 +9,7 @@ from gpuviz.qt.code.source import Source
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
+from gpuviz.qt.window.left_tabs import LeftTabs
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.status import Status
 from gpuviz.qt.window.toolbar import Toolbar
@@ -26,9 +27,10 @@ class Panes(QWidget):
 
     def __init__(self, toolbar: Toolbar, lessons: LessonList, stage: StageView,
                  transport: Transport, timeline: Timeline, source: Source,
-                 side: tuple[QWidget, ...], status: Status) -> None:
+                 side: tuple[QWidget, ...], status: Status, lecture: QWidget) -> None:
         super().__init__()
-        self.list = _frame("listpane", lessons)
+        self.left = LeftTabs(lessons, lecture)
+        self.list = _frame("listpane", self.left)
         self.code = _frame("codepane", source)
         self._column = _scrolled(*side)
         self.side = _frame("sidepane", self._column)

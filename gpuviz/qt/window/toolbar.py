@@ -43,6 +43,9 @@ class Toolbar(QFrame):
         self.compare.setCheckable(True)
         self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
         self.device = DeviceButton(theme, actions)
+        self.present = button(tr("Present"), tr("Present"), "",
+                              tr("Show the lecture, or this view, to a class  (F5)"))
+        self.present.clicked.connect(lambda: actions["present.start"].trigger())
         self.commands = button("Ctrl+K", tr("Find a command"), "", tr("Find a command"))
         self.commands.clicked.connect(lambda: actions["help.commands"].trigger())
         row = QHBoxLayout(self)
@@ -55,8 +58,10 @@ class Toolbar(QFrame):
             row.addWidget(made)
         row.addStretch(1)
         row.addWidget(self.device)
+        row.addWidget(self.present)
         row.addWidget(self.commands)
-        for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.commands):
+        for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.present,
+                       self.commands):
             keep_space(widget)
 
     def show_lesson(self, lesson: Lesson) -> None:

@@ -19,6 +19,7 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.kernels.opening import Opening, marked_lines
+from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.stage_view import StageView
@@ -33,6 +34,7 @@ from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.worker import Failure, Job, Perform, failure_of
 from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.qt.window.left_tabs import LECTURE, LESSONS
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.parameters import Parameters
@@ -74,6 +76,7 @@ class Window(QMainWindow):
         self._wire()
         self._wire_opening()
         self._wire_meter()
+        self._wire_lecture()
         self._bind()
         self._restore_layout()
         self._show_lesson_of(self.player.lesson)
@@ -132,8 +135,10 @@ class Window(QMainWindow):
         self.timing = TimingPanel(self.meter, theme, actions)
         self.status = Status(self.director)
         side = self.parameters, self.counts, self.timing
+        self.lecturing = Lecturing(self.viewing, self.director, self.meter, perform, theme, actions,
+                                   self)
         self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
-                           self.source, side, self.status)  # fmt: skip
+                           self.source, side, self.status, self.lecturing.pane)
         self.setCentralWidget(self.panes)
         panes = {"lessons": self.panes.list, "source": self.panes.code, "side": self.panes.side}
         self.visible = VisiblePanes(panes, "lessons")
@@ -166,6 +171,16 @@ class Window(QMainWindow):
         self.opening.said.connect(self.status.say)
         self.opening.opened.connect(self._open_any)
         self.opening.refused.connect(self._show_refusal)
+
+    def _wire_lecture(self) -> None:
+        lecturing = self.lecturing
+        lecturing.failed.connect(self.message.show_failure)
+        lecturing.said.connect(self.status.say)
+        lecturing.opened.connect(lambda: self._go_to("lecture"))
+        lecturing.document.changed.connect(
+            lambda: self.panes.left.offer(lecturing.document.lecture is not None))
+        once = Qt.ConnectionType.SingleShotConnection
+        self.director.performed.connect(lambda showing: lecturing.recover(), once)
 
     def _open_any(self, lesson: Lesson) -> None:
         """A user's kernel becomes a lesson like the others, until the window is closed."""
@@ -262,6 +277,7 @@ class Window(QMainWindow):
         panes = self.panes
         return {
             "lessons": (panes.list, lambda: self.lessons),
+            "lecture": (panes.list, lambda: self.lecturing.pane.list),
             "stage": (self.stage, lambda: self.stage),
             "timeline": (self.timeline, lambda: self.timeline),
             "source": (panes.code, self.source.view),
@@ -271,7 +287,12 @@ class Window(QMainWindow):
         }
 
     def _go_to(self, name: str) -> None:
+        if name == "lecture" and self.lecturing.document.lecture is None:
+            self.lecturing.begin()
+            return
         pane, target = self._targets()[name]
+        if pane is self.panes.list:
+            self.panes.left.show_tab(LECTURE if name == "lecture" else LESSONS)
         self.visible.reveal(pane)
         self.choices.mark()
         target().setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -389,6 +410,10 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, then stop what runs: nothing may call into a window that is gone."""
+        if not self.lecturing.settle():
+            event.ignore()
+            return
+        self.lecturing.close()
         self._remember()
         self.player.pause()
         self.thumbnails.close()

@@ -1,0 +1,52 @@
+"""`gpuviz present`: give a lecture, full screen, with a window of notes for the speaker."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from gpuviz import words
+from gpuviz.cli.launch import add_language, at_least_one
+from gpuviz.errors import InputError
+from gpuviz.lectures.bundle import find, shipped, unpacked
+from gpuviz.lectures.reading import read
+
+NAME = "present"
+HELP = "give a lecture: full screen for the class, notes and clock for the speaker"
+EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to that
+slide, Esc ends. docs/lectures.md tells how lectures are written.
+
+examples:
+  gpuviz present                         the lectures that ship
+  gpuviz present coalescing-and-banks
+  gpuviz present mine.gpuviz-lecture --slide 4"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("lecture", nargs="?", metavar="FILE",
+                        help="a .gpuviz-lecture file, or the name of one that ships")
+    parser.add_argument("--slide", type=at_least_one, default=1, metavar="N",
+                        help="begin with this slide")
+    parser.add_argument("--check", action="store_true",
+                        help="show nothing: list what of the file could not be read")
+    add_language(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Give it until it is over; with --check, 1 when something could not be read."""
+    if arguments.lecture is None:
+        for path in shipped():
+            print(f"{path.stem:28} {read(path).title}")
+        return 0
+    lecture = read(unpacked(find(arguments.lecture)))
+    for problem in lecture.all_problems:
+        print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)
+    if arguments.check:
+        return 1 if lecture.all_problems else 0
+    if arguments.slide > len(lecture.slides):
+        raise InputError(f"--slide {arguments.slide}: the lecture has {len(lecture.slides)} slides")
+    words.choose(lecture.language if lecture.language in words.languages() else arguments.language)
+    from gpuviz import app
+
+    return app.present(lecture, arguments.slide - 1)

@@ -1,0 +1,180 @@
+"""A form for what a slide has besides its view: title, stops, counts shown, the question, words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpuviz.lectures.answer import label as count_label
+from gpuviz.lectures.lecture import Slide
+from gpuviz.lectures.plain import STEPS, TIME, plain_of, slide_of
+from gpuviz.qt.controls.controls import Combo, button, label
+from gpuviz.qt.look.theme import Theme
+from gpuviz.words import tr
+
+_FOLDER = Path()  # the form knows of no files
+
+
+class SlideDialog(QDialog):
+    """Accepts only what a file could hold; says what is wrong with the rest.
+
+    `counts` are those that the slide's view has, `moment` the time in the story that is looked at.
+    """
+
+    def __init__(self, slide: Slide, counts: Sequence[str], moment: float, theme: Theme,
+                 parent: QWidget) -> None:
+        super().__init__(parent)
+        self._slide = slide
+        self.setWindowTitle(tr("Slide: {name}", name=slide.name))
+        self.setModal(True)
+        plain = plain_of(replace(slide, view=None), _FOLDER)
+        asked = plain.get("question", {})
+        self.title = _line(tr("Title"), plain.get("title", ""))
+        self.words = QPlainTextEdit(plain.get("words", ""))
+        self.words.setAccessibleName(tr("Words"))
+        self.words.setTabChangesFocus(True)
+        stops = plain.get("stops", [])
+        self.stops = _line(tr("Stops"), stops if stops == STEPS else _joined(stops))
+        self.numbers = _line(tr("Counts shown"), _joined(plain.get("numbers", [])))
+        self.ask = _line(tr("Question"), asked.get("ask", ""))
+        self.choices = _line(tr("Choices"), _joined(asked.get("choices", [])))
+        self.count = Combo(tr("What is counted"), theme)
+        for key in dict.fromkeys([*counts, *filter(None, [asked.get("count")])]):
+            self.count.addItem(count_label(key), key)
+        self.count.setCurrentIndex(max(self.count.findData(asked.get("count")), 0))
+        self.per = Combo(tr("Counted for"), theme)
+        for key, text in (("request", tr("each request")), ("launch", tr("the whole launch"))):
+            self.per.addItem(text, key)
+        self.per.setCurrentIndex(max(self.per.findData(asked.get("per", "request")), 0))
+        self.run = _line(tr("Run"), asked.get("run", ""))
+        self.row = _line(tr("Line"), str(asked.get("line", "")))
+        self.problem = label("", "problem")
+        self.problem.setWordWrap(True)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self._lay_out(theme, moment)
+        for line in (self.title, self.stops, self.numbers, self.ask, self.choices, self.run,
+                     self.row):
+            line.textChanged.connect(self._check)
+        self.words.textChanged.connect(self._check)
+        self._check()
+
+    def slide(self) -> Slide:
+        """The slide as filled in, its view and notes as before."""
+        made, _ = slide_of(self._plain(), _FOLDER)
+        kept: Slide = self._slide
+        return replace(made, view=kept.view, notes=kept.notes, problems=(), raw=kept.raw)
+
+    def _plain(self) -> dict[str, Any]:
+        """What is filled in, as a file would have it."""
+        stops = self.stops.text().strip()
+        plain: dict[str, Any] = {
+            "title": self.title.text().strip(), "words": self.words.toPlainText().strip(),
+            "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
+            "numbers": _parts(self.numbers.text())}
+        if self.ask.text().strip():
+            plain["question"] = {
+                "ask": self.ask.text().strip(),
+                "choices": [_value(part) for part in _parts(self.choices.text())],
+                "count": self.count.currentData() or "", "per": self.per.currentData(),
+                "run": self.run.text().strip()}
+            if row := self.row.text().strip():
+                plain["question"]["line"] = _value(row)
+        return {key: value for key, value in plain.items() if value not in ("", [])}
+
+    def _check(self, *_: object) -> None:
+        plain = self._plain()
+        faults = slide_of(plain, _FOLDER)[1]
+        if self._slide.view is not None:  # a slide with a view needs nothing else
+            faults = tuple(fault for fault in faults if fault.key != "slide")
+        said = "; ".join(fault.text for fault in faults)
+        self.problem.setText(f"▲ {said}" if said else "")
+        self.problem.setVisible(bool(said))
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not said)
+
+    def _lay_out(self, theme: Theme, moment: float) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(14)
+        form.addRow(tr("title"), self.title)
+        if self._slide.view is None:
+            form.addRow(tr("words"), self.words)
+        else:
+            self._add_rows(form, moment)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 18, 14)
+        column.setSpacing(10)
+        column.addLayout(form)
+        column.addWidget(self.problem)
+        column.addStretch(1)
+        column.addWidget(self.buttons)
+        self.setMinimumWidth(theme.look.px(600))
+
+    def _add_rows(self, form: QFormLayout, moment: float) -> None:
+        """Stops, counts and the question: only a view has them."""
+        here = button(tr("+ {t:.1f} s", t=moment), tr("Stop at this moment"), "",
+                      tr("Stop at the moment that is shown"))
+        here.clicked.connect(lambda: self._stop_at(moment))
+        stops = QHBoxLayout()
+        stops.addWidget(self.stops, 1)
+        stops.addWidget(here)
+        self.stops.setPlaceholderText(tr("seconds, as in 0, 2.5, 6; or {steps}", steps=STEPS))
+        self.numbers.setPlaceholderText(f"global_load_sectors, {TIME}")
+        self.choices.setPlaceholderText("4, 8, 16, 32")
+        self.run.setPlaceholderText(tr("the first, or its name"))
+        self.row.setPlaceholderText(tr("all of them, or a line of the source"))
+        form.addRow(tr("stops"), stops)
+        rows: tuple[tuple[str, QWidget], ...] = (
+            (tr("counts shown"), self.numbers), (tr("question"), self.ask),
+            (tr("choices"), self.choices), (tr("answer: the count of"), self.count),
+            (tr("for"), self.per), (tr("in the run"), self.run), (tr("of line"), self.row))
+        for text, row in rows:
+            form.addRow(text, row)
+
+    def _stop_at(self, moment: float) -> None:
+        found = [float(part) for part in _parts(self.stops.text()) if _is_number(part)]
+        stops = sorted({*found, round(moment, 2)})
+        self.stops.setText(_joined(stops))
+
+
+def _line(name: str, text: str) -> QLineEdit:
+    made = QLineEdit(text)
+    made.setAccessibleName(name)
+    made.setCursorPosition(0)
+    return made
+
+
+def _joined(values: Sequence[object]) -> str:
+    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def _value(text: str) -> int | float | str:
+    """A number where it is one."""
+    if text.removeprefix("-").isdecimal():
+        return int(text)
+    return float(text) if _is_number(text) else text
