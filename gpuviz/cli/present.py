@@ -13,8 +13,8 @@ from gpuviz.lectures.reading import read
 
 NAME = "present"
 HELP = "give a lecture: full screen for the class, notes and clock for the speaker"
-EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to that
-slide, Esc ends. docs/lectures.md tells how lectures are written.
+EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
+that slide, Esc ends. docs/lectures.md tells how lectures are written.
 
 examples:
   gpuviz present                         the lectures that ship

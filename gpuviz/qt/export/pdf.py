@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,12 +26,18 @@ _XMP = ('<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
 
 
 def page(frame: Frame, provenance: Provenance | None = None, title: str = "") -> bytes:
-    """The PDF file."""
+    """A PDF file of one page."""
+    return pages((frame,), provenance, title)
+
+
+def pages(frames: Iterable[Frame], provenance: Provenance | None = None, title: str = "") -> bytes:
+    """A PDF file with a page for each picture; all are of the size of the first."""
+    first, *others = frames
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_DPI)
-    size = QSizeF(frame.width, frame.height) / _DPI
+    size = QSizeF(first.width, first.height) / _DPI
     writer.setPageLayout(QPageLayout(
         QPageSize(size, QPageSize.Unit.Inch, matchPolicy=QPageSize.SizeMatchPolicy.ExactMatch),
         QPageLayout.Orientation.Portrait, QMarginsF()))
@@ -39,14 +46,17 @@ def page(frame: Frame, provenance: Provenance | None = None, title: str = "") ->
     writer.setDocumentId(_ID)
     if provenance is not None:
         writer.setDocumentXmpMetadata(QByteArray(_XMP.format(provenance.text()).encode()))
-    _draw(writer, frame)
+    _draw(writer, (first, *others))
     return _undated(bytes(buffer.data().data()))
 
 
-def _draw(writer: QPdfWriter, frame: Frame) -> None:
+def _draw(writer: QPdfWriter, frames: Sequence[Frame]) -> None:
     painter = QPainter(writer)
     try:  # a painter left open would bring the process down with its device
-        paint(painter, replace(frame, marks=tuple(_vectors(frame.marks))))
+        for number, frame in enumerate(frames):
+            if number:
+                writer.newPage()
+            paint(painter, replace(frame, marks=tuple(_vectors(frame.marks))))
     finally:
         painter.end()
 

@@ -1,0 +1,83 @@
+"""A lecture on paper: the picture of every cue as a view that can be exported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
+from gpuviz.errors import Error, InputError
+from gpuviz.export.performed import timed, view_of
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.view import View
+from gpuviz.lectures.answer import answer, figures
+from gpuviz.lectures.cues import Cue, cues
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.picture import Shown, frame
+from gpuviz.scenes.base import Story
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A picture of a lecture: a name to tell it by, `02-2 Coalescing`, and its view."""
+
+    name: str
+    view: View
+
+
+@dataclass(frozen=True, eq=False)
+class Missing:
+    """A slide there is no picture of, and why."""
+
+    number: int
+    why: str
+
+
+def pages(lecture: Lecture, looks: Provenance) -> Iterator[Page | Missing]:
+    """A picture for the end of each cue, in order; size, theme and letters are those of `looks`."""
+    for number, slide in enumerate(lecture.slides, 1):
+        try:
+            yield from _of(number, slide, looks)
+        except Error as error:
+            yield Missing(number, str(error))
+
+
+def _of(number: int, slide: Slide, looks: Provenance) -> Iterator[Page]:
+    """The pages of one slide."""
+    if not slide.playable:
+        raise InputError("; ".join(map(str, slide.problems)))
+    shown, view = _shown(slide, looks)
+    every = cues(slide, shown.story)
+    for place, cue in enumerate(every, 1):
+        story = replace(view.story, frame=_picture(shown, cue))
+        step = f"-{place}" if len(every) > 1 else ""
+        yield Page(_plain(f"{number:02}{step} {slide.name}"), replace(timed(view, cue.end), story=story))
+
+
+def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:
+    """What the slide's pictures need, and the view they are exported as."""
+    if slide.view is None:
+        shown = Shown(slide)
+        made = replace(looks, lesson="", values={}, compare_values={}, compare_arch="")
+        return shown, View(Story(slide.title, "", (), _picture(shown, Cue())), {}, made)
+    view = view_of(replace(slide.view, theme=looks.theme, width=looks.width, height=looks.height,
+                           letters=looks.letters))
+    measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
+    found = answer(slide.question, view.runs, measured) if slide.question is not None else None
+    return Shown(slide, view.story, found, figures(slide.numbers, view.runs, measured)), view
+
+
+def _picture(shown: Shown, cue: Cue) -> Callable[[float, Stage], Frame]:
+    """The picture of a cue as a story's `frame`."""
+
+    def of(t: float, stage: Stage) -> Frame:
+        return frame(shown, cue, t, stage)
+
+    return of
+
+
+def _plain(name: str) -> str:
+    """A name that every file system takes."""
+    return re.sub(r"[^\w.+ -]+", "", name)[:80].strip()
