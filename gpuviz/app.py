@@ -41,7 +41,7 @@ def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION, Remembered
     from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.recorded import shipped
+    from gpuviz.runners.recorded import known
     from gpuviz.scenes.perform import perform
 
     app = QApplication(["gpuviz"])
@@ -51,7 +51,7 @@ def _present(lecture: Lecture, slide: int) -> int:
     kept = Remembered(QSettings(ORGANISATION, APPLICATION))
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0))
     theme.apply()
-    shown = Presentation(lecture, perform, Sources(Gpu, shipped))
+    shown = Presentation(lecture, perform, Sources(Gpu, known))
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
     status = app.exec()
@@ -70,7 +70,7 @@ def _run(argv: Sequence[str]) -> int:
     from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.recorded import shipped
+    from gpuviz.runners.recorded import known
     from gpuviz.scenes import SCENES
     from gpuviz.scenes.perform import perform
 
@@ -80,7 +80,7 @@ def _run(argv: Sequence[str]) -> int:
     load_fonts()
     settings = QSettings(ORGANISATION, APPLICATION)
     words.choose(words.best((str(settings.value("language", "")), *QLocale.system().uiLanguages())))
-    window = Window(perform, SCENES, settings, Sources(Gpu, shipped))
+    window = Window(perform, SCENES, settings, Sources(Gpu, known))
     window.show()
     status = app.exec()
     # Widgets that outlive the interpreter's teardown crash it; so this one goes first.

@@ -16,7 +16,8 @@ from typing import Any
 
 from gpuviz import resources
 from gpuviz.compile.compiler import load_program, read_text
-from gpuviz.compile.shipped import ARCH, FOLDER, entries, source_hash
+from gpuviz.compile.shipped import ARCH, FOLDER, entries
+from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import Error
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan

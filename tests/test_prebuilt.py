@@ -5,7 +5,8 @@ import pytest
 
 from gpuviz import prebuild, resources
 from gpuviz.compile import nvrtc, prebuilt, shipped
-from gpuviz.compile.shipped import FOLDER, entries, gallery, source_hash
+from gpuviz.compile.shipped import FOLDER, entries, gallery
+from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, UnavailableError
 from gpuviz.scenes.base import Lesson, Plan, Preset, Story
 

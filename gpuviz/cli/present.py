@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from gpuviz import words
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
 from gpuviz.lectures.bundle import find, shipped, unpacked
+from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 
 NAME = "present"
@@ -28,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a .gpuviz-lecture file, or the name of one that ships")
     parser.add_argument("--slide", type=at_least_one, default=1, metavar="N",
                         help="begin with this slide")
+    parser.add_argument("--pack", type=Path, metavar="OUT",
+                        help="show nothing: write one file with its kernels and recordings")
     parser.add_argument("--check", action="store_true",
                         help="show nothing: list what of the file could not be read")
     add_language(parser)
@@ -42,6 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     lecture = read(unpacked(find(arguments.lecture)))
     for problem in lecture.all_problems:
         print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)
+    if arguments.pack is not None:
+        pack(lecture, arguments.pack)
+        return 0
     if arguments.check:
         return 1 if lecture.all_problems else 0
     if arguments.slide > len(lecture.slides):

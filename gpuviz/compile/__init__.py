@@ -3,6 +3,7 @@
     compile_cuda(source, arch="sm_90")    text to Program
     load_program(path, arch="sm_90")      a .cu or .ptx file to Program
     gallery(kernel, defines, arch)        a kernel of resources/kernels, prebuilt where NVRTC is not
+    own_program(path, arch, defines)      a user's file, or the program that a lecture carried here
     prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
     compile_arch("sm_60")                 the architecture to compile for, and `compile_reason`
     entry_name(program.kernels, "saxpy")  the mangled name meant by a plain one
@@ -14,7 +15,7 @@ from gpuviz.compile.archs import compile_arch, compile_reason
 from gpuviz.compile.compiler import compile_cuda, load_program
 from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
-from gpuviz.compile.shipped import gallery, prebuilt
+from gpuviz.compile.shipped import gallery, own_program, prebuilt
 
 __all__ = [
     "CompileError",
@@ -28,5 +29,6 @@ __all__ = [
     "entry_name",
     "gallery",
     "load_program",
+    "own_program",
     "prebuilt",
 ]

@@ -178,17 +178,22 @@ def _resources(output: nvrtc.Output) -> dict[str, Resources]:
     }
 
 
-def _contents(source: str, include: Sequence[Path]) -> dict[str, str]:
-    """Checksums of the user's headers that a source includes, directly or through others."""
-    found: dict[str, str] = {}
+def own_headers(source: str, include: Sequence[Path]) -> dict[Path, str]:
+    """The user's headers that a source includes, directly or through others, and their texts."""
+    found: dict[Path, str] = {}
     waiting = host.includes(source)
     while waiting:
         file = _resolve(waiting.pop(), include)
-        if file is not None and str(file) not in found:
-            text = read_text(file)
-            found[str(file)] = hashlib.sha256(text.encode()).hexdigest()
-            waiting += host.includes(text)
+        if file is not None and file not in found:
+            found[file] = read_text(file)
+            waiting += host.includes(found[file])
     return found
+
+
+def _contents(source: str, include: Sequence[Path]) -> dict[str, str]:
+    """Checksums of these headers."""
+    return {str(file): hashlib.sha256(text.encode()).hexdigest()
+            for file, text in own_headers(source, include).items()}
 
 
 def _resolve(name: str, include: Iterable[Path]) -> Path | None:

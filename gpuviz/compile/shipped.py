@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz import resources
-from gpuviz.compile import nvrtc
+from gpuviz.compile import carried, nvrtc
 from gpuviz.compile.archs import compile_arch
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.program import Program, Resources
+from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, UnavailableError
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
@@ -34,11 +34,6 @@ class Entry:
     compiler: str
     file: str
     resources: tuple[tuple[str, Resources], ...]
-
-
-def source_hash(source: str) -> str:
-    """Checksum of a kernel's source, the same for either kind of line ending."""
-    return hashlib.sha256(source.replace("\r\n", "\n").encode()).hexdigest()
 
 
 def entries(folder: Path) -> tuple[Entry, ...]:
@@ -87,14 +82,33 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
     )  # fmt: skip
 
 
+def own_program(path: Path, arch: str, defines: Mapping[str, str]) -> Program:
+    """A user's own kernel file: compiled where that can be done, else as it was carried here.
+
+    Raises
+    ------
+    UnavailableError : there is no compiler, and the program was not carried
+    InputError, CompileError : as `load_program` does
+    """
+    try:
+        return load_program(path, arch=compile_arch(arch), defines=defines)
+    except UnavailableError:
+        kept = carried.find(carried.wanted(path.name, read_text(path), defines, arch))
+        if kept is None:
+            raise
+        return kept
+
+
 def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:
     """A kernel of resources/kernels: compiled where NVRTC is, else as shipped.
 
     UnavailableError when it must be compiled (a compile-time parameter was changed) but cannot be.
     """
+    path = resources.path(f"kernels/{kernel}")
     if nvrtc.libraries():
-        path = resources.path(f"kernels/{kernel}")
         return load_program(path, arch=compile_arch(arch), defines=defines)
+    if (kept := carried.find(carried.wanted(kernel, read_text(path), defines, arch))) is not None:
+        return kept
     if (found := prebuilt(kernel, defines)) is not None:
         return found
     macros = ", ".join(f"{key}={value}" for key, value in defines.items()) or "no macros"

@@ -1,12 +1,36 @@
-"""Where lectures are found: files, those that ship, and bundles with all that they need."""
+"""A lecture in one file with all that it needs: kernels, their programs, recordings.
+
+    lecture.gpuviz-lecture   the text; kernels are named as seen from here
+    kernels/                 kernels of the user's own, with their headers and data
+    programs/                what the compiler made of every launch, for machines without one
+    recordings/              what GPUs measured of them
+
+The bundle is a zip, named like a plain lecture; nothing in it is executed or unpickled.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
 
 from gpuviz import resources
-from gpuviz.errors import InputError
+from gpuviz.compile import cache, carried
+from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures.lecture import SUFFIX
+from gpuviz.runners import recorded, recording
+
+TEXT = "lecture" + SUFFIX
+KERNELS, PROGRAMS, RECORDINGS = "kernels", "programs", "recordings"
+_ZIP = b"PK\x03\x04"
+_LARGEST = 1 << 29  # bytes a bundle may unpack to
+_MOST = 2000  # files in it
+_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, EOFError, KeyError)
 
 
 def shipped() -> tuple[Path, ...]:
@@ -27,5 +51,77 @@ def find(name: str) -> Path:
 
 
 def unpacked(path: Path) -> Path:
-    """The text file of a lecture: the file itself."""
-    return path
+    """The text file of a lecture: the file itself, or that of a bundle, which is unpacked.
+
+    What a bundle carries is asked from now on: its recordings and its compiled programs.
+
+    Raises
+    ------
+    InputError : the file cannot be read
+    FormatError : the bundle is damaged, or holds what a bundle does not
+    """
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_ZIP)) != _ZIP:
+                return path
+        folder = _folder(path)
+        if not (folder / TEXT).is_file():
+            _unpack(path, folder)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    _adopt(folder)
+    return folder / TEXT
+
+
+def _folder(path: Path) -> Path:
+    """Where a bundle is unpacked to: a place for each content."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
+    return cache.folder().with_name("lectures") / digest
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """All or nothing: a bundle that was half unpacked would be taken for whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(dir=folder.parent, suffix=".part"))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in _members(path, archive):
+                target = part.joinpath(*PurePosixPath(info.filename).parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(info))
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(part, folder)
+    except _DAMAGE as error:
+        raise FormatError(f"the bundle {path} is damaged: {error}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files of a bundle, none of which may lie elsewhere or be too large."""
+    found = [info for info in archive.infolist() if not info.is_dir()]
+    if TEXT not in {info.filename for info in found}:
+        raise FormatError(f"{path} is no lecture of gpuviz: it holds no {TEXT}")
+    if len(found) > _MOST or sum(info.file_size for info in found) > _LARGEST:
+        raise FormatError(f"{path} would unpack to more than {_LARGEST >> 20} MiB or {_MOST} files")
+    for info in found:
+        parts = PurePosixPath(info.filename.replace("\\", "/")).parts
+        known = info.filename == TEXT or parts[0] in (KERNELS, PROGRAMS, RECORDINGS)
+        if not known or ".." in parts or PurePosixPath(info.filename).is_absolute() or (
+            ":" in info.filename
+        ):
+            raise FormatError(f"{path} holds {info.filename!r}, which no lecture does")
+    return found
+
+
+def _adopt(folder: Path) -> None:
+    """Have the recordings and programs of an unpacked bundle."""
+    for file in sorted((folder / RECORDINGS).glob("*" + recording.SUFFIX)):
+        recorded.adopt(recording.read(file))
+    for file in sorted((folder / PROGRAMS).glob("*.json")):
+        try:
+            plain = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None
+        carried.carry(*carried.unpack(plain))

@@ -52,8 +52,9 @@ def _of(number: int, slide: Slide, looks: Provenance) -> Iterator[Page]:
     every = cues(slide, shown.story)
     for place, cue in enumerate(every, 1):
         story = replace(view.story, frame=_picture(shown, cue))
-        step = f"-{place}" if len(every) > 1 else ""
-        yield Page(_plain(f"{number:02}{step} {slide.name}"), replace(timed(view, cue.end), story=story))
+        step = f"-{place:02}" if len(every) > 1 else ""
+        name = _plain(f"{number:02}{step} {slide.name}")
+        yield Page(name, replace(timed(view, cue.end), story=story))
 
 
 def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:

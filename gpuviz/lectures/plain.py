@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +154,16 @@ def _launch(given: Plain, folder: Path) -> dict[str, int | str | bool]:
     found = file if file.is_absolute() else folder / file
     if not found.is_file():
         raise InputError(f"there is no kernel file {found}")
-    return {**launch, "file": found.as_posix()}
+    arguments = shlex.split(str(launch.get("arguments", "")))
+    there = shlex.join(_at(folder, spec) for spec in arguments)
+    return {**launch, "file": found.as_posix(), **({"arguments": there} if there else {})}
+
+
+def _at(folder: Path, spec: str) -> str:
+    """An argument that is read from a file beside the lecture, with the place of that file."""
+    head, sign, name = spec.partition("=@")
+    beside = folder / name
+    return f"{head}={sign[1:]}{beside.as_posix()}" if sign and beside.is_file() else spec
 
 
 def _plain_launch(launch: Plain, folder: Path) -> dict[str, Any]:

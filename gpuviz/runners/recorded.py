@@ -46,23 +46,33 @@ class Shelf:
         stale = replace(key, source_hash="") in self._any_source
         return Found(None, STALE if stale else NOT_RECORDED)
 
-    def of_lesson(self, lesson: str) -> tuple[Entry, ...]:
-        """All entries of a lesson whose kernels are still the same."""
-        return tuple(e for one in self.recordings for e in one.entries
-                     if e.lesson == lesson and _current(e))
+    def entry(self, plan: Planned) -> Entry | None:
+        """What is recorded of a launch, to be kept elsewhere."""
+        return self._exact.get(key_of(plan))
 
 
 def _sourceless(entry: Entry) -> object:
     return replace(entry.launch, source_hash="")
 
 
-def _current(entry: Entry) -> bool:
-    return key_of(entry.launch).source_hash == entry.launch.source_hash
-
-
 def load(paths: Iterable[Path]) -> Shelf:
     """A shelf of recording files; InputError and FormatError as `recording.read`."""
     return Shelf(read(path) for path in paths)
+
+
+_opened: list[Recording] = []
+
+
+def adopt(recording: Recording) -> None:
+    """Ask this recording, too, from now on: the one opened last answers first."""
+    _opened.insert(0, recording)
+    known.cache_clear()
+
+
+@cache
+def known() -> Shelf:
+    """The recordings that were opened, and those that came with gpuviz."""
+    return Shelf((*_opened, *shipped().recordings))
 
 
 @cache

@@ -22,7 +22,7 @@ import numpy as np
 
 from gpuviz import __version__, resources
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.shipped import source_hash
+from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, InputError
 from gpuviz.runners.measurement import (
     DeviceFacts,
@@ -50,7 +50,7 @@ class Planned(Protocol):
 
     @property
     def kernel(self) -> str:
-        """File in resources/kernels."""
+        """File in resources/kernels, or the absolute path of a user's own."""
 
     @property
     def entry(self) -> str:
@@ -92,9 +92,13 @@ class LaunchKey:
 
 
 def key_of(plan: Planned) -> LaunchKey:
-    """The key of a lesson's launch, with the source as it is now."""
-    source = read_text(resources.path(f"kernels/{plan.kernel}"))
-    return LaunchKey(plan.kernel, source_hash(source), plan.entry, plan.grid, plan.block,
+    """The key of a lesson's launch, with the source as it is now.
+
+    A user's own kernel is known by the name of its file, wherever that lies.
+    """
+    own = Path(plan.kernel)
+    source = read_text(own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}"))
+    return LaunchKey(own.name, source_hash(source), plan.entry, plan.grid, plan.block,
                      tuple(plan.arguments), tuple(sorted(plan.defines)),
                      plan.dynamic_shared)  # fmt: skip
 

@@ -26,7 +26,7 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import entry_name, gallery
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.shipped import source_hash
+from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import Cancelled, Error, FormatError, InputError, KernelFault
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
-from gpuviz.compile import Program, compile_arch, entry_name, gallery, load_program
+from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.errors import Cancelled, InputError, UnavailableError
 from gpuviz.ptx.emulator import Options
@@ -35,7 +35,7 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
             measured: Measured | None = None, prebuilt: bool = False) -> Performance:
     """Run every launch of a lesson and tell its story.
 
-    `measured` finds what a GPU made of a launch; the recordings that ship are asked by default.
+    `measured` finds what a GPU made of a launch; the recordings there are are asked by default.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
 
     Raises
@@ -63,10 +63,8 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
 
 
 def recorded_measurement(plan: Plan) -> Measurement | None:
-    """The measurement of a launch among the recordings that ship, None when there is none."""
-    if Path(plan.kernel).is_absolute():  # a user's file has none
-        return None
-    return recorded.shipped().find(plan).measurement
+    """The measurement of a launch among the recordings there are, None when there is none."""
+    return recorded.known().find(plan).measurement
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False) -> Job:
@@ -75,7 +73,7 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False) -> Job:
     """
     own = Path(plan.kernel)
     if own.is_absolute():  # a user's file
-        program = load_program(own, arch=compile_arch(arch), defines=dict(plan.defines))
+        program = own_program(own, arch, dict(plan.defines))
     elif prebuilt:
         program = _shipped(plan)
     else:

@@ -27,7 +27,8 @@ def kept_folder() -> Path:
 
 
 class Document(QObject):
-    """One lecture at a time; `path` is None until it has been saved.
+    """One lecture at a time; `path` is None until it has been saved, `bundled` says that the file
+    holds kernels and recordings, too.
 
     Signals
     -------
@@ -43,6 +44,8 @@ class Document(QObject):
         self._folder = folder or kept_folder()
         self.lecture: Lecture | None = None
         self.path: Path | None = None
+        self.bundled = False
+        self._home: Path | None = None
         self._saved: Lecture | None = None
         self._past: list[Lecture] = []
         self._future: list[Lecture] = []
@@ -63,11 +66,6 @@ class Document(QObject):
             return self.path.name
         return self.lecture.title if self.lecture is not None else ""
 
-    @property
-    def folder(self) -> Path:
-        """Where kernels are looked for."""
-        return self.path.parent if self.path is not None else Path.home()
-
     def new(self) -> None:
         """An empty lecture."""
         head = f'{KEY} = {VERSION}\ntitle = "{tr("New lecture")}"\n\n'
@@ -75,8 +73,9 @@ class Document(QObject):
 
     def open(self, path: Path) -> None:
         """A lecture from a file; InputError or FormatError when it cannot be read."""
-        opened = bundle.unpacked(path)
-        self._take(read(opened), None if opened != path or _shipped(path) else path)
+        text = bundle.unpacked(path)
+        self._take(read(text), None if path in bundle.shipped() else path)
+        self.bundled, self._home = text != path, text.parent
 
     def close(self) -> None:
         """No lecture is open any more; what was not saved is given up."""
@@ -123,8 +122,14 @@ class Document(QObject):
             return
         path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
         write(self.lecture, path)
-        self._forget_copy()
-        self.path, self._saved = path, self.lecture
+        self._home = path.parent
+        self.saved(self.lecture, path, bundled=False)
+
+    def saved(self, lecture: Lecture, path: Path, bundled: bool) -> None:
+        """This is in that file now."""
+        self.path, self.bundled, self._saved = path, bundled, lecture
+        if not self.dirty:
+            self._forget_copy()
         self.changed.emit()
 
     def keep(self) -> None:
@@ -168,6 +173,7 @@ class Document(QObject):
 
     def _take(self, lecture: Lecture | None, path: Path | None) -> None:
         self._past, self._future = [], []
+        self.bundled, self._home = False, path.parent if path is not None else None
         self.path, self._saved = path, lecture
         self._forget_copy()
         self.lecture = lecture
@@ -177,8 +183,3 @@ class Document(QObject):
         self.lecture = lecture
         self._keep.start()
         self.changed.emit()
-
-
-def _shipped(path: Path) -> bool:
-    """Whether a lecture came with gpuviz: saving it makes a file of one's own."""
-    return path in bundle.shipped()

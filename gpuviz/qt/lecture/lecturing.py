@@ -17,6 +17,7 @@ from gpuviz.lectures.plain import TIME
 from gpuviz.lectures.reading import read
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.look.theme import Theme
@@ -29,7 +30,8 @@ from gpuviz.words import tr
 
 _NEEDS_SLIDE = ("lecture.update", "lecture.edit", "lecture.duplicate", "lecture.up", "lecture.down",
                 "lecture.remove")  # fmt: skip
-_NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.close", "lecture.words")
+_NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.pack", "lecture.close",
+                  "lecture.words")
 
 
 class Lecturing(QObject):
@@ -62,6 +64,11 @@ class Lecturing(QObject):
         self.dialog: SlideDialog | None = None
         self.ask_path: Callable[[bool], Path | None] = self._ask_path
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
+        self.packer = Packer(meter, self)
+        self.packer.packed.connect(self._packed)
+        self.packer.failed.connect(self.failed)
+        self.packer.progressed.connect(self._tell_progress)
+        director.performed.connect(self.packer.follow)
         self._bind()
         self.pane = LecturePane(self.document, actions)
         self.pane.looked_at.connect(self._look_at)
@@ -95,7 +102,7 @@ class Lecturing(QObject):
         answer = self.ask_unsaved()
         if answer == "save":
             self._save()
-            return not self.document.dirty
+            return self.packer.busy or not self.document.dirty
         if answer == "discard":
             self.document.give_up()
             return True
@@ -118,7 +125,8 @@ class Lecturing(QObject):
         self._present(told, 0)
 
     def close(self) -> None:
-        """End what is being given."""
+        """End what is being given, and what is being bundled."""
+        self.packer.close()
         if self.presentation is not None:
             self.presentation.close()
 
@@ -155,6 +163,7 @@ class Lecturing(QObject):
         doing: dict[str, Callable[[], object]] = {
             "lecture.new": self._new, "lecture.open": self._choose, "lecture.save": self._save,
             "lecture.save_as": self._save_as, "lecture.close": self._close,
+            "lecture.pack": self._pack_as,
             "lecture.add": self._add, "lecture.words": self._add_words,
             "lecture.update": self._update, "lecture.edit": self._edit,
             "lecture.duplicate": self._duplicate, "lecture.up": lambda: self._move(-1),
@@ -187,7 +196,28 @@ class Lecturing(QObject):
         if self.document.lecture is not None and (path := self.ask_path(True)):
             self._write(path)
 
+    def _pack_as(self) -> None:
+        if self.document.lecture is not None and (path := self.ask_path(True)):
+            self._pack(path)
+
+    def _pack(self, path: Path) -> None:
+        """Everything the lecture needs goes into the file; compiling takes a while."""
+        if self.document.lecture is not None:
+            path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+            self.said.emit(tr("bundling {file} …", file=path.name))
+            self.packer.start(self.document.lecture, path)
+
+    def _packed(self, lecture: Lecture, path: Path) -> None:
+        self.document.saved(lecture, path, bundled=True)
+        self.said.emit(tr("saved {file} with all it needs", file=path.name))
+
+    def _tell_progress(self, share: float) -> None:
+        self.said.emit(tr("bundling: {share:.0%}", share=share))
+
     def _write(self, path: Path) -> None:
+        if self.document.bundled:
+            self._pack(path)
+            return
         try:
             self.document.save(path)
         except Error as error:

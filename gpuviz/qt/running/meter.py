@@ -88,7 +88,6 @@ class Meter(QObject):
         self._sources = sources
         self._engine: Engine | None = None
         self._showing: Showing | None = None
-        self._shelf: Shelf | None = None
         self._asked: engine.Wish | None = None
         self._again = False  # whether to go on when other launches are shown
         self.state = State()
@@ -196,14 +195,12 @@ class Meter(QObject):
         self._become(recorded=" · ".join(captions), trouble="")
 
     def _recorded(self, plan: Plan) -> tuple[Measurement | None, str]:
-        if Path(plan.kernel).is_absolute():
-            return None, tr("your own kernels have no recording")
         try:
-            if self._shelf is None:
-                self._shelf = self._sources.shelf()
-            found = self._shelf.find(plan)
+            found = self._sources.shelf().find(plan)
         except (Error, OSError) as error:
             return None, str(error)
+        if found.measurement is None and Path(plan.kernel).is_absolute():
+            return None, tr("your own kernels have no recording")
         return found.measurement, tr(found.why)
 
     def _reason(self, why: str) -> str:

@@ -1,0 +1,59 @@
+"""Compiled programs that came with a lecture, for machines that have no compiler.
+
+They are found by kernel, source, macros and architecture; where there is a compiler nobody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuviz.compile.cache import from_json, to_json
+from gpuviz.compile.program import Program
+from gpuviz.compile.source_hash import source_hash
+from gpuviz.errors import FormatError
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a program was compiled from: `kernel` is the file's name, `arch` the one asked for."""
+
+    kernel: str
+    source_hash: str
+    defines: tuple[tuple[str, str], ...]
+    arch: str
+
+
+_carried: dict[Wanted, Program] = {}
+
+
+def wanted(kernel: str, source: str, defines: Mapping[str, str], arch: str) -> Wanted:
+    """The key of a program."""
+    return Wanted(kernel, source_hash(source), tuple(sorted(defines.items())), arch)
+
+
+def carry(key: Wanted, program: Program) -> None:
+    """Have a program from now on."""
+    _carried[key] = program
+
+
+def find(key: Wanted) -> Program | None:
+    """A program that was carried here."""
+    return _carried.get(key)
+
+
+def pack(key: Wanted, program: Program) -> dict[str, Any]:
+    """A program and its key as JSON values."""
+    return {"kernel": key.kernel, "source_hash": key.source_hash, "arch": key.arch,
+            "defines": [list(pair) for pair in key.defines], "program": to_json(program)}
+
+
+def unpack(plain: Any) -> tuple[Wanted, Program]:
+    """What `pack` made; FormatError for anything else."""
+    try:
+        defines = tuple((str(name), str(value)) for name, value in plain["defines"])
+        key = Wanted(str(plain["kernel"]), str(plain["source_hash"]), defines, str(plain["arch"]))
+        return key, from_json(plain["program"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None

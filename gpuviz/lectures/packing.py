@@ -1,0 +1,152 @@
+"""Makes a bundle of a lecture: gathers kernels, compiles every launch, collects recordings."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from gpuviz.compile import carried
+from gpuviz.compile.compiler import own_headers, read_text
+from gpuviz.errors import Cancelled, InputError
+from gpuviz.export.film import whole
+from gpuviz.export.performed import lesson_for
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.view import Cancel, Progress, go_on, quiet
+from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.writing import text_of
+from gpuviz.runners import recorded, recording
+from gpuviz.runners.recording import Entry, Recording
+from gpuviz.scenes.base import Plan, Values
+from gpuviz.scenes.kernel import launch_of, record_of
+from gpuviz.scenes.perform import check_values, job_of
+
+Measured = Callable[[Plan], Entry | None]
+_DATA = re.compile(r"^(.*=\s*@)(.+)$", re.DOTALL)  # an argument that is read from a file
+
+
+def recorded_entry(plan: Plan) -> Entry | None:
+    """What the recordings there are have of a launch."""
+    return recorded.known().entry(plan)
+
+
+def pack(lecture: Lecture, path: Path, measured: Measured = recorded_entry,
+         progress: Progress = quiet, cancel: Cancel = go_on) -> None:
+    """Write the bundle, whole or not at all. It takes as long as compiling every launch.
+
+    Raises
+    ------
+    InputError : a file of a kernel is missing or lies elsewhere, or the bundle cannot be written
+    CompileError, UnavailableError : a kernel cannot be compiled
+    Cancelled : `cancel` said so
+    """
+    files: dict[str, bytes] = {}
+    slides = tuple(_moved(slide, files) for slide in lecture.slides)
+    files[TEXT] = text_of(replace(lecture, slides=slides), Path(KERNELS).absolute().parent).encode()
+    entries: dict[object, Entry] = {}
+    views = [(slide.view, *one) for slide in lecture.slides if slide.view is not None
+             for one in _variants(slide.view)]
+    for number, (view, values, arch) in enumerate(views):
+        if cancel():
+            raise Cancelled(f"stopped; {path} was not written")
+        for plan in lesson_for(view).plan(values):
+            _compile(plan, arch, files)
+            if (entry := measured(plan)) is not None:
+                entries[entry.launch] = entry
+        progress((number + 1) / (len(views) + 1))
+    files |= _recordings(entries.values())
+    _write(files, path)
+    progress(1.0)
+
+
+def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
+    """The values and architecture of each side of a view."""
+    lesson = lesson_for(view)
+    yield check_values(lesson, view.values), view.arch
+    if view.compared:
+        yield (check_values(lesson, {**view.values, **view.compare_values}),
+               view.compare_arch or view.arch)
+
+
+def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
+    """The program of a launch, for a machine that cannot compile it."""
+    program = job_of(plan, arch).program
+    key = carried.wanted(Path(plan.kernel).name, program.source, dict(plan.defines), arch)
+    content = json.dumps(carried.pack(key, program)).encode()
+    if content not in files.values():
+        files[f"{PROGRAMS}/{len(files)}.json"] = content
+
+
+def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
+    """A slide whose kernel lies in the bundle; its files are added."""
+    if slide.view is None or not slide.view.launch:
+        return slide
+    launch = launch_of(slide.view.launch)
+    if not launch.path.is_file():
+        raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
+    folder = launch.path.parent
+    own = {launch.path: launch.path.read_bytes()}
+    for header, text in own_headers(read_text(launch.path), (folder.resolve(),)).items():
+        own[header] = text.encode()
+    place = _place(launch.path, files)
+    for file, content in own.items():
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{launch.path} includes {file}, which does not lie beside it: move "
+                             "it there, for a bundle to hold both")
+        files[f"{place}/{file.resolve().relative_to(folder.resolve()).as_posix()}"] = content
+    arguments = tuple(_data(spec, place, files) for spec in launch.arguments)
+    home = Path(KERNELS).absolute().parent
+    moved = replace(launch, path=home / place / launch.path.name, arguments=arguments)
+    record = record_of(moved) | {"file": moved.path.as_posix()}
+    return replace(slide, view=replace(slide.view, launch=record), raw="")
+
+
+def _place(kernel: Path, files: dict[str, bytes]) -> str:
+    """A folder of the bundle for a kernel and what lies beside it; the same for the same file."""
+    stem, number = kernel.stem, 1
+    while True:
+        place = f"{KERNELS}/{stem}" if number == 1 else f"{KERNELS}/{stem}-{number}"
+        there = files.get(f"{place}/{kernel.name}")
+        if there is None or there == kernel.read_bytes():
+            return place
+        number += 1
+
+
+def _data(spec: str, place: str, files: dict[str, bytes]) -> str:
+    """An argument, its file in the bundle if it is read from one."""
+    found = _DATA.match(spec)
+    if found is None:
+        return spec
+    file = Path(found[2].strip())
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {file}, an argument of a kernel: {error.strerror}") from None
+    files[f"{place}/{file.name}"] = content
+    return f"{found[1]}{place}/{file.name}"
+
+
+def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:
+    """A recording for each device that measured some of the launches."""
+    by_device: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_device.setdefault(entry.measurement.device.name, []).append(entry)
+    files = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, found in enumerate(by_device.values()):
+            file = Path(folder) / f"{number}{recording.SUFFIX}"
+            recording.write(file, Recording(found[0].measurement.device, tuple(found)))
+            files[f"{RECORDINGS}/{file.name}"] = file.read_bytes()
+    return files
+
+
+def _write(files: dict[str, bytes], path: Path) -> None:
+    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content,
+                             zipfile.ZIP_DEFLATED)
