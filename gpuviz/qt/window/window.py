@@ -198,7 +198,7 @@ class Window(QMainWindow):
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
-        self.status.follow_sweeps(self.sweeps)
+        self.status.follow_activity(self.sweeps)
         once = Qt.ConnectionType.SingleShotConnection
         director.performed.connect(lambda showing: meter.look(), once)
 
