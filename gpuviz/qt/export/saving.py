@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData
-from PySide6.QtGui import QImage, QImageWriter, QPainter
+from PySide6.QtCore import QByteArray, QMimeData
+from PySide6.QtGui import QImage, QPainter
 
 from gpuviz import trace_file
 from gpuviz.draw.marks import Frame
 from gpuviz.errors import Cancelled, InputError
-from gpuviz.export import counts, page, png, svg
+from gpuviz.export import counts, page, svg
 from gpuviz.export.film import whole
-from gpuviz.export.provenance import KEYWORD, file_name
+from gpuviz.export.provenance import file_name
 from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.export import film, pdf
+from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.painting.painter import paint
 
 MOST_PIXELS = 1 << 28
@@ -69,12 +70,7 @@ def png_file(view: View, options: Options) -> bytes:
     """The picture as a PNG file."""
     check_pixels(view.provenance.width, view.provenance.height, options.pixels)
     image = image_of(view.frame(view.provenance.time, options.transparent), options.pixels)
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QImageWriter(buffer, QByteArray(b"png"))
-    if not writer.write(image):
-        raise InputError(f"the picture cannot be written as PNG: {writer.errorString()}")
-    return png.with_text(bytes(buffer.data().data()), KEYWORD, view.provenance.text())
+    return png_of(image, view.provenance)
 
 
 def check_pixels(width: int, height: int, pixels: float) -> None:
@@ -127,20 +123,18 @@ def for_clipboard(view: View, options: Options | None = None) -> QMimeData:
     return clip(view, options).mime()
 
 
-def trace_paths(view: View, path: Path) -> dict[str, Path]:
-    """Where the trace of each run goes; after its role where there are several."""
-    if len(view.runs) == 1:
-        return dict.fromkeys(view.runs, path)
-    return {role: path.with_name(f"{path.stem}-{role.replace(' ', '-')}{path.suffix}")
-            for role in view.runs}
+def save_traces(view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
+                ) -> tuple[Path, ...]:
+    """Write the trace of each run, named after its role where there are several.
 
-
-def save_traces(view: View, path: Path) -> tuple[Path, ...]:
-    """Write the trace of each run, named after its role where there are several."""
-    paths = trace_paths(view, path)
-    for role, file in paths.items():
-        trace_file.save(view.runs[role].trace, file)
-    return tuple(paths.values())
+    `free` makes a name that nobody was asked about one that is not taken.
+    """
+    paths = []
+    for role, run in view.runs.items():
+        name = f"{path.stem}-{role.replace(' ', '-')}{path.suffix}"
+        paths.append(path if len(view.runs) == 1 else free(path.with_name(name)))
+        trace_file.save(run.trace, paths[-1])
+    return tuple(paths)
 
 
 def _svg(view: View, options: Options) -> bytes:

@@ -43,6 +43,10 @@ class Toolbar(QFrame):
         self.compare.setCheckable(True)
         self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
         self.device = DeviceButton(theme, actions)
+        self.export = MenuButton(tr("Export"), theme, tr("Save or copy what is shown"))
+        self.export.setText(tr("Export"))
+        self.export.setMenu(_export_menu(actions, self))
+        keep_space(self.export)
         self.commands = button("Ctrl+K", tr("Find a command"), "", tr("Find a command"))
         self.commands.clicked.connect(lambda: actions["help.commands"].trigger())
         row = QHBoxLayout(self)
@@ -55,6 +59,7 @@ class Toolbar(QFrame):
             row.addWidget(made)
         row.addStretch(1)
         row.addWidget(self.device)
+        row.addWidget(self.export)
         row.addWidget(self.commands)
         for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.commands):
             keep_space(widget)
@@ -98,4 +103,10 @@ def _level_menu(actions: Actions, parent: QFrame) -> QMenu:
     menu = QMenu(parent)
     for level in LEVELS:
         menu.addAction(actions[f"level.{level}"])
+    return menu
+
+
+def _export_menu(actions: Actions, parent: QFrame) -> QMenu:
+    menu = QMenu(parent)
+    actions.fill_group(menu, "Export")
     return menu
