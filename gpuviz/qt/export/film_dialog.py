@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDoubleSpinBox, QHBoxLayout, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpuviz.draw.palette import THEMES
 from gpuviz.export import video
 from gpuviz.export.gif import FASTEST
 from gpuviz.export.view import View
 from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.export.wanted import BOTH, FILMS, SHOWN, Film
 from gpuviz.qt.look.theme import Theme
@@ -26,9 +27,8 @@ class FilmDialog(ExportDialog):
     def __init__(self, view: View, wanted: Film, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Save film or page"), view, theme, parent)
         self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in FILMS])
-        self.fps = QSpinBox()
+        self.fps = Spin(theme, 4)
         self.fps.setRange(1, FASTEST_FILM)
-        self.fps.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.fps.setAccessibleName(tr("Pictures a second"))
         self.fps.valueChanged.connect(self.renew)
         self.start, self.end = self._time(tr("From second")), self._time(tr("To second"))
@@ -86,12 +86,11 @@ class FilmDialog(ExportDialog):
         self.form.addRow(tr("again and again"), self.loop)
         self.form.addRow(tr("colours"), self.theme)
 
-    def _time(self, name: str) -> QDoubleSpinBox:
-        made = QDoubleSpinBox()
+    def _time(self, name: str) -> RealSpin:
+        made = RealSpin(self._theme, 5)
         made.setRange(0.0, self.shown_view.story.duration)
         made.setDecimals(2)
         made.setSingleStep(0.1)
-        made.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         made.setAccessibleName(name)
         made.valueChanged.connect(self._typed)
         return made

@@ -42,7 +42,8 @@ class Preview(QWidget):
         place = QRect(QPoint((self.width() - size.width()) // 2,
                              (self.height() - size.height()) // 2), size)
         if self.image.hasAlphaChannel():
-            painter.drawTiledPixmap(place, _chequered(look.color("cell"), look.color("border")))
+            squares = look.color("panel"), look.blend("panel", "border", 0.5)
+            painter.drawTiledPixmap(place, _chequered(*squares))
         painter.drawImage(place.topLeft(), self.image)
         painter.setPen(look.color("border"))
         painter.setBrush(Qt.BrushStyle.NoBrush)

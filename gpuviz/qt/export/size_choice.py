@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.export.performed import LARGEST, SMALLEST
 from gpuviz.qt.controls.controls import Combo, keep_arrows, keep_space, label
+from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.export.wanted import CUSTOM, SHOWN, SIZES
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
@@ -24,8 +25,8 @@ class SizeChoice(QWidget):
             self.names.addItem(_words(name, shown), name)
         for keep in (keep_space, keep_arrows):
             keep(self.names)
-        self.width_ = _number(tr("Width in pixels"), SMALLEST[0])
-        self.height_ = _number(tr("Height in pixels"), SMALLEST[1])
+        self.width_ = _number(tr("Width in pixels"), SMALLEST[0], theme)
+        self.height_ = _number(tr("Height in pixels"), SMALLEST[1], theme)
         self._custom = QWidget()
         row = QHBoxLayout(self._custom)
         row.setContentsMargins(0, 0, 0, 0)
@@ -70,10 +71,8 @@ def _words(name: str, shown: tuple[int, int]) -> str:
     return tr("custom") if name == CUSTOM else name.replace("x", " × ")
 
 
-def _number(name: str, least: int) -> QSpinBox:
-    made = QSpinBox()
+def _number(name: str, least: int, theme: Theme) -> Spin:
+    made = Spin(theme, len(str(LARGEST)))
     made.setRange(least, LARGEST)
-    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-    made.setKeyboardTracking(False)
     made.setAccessibleName(name)
     return made

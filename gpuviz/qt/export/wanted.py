@@ -22,6 +22,8 @@ FILMS = (".gif", ".apng", ".mp4", ".webm", ".html")
 EVEN = (".mp4", ".webm")  # their codecs take no odd sizes
 THEME_NAMES = {SHOWN: later("as shown"), "dark": later("dark"), "light": later("light"),
                "contrast": later("high contrast"), BOTH: later("dark and light: two files")}
+_ROOMY = (1920, 1080)  # a stage this large has room for everything
+_MOST_LETTERS = 4.0
 _STRETCHES = ("whole", "step", "range")
 
 
@@ -109,9 +111,13 @@ class Film:
 
 
 def _looks(view: View, size: tuple[int, int], theme: str) -> View:
+    """Beyond what is seen from afar letters grow with the picture: more pixels, not more room."""
     made = view.provenance
     palette = made.theme if theme == SHOWN else theme
-    return replace(view, provenance=replace(made, width=size[0], height=size[1], theme=palette))
+    grown = max(min(size[0] / _ROOMY[0], size[1] / _ROOMY[1]), 1.0)
+    letters = min(made.letters * grown, max(made.letters, _MOST_LETTERS))
+    return replace(view, provenance=replace(made, width=size[0], height=size[1], theme=palette,
+                                            letters=letters))
 
 
 Wanted = TypeVar("Wanted", Still, Film)

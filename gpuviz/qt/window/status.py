@@ -59,6 +59,7 @@ class Status(QFrame):
         self._telemetry = Telemetry()
         self._state = State()
         self.running = label("", "quiet")
+        self.running.setMinimumWidth(1)  # long words are cut, and do not make the window wider
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
         self.progress.setTextVisible(False)
@@ -103,6 +104,7 @@ class Status(QFrame):
     def say(self, words: str, offer: Offer | None = None) -> None:
         """What goes on, until something else does."""
         self.running.setText(words)
+        self.running.setToolTip(words)
         self._offer = offer
         self.link.setVisible(offer is not None)
         if offer is not None:
