@@ -37,7 +37,35 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
 def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
     for key, value in {**found.values(), **_times(found)}.items():
-        yield role, found.device.sm, "0", "", key, f"{value:.10g}", found.caption
+        yield role, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
+
+
+def badge(found: Measurement) -> str:
+    """Where measured numbers come from: `live, NVIDIA H200`, `recorded, NVIDIA H200, 2026-11-20`.
+    """
+    date = () if found.source == "live" else (found.date,)
+    return ", ".join((found.source, found.device.name, *date))
+
+
+def summary(runs: Mapping[str, Run]) -> Table:
+    """A row a quantity that some run counts, columns for what is predicted and what is measured."""
+    columns: dict[str, Mapping[str, float]] = {}
+    for role, run in runs.items():
+        columns[f"{role} ({MODELLED})"] = run.counts.totals
+        if run.measurement is not None:
+            found = {**run.measurement.values(), **_times(run.measurement)}
+            columns[f"{role} ({badge(run.measurement)})"] = found
+    keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
+    return Table(("quantity", *columns), tuple(
+        (key.replace("_", " "), *(_cell(values.get(key)) for values in columns.values()))
+        for key in keys))
+
+
+def _cell(value: float | None) -> str:
+    """A number for people; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
 def _times(found: Measurement) -> dict[str, float]:
@@ -72,5 +100,5 @@ def _measurement(found: Measurement | None) -> dict[str, Any] | None:
     if found is None:
         return None
     missing = {key: r.why for key, r in found.counters.items() if r.value is None}
-    return {"badge": found.caption, "device": found.device.name, "date": found.date,
+    return {"badge": badge(found), "device": found.device.name, "date": found.date,
             "counters": found.values(), "unavailable": missing, "times": _times(found)}

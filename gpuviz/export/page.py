@@ -16,12 +16,13 @@ from typing import Any
 
 from gpuviz import resources
 from gpuviz.draw.palette import THEMES, Palette
+from gpuviz.errors import Cancelled
 from gpuviz.export import svg
 from gpuviz.export.film import moments
 from gpuviz.export.provenance import KEYWORD
 from gpuviz.export.svg_marks import code, elements, number
 from gpuviz.export.table import Table
-from gpuviz.export.view import Options, View
+from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
@@ -44,14 +45,20 @@ class Parts:
         return [self.known.setdefault(element, len(self.known)) for element in found]
 
 
-def document(view: View, options: Options) -> str:
-    """The page."""
+def document(view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
+             ) -> str:
+    """The page; Cancelled when `cancel` says so."""
     made, palette = view.provenance, THEMES[view.provenance.theme]
-    times = _times(view, options)
-    frames = [view.frame(t) for t in times]
+    times = moments_of(view, options)
     parts = Parts()
-    pictures = [parts.numbers(piece for element in elements(frame) for piece in pieces(element))
-                for frame in frames]
+    frames, pictures = [], []
+    for count, t in enumerate(times, 1):
+        if cancel():
+            raise Cancelled("stopped; the page was not written")
+        frames.append(view.frame(t))
+        pictures.append(parts.numbers(piece for element in elements(frames[-1])
+                                      for piece in pieces(element)))
+        progress(count / len(times))
     data = {"times": times, "parts": list(parts.known),
             "edits": edits(pictures), "end": view.provenance.end or view.story.duration,
             "steps": [_step(step) for step in view.story.steps], "sources": _sources(view.runs)}
@@ -112,7 +119,7 @@ def totals(runs: Mapping[str, Run]) -> Table:
         (key.replace("_", " "), *(f"{t[key]:,}" for t in found.values())) for key in keys))
 
 
-def _times(view: View, options: Options) -> tuple[float, ...]:
+def moments_of(view: View, options: Options) -> tuple[float, ...]:
     """Evenly spaced moments, and those at which steps begin and the story ends."""
     made = view.provenance
     start, end = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)

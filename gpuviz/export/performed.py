@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from gpuviz import words
@@ -13,7 +14,7 @@ from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import View
 from gpuviz.runners.base import Level, Run
-from gpuviz.scenes import lesson
+from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.kernel import launch_of, lesson_of
@@ -50,12 +51,14 @@ def view_of(wanted: Provenance) -> View:
 
 
 def lesson_for(wanted: Provenance) -> Lesson:
-    """The lesson that a record names, or the one made of the kernel whose launch it holds.
+    """The lesson that a record names, or the one made of the kernel or the trace that it names.
 
     Raises
     ------
-    InputError : there is no such lesson, or the launch cannot be read
+    InputError : there is no such lesson, or the launch or the trace cannot be read
     """
+    if traced.FILE in wanted.launch:
+        return traced.lesson_of(Path(str(wanted.launch[traced.FILE])).expanduser())
     return lesson_of(launch_of(wanted.launch)) if wanted.launch else lesson(wanted.lesson)
 
 

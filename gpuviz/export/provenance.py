@@ -109,23 +109,36 @@ def read(path: Path) -> Provenance:
     except (OSError, ValueError) as error:  # an empty file cannot be mapped: ValueError
         reason = getattr(error, "strerror", None) or "it is empty"
         raise InputError(f"cannot read {path}: {reason}") from None
+    return _told(found, str(path))
+
+
+def read_content(content: bytes, name: str) -> Provenance:
+    """The record in the content of an exported file; `name` is what errors call it."""
+    return _told(_find(content), name)
+
+
+def _told(found: bytes | None, name: str) -> Provenance:
     if found is None:
-        raise FormatError(f"{path} does not say which view it shows: it was not exported by "
+        raise FormatError(f"{name} does not say which view it shows: it was not exported by "
                           "gpuviz, or another program removed its metadata")
-    return _record(found, path)
+    return _record(found, name)
 
 
 def _search(path: Path) -> bytes | None:
     """What follows the mark in a file."""
     with (path.open("rb") as file,
           mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content):
-        if content[:4] == b"GIF8":
-            return _in_gif(content)
-        at = content.find(_MARK)
-        return content[at : at + _LONGEST] if at >= 0 else None
+        return _find(content)
 
 
-def _in_gif(content: mmap.mmap) -> bytes | None:
+def _find(content: mmap.mmap | bytes) -> bytes | None:
+    if content[:4] == b"GIF8":
+        return _in_gif(content)
+    at = content.find(_MARK)
+    return content[at : at + _LONGEST] if at >= 0 else None
+
+
+def _in_gif(content: mmap.mmap | bytes) -> bytes | None:
     """The comment of a GIF that begins with the mark, its blocks joined."""
     at = content.find(_MARK)
     if at < 1 or content[at - 3 : at - 1] != b"\x21\xfe":
@@ -137,7 +150,7 @@ def _in_gif(content: mmap.mmap) -> bytes | None:
     return joined
 
 
-def _record(found: bytes, path: Path) -> Provenance:
+def _record(found: bytes, path: str) -> Provenance:
     """A record from its text; unknown fields of the same version are left out."""
     try:
         plain, _ = json.JSONDecoder().raw_decode(found.decode("latin-1"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from importlib.util import find_spec
 from typing import IO, Any
 
 from gpuviz.errors import InputError, UnavailableError
 from gpuviz.export.film import Kind, Rgb
+from gpuviz.words import tr
 
 # Container, codec and quality of each; as even as the eye sees, and the same at every run.
 _FORMATS = {
@@ -51,12 +53,19 @@ class Video:
         self._container.close()
 
 
+def why_not(suffix: str) -> str:
+    """What films of a format lack on this machine and how to get it, "" when nothing is missing."""
+    if suffix not in _FORMATS or find_spec("av") is not None:
+        return ""
+    return tr("{suffix} films need PyAV, which is not installed: pip install 'gpuviz[film]' "
+              "(or choose .gif or .apng)", suffix=suffix)  # fmt: skip
+
+
 def _library(suffix: str) -> Any:
-    try:
-        import av
-    except ImportError:
-        raise UnavailableError(f"{suffix} films need PyAV, which is not installed: "
-                               "pip install 'gpuviz[film]' (or choose .gif or .apng)") from None
+    if missing := why_not(suffix):
+        raise UnavailableError(missing)
+    import av
+
     return av
 
 

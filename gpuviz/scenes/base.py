@@ -139,6 +139,7 @@ class Lesson:
     `plan(values)` gives the launches, `tell(values, runs)` the story, with runs by role. `words`
     are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`). `launch` is
     how a kernel of the user's own is launched, as plain values; empty in lessons of the course.
+    `given(arch)` is what needs no launch: runs from a file, by role, counted for an architecture.
     """
 
     id: str
@@ -152,6 +153,7 @@ class Lesson:
     problem: Callable[[Values], str] = field(default=lambda values: "")
     words: tuple[str, ...] = ()
     launch: Values = field(default_factory=dict)
+    given: Callable[[str], Mapping[str, Run]] = field(default=lambda arch: {})
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""

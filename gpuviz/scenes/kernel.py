@@ -31,7 +31,7 @@ from gpuviz.trace import I64, Requests, Trace
 from gpuviz.words import tr
 
 CHAPTER = "Your kernels"
-_ROLE = "kernel"
+ROLE = "kernel"
 _MOST = 24  # requests told of
 _MOST_BLOCKS = 1 << 20
 _SEND, _WAVE, _WAVES, _END = 0.8, 0.5, 4.0, 1.5  # seconds
@@ -63,13 +63,17 @@ class KernelLaunch:
 
 def record_of(launch: KernelLaunch) -> dict[str, Value]:
     """The launch as plain values, to be stored with a view; the home folder is written `~`."""
-    try:
-        file = "~/" + launch.path.relative_to(Path.home()).as_posix()
-    except ValueError:
-        file = launch.path.as_posix()
-    return {"file": file, "entry": launch.entry, "name": launch.name,
+    return {"file": homely(launch.path), "entry": launch.entry, "name": launch.name,
             "grid": _sizes(launch.grid), "block": _sizes(launch.block),
             "arguments": shlex.join(launch.arguments), "shared": launch.dynamic_shared}
+
+
+def homely(path: Path) -> str:
+    """A path that says nothing of whose home it lies in."""
+    try:
+        return "~/" + path.relative_to(Path.home()).as_posix()
+    except ValueError:
+        return path.as_posix()
 
 
 def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
@@ -104,7 +108,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         Parameter("turn", tr("time around"), 1, 1, 1000,
                   hint=tr("In a loop: the request of this time around, or of the last.")),
     )  # fmt: skip
-    plan = Plan(_ROLE, str(launch.path), launch.entry, launch.grid, launch.block,
+    plan = Plan(ROLE, str(launch.path), launch.entry, launch.grid, launch.block,
                 launch.arguments, (), launch.dynamic_shared)  # fmt: skip
     return Lesson(
         _id(launch), f"{launch.name} ({launch.path.name})", CHAPTER,
@@ -137,7 +141,7 @@ class _Part:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The requests of the chosen warp in the order it made them."""
-    run = runs[_ROLE]
+    run = runs[ROLE]
     arch, warp, block = (architecture(run.arch), _chosen(values, "warp"),
                          _chosen(values, "block"))  # fmt: skip
     parts = _parts(run.trace, arch, block, warp, _chosen(values, "turn"))
@@ -175,7 +179,7 @@ def _global(request: Request, start: float) -> _Part:
         return (*draw(stage, lay_out(request, stage, top), act.sent_at(t), act.served_at(t)),
                 *board(stage, low, (act,), 0, t))  # fmt: skip
 
-    return _Part(act.end, tuple(steps_of(act, _ROLE)), title(request), verdict(request), marks)
+    return _Part(act.end, tuple(steps_of(act, ROLE)), title(request), verdict(request), marks)
 
 
 def _shared(request: BankRequest, start: float) -> _Part:
@@ -191,7 +195,7 @@ def _shared(request: BankRequest, start: float) -> _Part:
                 *bank_view.board(stage, low, request, done))  # fmt: skip
 
     detail = f"{request.instruction.text} · {bank_view.wavefronts(request.count)}"
-    step = Step(start, end, "shared", tr("shared memory"), detail, request.instruction.line, _ROLE)
+    step = Step(start, end, "shared", tr("shared memory"), detail, request.instruction.line, ROLE)
     return _Part(end, (step,), _shared_title(request), _conflict(request), marks)
 
 
@@ -225,7 +229,7 @@ def _nothing(warp: int, block: int) -> Story:
     words = tr("Warp {warp} of block {block} asks nothing of global or shared memory",
                warp=warp, block=block)  # fmt: skip
     said = tr("Choose another warp or block; the counts beside are of the whole launch.")
-    step = Step(0.0, _END, "result", tr("nothing"), "", 0, _ROLE)
+    step = Step(0.0, _END, "result", tr("nothing"), "", 0, ROLE)
     return Story(words, said, (step,), lambda t, given: _words(given, words, said))
 
 

@@ -46,7 +46,7 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
     """
     checked = check_values(lesson, values)
     plans = lesson.plan(checked)
-    runs: dict[str, Run] = {}
+    runs: dict[str, Run] = dict(lesson.given(arch))
     for number, plan in enumerate(plans):
         if cancel():
             raise Cancelled("stopped")

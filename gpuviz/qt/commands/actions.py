@@ -26,11 +26,13 @@ class Command:
 
 
 GROUPS = {"File": later("File"), "Play": later("Play"), "Lesson": later("Lesson"),
-          "Compare": later("Compare"), "Lecture": later("Lecture"), "GPU": later("GPU"),
+          "Compare": later("Compare"), "Lecture": later("Lecture"), "Export": later("Export"),
+          "GPU": later("GPU"),
           "View": later("View"), "Help": later("Help")}  # fmt: skip
 
 COMMANDS = (
-    Command("file.open", later("Open kernel …"), "File", ("Ctrl+O",)),
+    Command("file.open", later("Open …"), "File", ("Ctrl+O",)),
+    Command("file.paste", later("Open what was copied"), "File", ("Ctrl+V",)),
     Command("file.quit", later("Quit"), "File", ("Ctrl+Q",)),
     Command("play.toggle", later("Play or pause"), "Play", ("Space",)),
     Command("play.forward", later("Next step"), "Play", ("Right",)),
@@ -45,7 +47,6 @@ COMMANDS = (
     Command("lesson.reset", later("Reset parameters"), "Lesson", ("Ctrl+R",)),
     Command("run.again", later("Run again"), "Lesson", ("Ctrl+Shift+R",)),
     Command("run.cancel", later("Cancel the run"), "Lesson", ("Esc",)),
-    Command("counts.copy", later("Copy counts as text"), "Lesson", ("Ctrl+Shift+C",)),
     Command("compare.toggle", later("Compare A | B"), "Compare", ("Ctrl+B",), checkable=True),
     Command("compare.swap", later("Exchange A and B"), "Compare", ("Ctrl+Shift+B",)),
     Command("present.start", later("Present"), "Lecture", ("F5",)),
@@ -67,6 +68,18 @@ COMMANDS = (
     Command("lecture.remove", later("Remove the slide"), "Lecture"),
     Command("lecture.undo", later("Undo a change of the lecture"), "Lecture"),
     Command("lecture.redo", later("Redo a change of the lecture"), "Lecture"),
+    Command("export.quick", later("Save picture at once, and copy it"), "Export",
+            ("Ctrl+Shift+S",)),
+    Command("export.still", later("Save picture …"), "Export", ("Ctrl+E",)),
+    Command("export.film", later("Save film …"), "Export"),
+    Command("export.page", later("Save page for browsers …"), "Export"),
+    Command("export.window", later("Save window as picture …"), "Export"),
+    Command("export.copy", later("Copy picture"), "Export"),
+    Command("counts.copy", later("Copy counts as text"), "Export", ("Ctrl+Shift+C",)),
+    Command("export.table", later("Copy counts as Markdown table"), "Export"),
+    Command("export.counts", later("Save counts …"), "Export"),
+    Command("export.trace", later("Save trace …"), "Export"),
+    Command("export.times", later("Save timings …"), "Export"),
     Command("gpu.once", later("Run once on the GPU"), "GPU", ("F9",)),
     Command("gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",),
             checkable=True),
@@ -151,6 +164,10 @@ class Actions:
         for group in GROUPS:
             part = menu.addMenu(tr(GROUPS[group]))
             part.setToolTipsVisible(group == "GPU")  # they say why a command is not to be had
-            for command in COMMANDS:
-                if command.group == group:
-                    part.addAction(self._actions[command.id])
+            self.fill_group(part, group)
+
+    def fill_group(self, menu: QMenu, group: str) -> None:
+        """Add the commands of one group of the table."""
+        for command in COMMANDS:
+            if command.group == group:
+                menu.addAction(self._actions[command.id])

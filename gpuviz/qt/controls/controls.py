@@ -164,7 +164,7 @@ class Combo(QComboBox):
 
 
 class MenuButton(QToolButton):
-    """A boxed button that opens a menu."""
+    """A boxed button that opens a menu. Where there is no room the end of its text is left out."""
 
     def __init__(self, name: str, theme: Theme, tip: str = "") -> None:
         super().__init__()
@@ -175,11 +175,17 @@ class MenuButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
         """Room for the chevron."""
         hint = super().sizeHint()
         return QSize(hint.width() + self._theme.look.px(18), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for a short word."""
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), self._theme.look.px(92)), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Box, text to the left, chevron."""
@@ -189,8 +195,9 @@ class MenuButton(QToolButton):
         painter = QPainter(self)
         self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
         painter.setPen(self._theme.look.color("good" if self.property("live") else "ink"))
-        left = self._theme.look.px(11)
-        painter.drawText(self.rect().adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
+        box = self.rect().adjusted(self._theme.look.px(11), 0, -self._theme.look.px(22), 0)
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()
         _paint_chevron(self, self._theme)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
 
 from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space
+from gpuviz.qt.controls.spin import Spin
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.base import Parameter, Value
 from gpuviz.words import tr
-
-DIGIT = 9  # pixels of one figure of the number, at scale 1
 
 
 class Knob(QWidget):
@@ -42,43 +40,13 @@ class _Slider(QSlider):
         event.ignore()
 
 
-class _Spin(QSpinBox):
-    """A number without buttons; it takes what the range allows and nothing else."""
-
-    def __init__(self, theme: Theme, digits: int) -> None:
-        super().__init__()
-        self._theme = theme
-        self._digits = digits
-        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setKeyboardTracking(False)
-        theme.changed.connect(self._fit)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The style sheet leaves room for buttons that are not there: take it back."""
-        super().resizeEvent(event)
-        self._place()
-
-    def _fit(self) -> None:
-        self.setFixedWidth(self._theme.look.px(20 + DIGIT * self._digits))
-        self._place()
-
-    def _place(self) -> None:
-        self.lineEdit().setGeometry(self.rect().adjusted(4, 1, -4, -1))
-
-    def wheelEvent(self, event: QEvent) -> None:
-        """Scroll the panel instead."""
-        event.ignore()
-
-
 class NumberKnob(Knob):
     """A slider for the range, and the number itself to type."""
 
     def __init__(self, parameter: Parameter, theme: Theme, digits: int) -> None:
         super().__init__(parameter)
         self.slider = _Slider(Qt.Orientation.Horizontal)
-        self.spin = _Spin(theme, digits)
+        self.spin = Spin(theme, digits)
         span = tr("{least} to {most}", least=parameter.minimum, most=parameter.maximum)
         for widget in (self.slider, self.spin):
             widget.setRange(parameter.minimum, parameter.maximum)

@@ -57,10 +57,11 @@ class Message(QFrame):
         over.installEventFilter(self)
         self.hide()
 
-    def show_failure(self, failure: Failure) -> None:
-        """Say why a run failed."""
+    def show_failure(self, failure: Failure, title: str = "") -> None:
+        """Say why a run failed, or what else the title says."""
         if failure.expected:
-            self.say("error", tr("This could not be run"), failure.message, failure.details)
+            self.say("error", title or tr("This could not be run"), failure.message,
+                     failure.details)  # fmt: skip
         else:
             ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
             self.say("error", tr("Something unexpected happened"), f"{failure.message}\n\n{ours}",

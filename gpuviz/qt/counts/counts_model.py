@@ -6,6 +6,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from gpuviz.export.badges import BADGES
 from gpuviz.export.quantities import Row
+from gpuviz.export.table import Table
 from gpuviz.qt.counts.count_views import Column, Sheet
 from gpuviz.words import tr
 
@@ -92,10 +93,26 @@ class CountsModel(QAbstractTableModel):
 
 def as_text(model: CountsModel) -> str:
     """The whole table, columns parted by tabs."""
-    columns = model.sheet.columns
-    head = [f"{c.title} ({tr(BADGES[c.badge])})" if c.badge else c.title for c in columns]
-    lines = ["\t".join([tr("quantity"), *head[1:]])]
+    lines = ["\t".join(_head(model))]
     for row in model.sheet.rows:
-        cells = [model.sheet.text(row, c).replace("\u2009", "") for c in columns]
-        lines.append("\t".join(cells) if row.values else row.label)
+        lines.append("\t".join(_cells(model, row)) if row.values else row.label)
     return "\n".join(lines)
+
+
+def as_table(model: CountsModel) -> Table:
+    """The whole table; a row without numbers is a heading of those below it."""
+    return Table(_head(model), tuple(
+        _cells(model, row) if row.values else (row.label, *("" for _ in model.sheet.columns[1:]))
+        for row in model.sheet.rows))
+
+
+def _head(model: CountsModel) -> tuple[str, ...]:
+    """Each column's title with the badge of its numbers."""
+    columns = model.sheet.columns[1:]
+    said = (f"{c.title} ({tr(BADGES[c.badge])})" if c.badge else c.title for c in columns)
+    return (tr("quantity"), *said)
+
+
+def _cells(model: CountsModel, row: Row) -> tuple[str, ...]:
+    """What a row says, thousands not parted: other programs read it."""
+    return tuple(model.sheet.text(row, c).replace("\u2009", "") for c in model.sheet.columns)

@@ -6,19 +6,21 @@ Needs a QGuiApplication and the fonts (the window has them; see `headless.sessio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData
-from PySide6.QtGui import QImage, QImageWriter, QPainter
+from PySide6.QtCore import QByteArray, QMimeData
+from PySide6.QtGui import QImage, QPainter
 
 from gpuviz import trace_file
 from gpuviz.draw.marks import Frame
-from gpuviz.errors import InputError
-from gpuviz.export import counts, page, png, svg
+from gpuviz.errors import Cancelled, InputError
+from gpuviz.export import counts, page, svg
 from gpuviz.export.film import whole
-from gpuviz.export.provenance import KEYWORD, file_name
+from gpuviz.export.provenance import file_name
 from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.export import film, pdf
+from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.painting.painter import paint
 
 MOST_PIXELS = 1 << 28
@@ -42,7 +44,9 @@ def save(view: View, path: Path, options: Options | None = None, progress: Progr
     if suffix in film.FORMATS:
         film.save(view, path, options or Options(), progress, cancel)
         return
-    content = _CONTENT[suffix](view, options or Options())
+    content = _CONTENT[suffix](view, options or Options(), progress, cancel)
+    if cancel():
+        raise Cancelled(f"stopped; {path} was not written")
     with whole(path) as file:
         file.write(content)
     progress(1.0)
@@ -64,18 +68,16 @@ def name_for(view: View, suffix: str = ".png") -> str:
 
 def png_file(view: View, options: Options) -> bytes:
     """The picture as a PNG file."""
-    size = view.provenance.width * view.provenance.height * options.pixels**2
-    if not 0.1 <= options.pixels <= 8 or size > MOST_PIXELS:
-        raise InputError(f"{options.pixels:g} pixels for each of "
-                         f"{view.provenance.width}x{view.provenance.height}: that is too large or "
-                         "too small; from 0.1 to 8, and at most 16384x16384 in all")
+    check_pixels(view.provenance.width, view.provenance.height, options.pixels)
     image = image_of(view.frame(view.provenance.time, options.transparent), options.pixels)
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QImageWriter(buffer, QByteArray(b"png"))
-    if not writer.write(image):
-        raise InputError(f"the picture cannot be written as PNG: {writer.errorString()}")
-    return png.with_text(bytes(buffer.data().data()), KEYWORD, view.provenance.text())
+    return png_of(image, view.provenance)
+
+
+def check_pixels(width: int, height: int, pixels: float) -> None:
+    """InputError when a picture of this size would have too many pixels, or too few."""
+    if not 0.1 <= pixels <= 8 or width * height * pixels**2 > MOST_PIXELS:
+        raise InputError(f"{pixels:g} pixels for each of {width}x{height}: that is too large or "
+                         "too small; from 0.1 to 8, and at most 16384x16384 in all")
 
 
 def image_of(frame: Frame, pixels: float = 1.0) -> QImage:
@@ -92,23 +94,45 @@ def image_of(frame: Frame, pixels: float = 1.0) -> QImage:
     return image
 
 
-def for_clipboard(view: View, options: Options | None = None) -> QMimeData:
-    """The picture as other programs take it from the clipboard: image, PNG file and SVG."""
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A picture as other programs take it from the clipboard: image, PNG file and SVG."""
+
+    image: QImage
+    png: bytes
+    svg: bytes
+
+    def mime(self) -> QMimeData:
+        """For the clipboard, which wants it made in the GUI's thread."""
+        data = QMimeData()
+        data.setImageData(self.image)
+        data.setData("image/png", QByteArray(self.png))
+        data.setData("image/svg+xml", QByteArray(self.svg))
+        return data
+
+
+def clip(view: View, options: Options | None = None) -> Clip:
+    """The picture in every form, in any thread."""
     file = png_file(view, options or Options())
-    data = QMimeData()
-    data.setImageData(QImage.fromData(QByteArray(file)))
-    data.setData("image/png", QByteArray(file))
     drawing = svg.document(view.still, view.provenance, view.story.title)
-    data.setData("image/svg+xml", QByteArray(drawing.encode()))
-    return data
+    return Clip(QImage.fromData(QByteArray(file)), file, drawing.encode())
 
 
-def save_traces(view: View, path: Path) -> tuple[Path, ...]:
-    """Write the trace of each run, named after its role where there are several."""
+def for_clipboard(view: View, options: Options | None = None) -> QMimeData:
+    """The picture for the clipboard at once, in the GUI's thread."""
+    return clip(view, options).mime()
+
+
+def save_traces(view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
+                ) -> tuple[Path, ...]:
+    """Write the trace of each run, named after its role where there are several.
+
+    `free` makes a name that nobody was asked about one that is not taken.
+    """
     paths = []
     for role, run in view.runs.items():
         name = f"{path.stem}-{role.replace(' ', '-')}{path.suffix}"
-        paths.append(path if len(view.runs) == 1 else path.with_name(name))
+        paths.append(path if len(view.runs) == 1 else free(path.with_name(name)))
         trace_file.save(run.trace, paths[-1])
     return tuple(paths)
 
@@ -123,14 +147,27 @@ def _pdf(view: View, options: Options) -> bytes:
     return pdf.page(frame, view.provenance, view.story.title)
 
 
-_CONTENT: Mapping[str, Callable[[View, Options], bytes]] = {
-    ".png": png_file,
-    ".svg": _svg,
-    ".pdf": _pdf,
-    ".html": lambda view, options: page.document(view, options).encode(),
-    ".csv": lambda view, options: counts.table(view.runs).csv().encode(),
-    ".json": lambda view, options: counts.as_json(view.runs, view.provenance).encode(),
-    ".md": lambda view, options: page.totals(view.runs).markdown().encode(),
+Content = Callable[[View, Options, Progress, Cancel], bytes]
+
+
+def _at_once(made: Callable[[View, Options], bytes | str]) -> Content:
+    """Content that takes no time worth telling of."""
+
+    def content(view: View, options: Options, progress: Progress, cancel: Cancel) -> bytes:
+        found = made(view, options)
+        return found.encode() if isinstance(found, str) else found
+
+    return content
+
+
+_CONTENT: Mapping[str, Content] = {
+    ".png": _at_once(png_file),
+    ".svg": _at_once(_svg),
+    ".pdf": _at_once(_pdf),
+    ".html": lambda *all: page.document(*all).encode(),
+    ".csv": _at_once(lambda view, options: counts.table(view.runs).csv()),
+    ".json": _at_once(lambda view, options: counts.as_json(view.runs, view.provenance)),
+    ".md": _at_once(lambda view, options: counts.summary(view.runs).markdown()),
 }
 STRETCHES = (*film.FORMATS, ".html")  # of these a stretch of time is told, not a moment
 FORMATS = (*_CONTENT, *film.FORMATS)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gpuviz.compile import CompileError, Program, compile_arch, load_program
 from gpuviz.errors import InputError
@@ -39,13 +39,6 @@ class Opening(QObject):
         self._arch = "sm_90"
         self.dialog: KernelDialog | None = None
         self._compiled.connect(self._take)
-
-    def choose(self, arch: str) -> None:
-        """Ask for a file, then open it."""
-        kinds = f"{tr('Kernels')} (*.cu *.ptx);;{tr('All files')} (*)"
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open kernel"), "", kinds)
-        if name:
-            self.open(Path(name), arch)
 
     def open(self, path: Path, arch: str) -> None:
         """Compile a file for an architecture, and ask how to launch it."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 from PySide6.QtGui import QFont, QFontDatabase
 
 from gpuviz import resources
 from gpuviz.errors import UnavailableError
+from gpuviz.qt.look.per_thread import per_thread
 
 TEXT, CODE = "Inter", "JetBrains Mono"
 _FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
@@ -25,7 +26,7 @@ def load_fonts() -> tuple[str, str]:
     return TEXT, CODE
 
 
-@lru_cache(maxsize=256)
+@per_thread(256)
 def font(size: float, bold: bool = False, mono: bool = False) -> QFont:
     """A shipped font, `size` logical pixels high, with figures of equal width."""
     family = load_fonts()[mono]

@@ -69,19 +69,20 @@ QPushButton[role="chip"] { padding: ${hairpad}px ${pad}px; font-size: ${small}px
 QPushButton[role="chip"]:checked { color: $ink; }
 QToolButton::menu-indicator { image: none; width: 0; }
 
-QComboBox, QSpinBox, QLineEdit { background: $cell; color: $ink; border: 1px solid $hair;
-    border-radius: 5px; padding: ${hairpad}px ${pad}px; selection-background-color: $accent_soft;
-    selection-color: $ink; }
+QComboBox, QAbstractSpinBox, QLineEdit { background: $cell; color: $ink;
+    border: 1px solid $hair; border-radius: 5px; padding: ${hairpad}px ${pad}px;
+    selection-background-color: $accent_soft; selection-color: $ink; }
 QComboBox { padding-right: ${chevron}px; }
-QComboBox:hover, QSpinBox:hover { border-color: $faint; }
-QComboBox:focus, QSpinBox:focus, QLineEdit:focus { border: 1px solid $accent; }
+QComboBox:hover, QAbstractSpinBox:hover { border-color: $faint; }
+QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus { border: 1px solid $accent; }
 QComboBox::drop-down { border: none; width: ${chevron}px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $cell; border: 1px solid $border; outline: none;
     selection-background-color: $accent_soft; selection-color: $ink; padding: 3px; }
-QSpinBox { font-weight: 600; }
+QAbstractSpinBox { font-weight: 600; }
 
-QSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit { border: none; padding: 0;
+    background: transparent; }
 
 QSlider { min-height: ${slider}px; border: 1px solid transparent; border-radius: 5px; }
 QSlider:focus { border-color: $accent; }

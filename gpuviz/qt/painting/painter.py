@@ -8,7 +8,6 @@ are plain, and edges are moved to whole device pixels (sharp, and no blending at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +32,7 @@ from shiboken6.Shiboken import wrapInstance
 from gpuviz.draw.marks import F32, Boxes, Curves, Frame, Lines, Mark, Raster, Rgba, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font
+from gpuviz.qt.look.per_thread import per_thread
 
 F64 = npt.NDArray[np.float64]
 _HATCH = 8  # pixels from one line of a hatch to the next
@@ -182,7 +182,7 @@ def _hatch(painter: QPainter, rects: F64, hatch: Rgba, radius: float) -> None:
     _shapes(painter, rects[~small], radius)
 
 
-@lru_cache(maxsize=32)
+@per_thread(32)
 def _hatch_sheet(rgba: tuple[int, int, int, int], ratio: float, step: int) -> QPixmap:
     """A sheet that repeats to diagonal lines, smoothed by hand so that it repeats exactly."""
     y, x = np.mgrid[0 : 32 * step, 0 : 32 * step]
@@ -281,12 +281,12 @@ def _texts(painter: QPainter, mark: Texts) -> None:
         painter.drawStaticText(QPointF(x - shift * width, y), laid)
 
 
-@lru_cache(maxsize=256)
+@per_thread(256)
 def _ascent(size: float, bold: bool, mono: bool) -> float:
     return QFontMetricsF(font(size, bold, mono)).ascent()
 
 
-@lru_cache(maxsize=8192)
+@per_thread(8192)
 def _laid_out(text: str, size: float, bold: bool, mono: bool) -> tuple[QStaticText, float]:
     """One line of text ready to be drawn, and its width."""
     laid = QStaticText(text)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Error
@@ -19,7 +20,7 @@ from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
-from gpuviz.runners.measurement import DeviceFacts, Measurement
+from gpuviz.runners.measurement import F64, DeviceFacts, Measurement, Reading
 from gpuviz.runners.recorded import Shelf
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
@@ -27,6 +28,9 @@ from gpuviz.words import later, tr
 
 Activity = Literal["looking", "idle", "once", "continuous"]
 USES = (0.1, 0.25, 0.5, 1.0)
+KEPT = 10_000  # durations of a run, the newest ones
+_NONE: F64 = np.zeros(0)
+_EMPTY: Mapping[str, Reading] = {}
 NOT_ASKED = later("no GPU has been asked")
 
 
@@ -90,6 +94,7 @@ class Meter(QObject):
         self._showing: Showing | None = None
         self._asked: engine.Wish | None = None
         self._again = False  # whether to go on when other launches are shown
+        self._known: dict[str, Measurement] = {}
         self.state = State()
         self._reported.connect(self._take)
 
@@ -97,6 +102,16 @@ class Meter(QObject):
     def sources(self) -> Sources:
         """Where its measurements come from."""
         return self._sources
+
+    @property
+    def known(self) -> Mapping[str, Measurement]:
+        """The newest measurement of each run shown, by name: live if there is one, or recorded."""
+        return self._known
+
+    def look_up(self) -> None:
+        """Ask the recordings again: there may be another one."""
+        if self._showing is not None:
+            self._look_up(self._showing)
 
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
@@ -108,7 +123,7 @@ class Meter(QObject):
 
     def show(self, showing: Showing) -> None:
         """Other launches are shown: recordings of them, and live numbers when these run."""
-        self._showing = showing
+        self._showing, self._known = showing, {}
         self._look_up(showing)
         if self._engine is not None and self._again and self.state.device:
             self.run_continuously()
@@ -117,7 +132,7 @@ class Meter(QObject):
 
     def forget(self) -> None:
         """Nothing is shown."""
-        self._showing = None
+        self._showing, self._known = None, {}
         self.stop()
 
     def run_once(self) -> None:
@@ -187,7 +202,7 @@ class Meter(QObject):
         for key, plan in showing.plans.items():
             measurement, why = self._recorded(plan)
             if measurement is not None:
-                found[key] = measurement
+                found[key] = self._known[key] = measurement
                 self.measured.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
@@ -230,16 +245,33 @@ class Meter(QObject):
             case engine.Sensed(telemetry):
                 self.sensed.emit(telemetry)
             case engine.Gauged(key, measurement):
+                self._known[key] = measurement
                 self.measured.emit(key, measurement)
             case engine.Placed(key, measurement):
+                self._known[key] = measurement
                 self.placed.emit(key, measurement)
             case engine.Timed(key, microseconds):
+                self._know(key, microseconds=microseconds)
                 self.timed.emit(key, microseconds)
             case engine.Counted(key, readings):
+                self._know(key, readings=readings)
                 self.counted.emit(key, readings)
             case engine.Rested():
                 self._asked = None
                 self._become(activity="idle")
+
+    def _know(self, key: str, microseconds: F64 = _NONE, readings: Mapping[str, Reading] = _EMPTY
+              ) -> None:
+        """More durations of a measured run, or newer readings."""
+        before = self._known.get(key)
+        if before is None:
+            return
+        timing = before.timing
+        if timing is not None:
+            timing = replace(timing, microseconds=np.concatenate(
+                [timing.microseconds, microseconds])[-KEPT:])
+        self._known[key] = replace(before, timing=timing,
+                                   counters={**before.counters, **readings})
 
     def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str
               ) -> None:

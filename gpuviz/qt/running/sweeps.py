@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QStandardPaths
 
-from gpuviz.errors import Cancelled
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.playing.player import Player
+from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State
-from gpuviz.qt.running.worker import PATIENCE, failure_of
+from gpuviz.qt.running.worker import failure_of
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
@@ -38,45 +36,24 @@ def user_folder() -> Path:
     return Path(QStandardPaths.writableLocation(place)) / "sweeps"
 
 
-class Sweeps(QObject):
+class Sweeps(Activity):
     """One sweep at a time, with a GPU connection of its own; the meter rests meanwhile.
 
     Times measured before on the GPU in use are told of as soon as it is found.
-
-    Signals
-    -------
-    progressed : fraction done, 0 to 1
-    failed : `Failure`
-    rested : nothing is under way any more; what became of it, in words
     """
-
-    progressed = Signal(float)
-    failed = Signal(object)
-    rested = Signal(str)
-    _moved = Signal(object, float)
-    _landed = Signal(object, object)
 
     def __init__(self, player: Player, meter: Meter, director: Director, actions: Actions) -> None:
         super().__init__(meter)
         self._player, self._meter, self._director = player, meter, director
         self._action = actions[COMMAND]
         self._device: DeviceFacts | None = None
-        self._stop: threading.Event | None = None
-        self._thread: threading.Thread | None = None
         self.measure: Measure = sweep.measure
         self.folder = user_folder()
         actions.bind(COMMAND, self.start)
         actions.bind("gpu.stop", self.cancel)
-        self._moved.connect(self._move)
-        self._landed.connect(self._land)
         meter.changed.connect(self._follow)
         player.lesson_changed.connect(self._offer)
         self._offer()
-
-    @property
-    def busy(self) -> bool:
-        """Whether a sweep is under way, be it one that was asked to stop."""
-        return self._stop is not None
 
     @property
     def doing(self) -> str:
@@ -98,53 +75,28 @@ class Sweeps(QObject):
         if self.why_not() or self._device is None or open_gpu is None:
             return
         self._meter.stop()
-        self._stop = threading.Event()
         gpu = open_gpu(self._device.index)
-        self._thread = threading.Thread(target=self._work, args=(self._stop, gpu), daemon=True)
-        self._thread.start()
-        self.progressed.emit(0.0)
+        self._begin(lambda progress, cancel: self._work(gpu, progress, cancel))
         self._offer()
-
-    def cancel(self) -> None:
-        """Stop what is under way; nothing of it is kept."""
-        if self._stop is not None:
-            self._stop.set()
 
     def close(self) -> None:
         """Cancel, wait until the thread has noticed, and tell of the shipped times again."""
-        self.cancel()
-        if self._thread is not None:
-            self._thread.join(PATIENCE)
+        super().close()
         self._device = None
         own_sweeps.use(self.folder, "")
 
-    def _work(self, stop: threading.Event, gpu: Gpu) -> None:
-        """Runs in the thread: every way to end is reported, none escapes."""
-        try:
-            with gpu:
-                found = self.measure(gpu, progress=lambda share: self._say(stop, share),
-                                     cancel=stop.is_set)  # fmt: skip
-            outcome: object = own_sweeps.keep(self.folder, found)
-        except Exception as error:
-            outcome = error
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(stop, outcome)
+    def _work(self, gpu: Gpu, progress: Progress, cancel: Cancel) -> Path:
+        """Runs in the thread."""
+        with gpu:
+            found = self.measure(gpu, progress=progress, cancel=cancel)
+        return own_sweeps.keep(self.folder, found)
 
-    def _say(self, stop: threading.Event, fraction: float) -> None:
-        with suppress(RuntimeError):
-            self._moved.emit(stop, fraction)
-
-    def _move(self, stop: threading.Event, fraction: float) -> None:
-        if stop is self._stop and not stop.is_set():
-            self.progressed.emit(fraction)
-
-    def _land(self, stop: threading.Event, outcome: object) -> None:
-        self._stop = None
+    def _end(self, outcome: object, stopped: bool) -> None:
         self._offer()
         if isinstance(outcome, Path):
             self.rested.emit(tr("block shapes measured, kept in {file}", file=outcome))
             self._adopt()
-        elif isinstance(outcome, Cancelled) or stop.is_set():
+        elif stopped:
             self.rested.emit(tr("cancelled: block shapes not measured"))
         else:
             assert isinstance(outcome, BaseException)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.export.quantities import grouped
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
+from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State, why_of
 from gpuviz.qt.running.showing import Showing
-from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.worker import Failure, Job
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
@@ -19,6 +23,15 @@ from gpuviz.words import tr
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What can be done about what the bar says: the words of the button, its tip, the deed."""
+
+    text: str
+    tip: str
+    do: Callable[[], object]
 
 
 class Status(QFrame):
@@ -38,23 +51,28 @@ class Status(QFrame):
         self._job: Job | None = None
         self._announced = ""
         self._performer = director.performer
-        self._sweeps: Sweeps | None = None
+        self._activities: list[Activity] = []
+        self._held: tuple[str, Offer | None] | None = None  # for when the run under way is done
+        self._offer: Offer | None = None
         self.device = label("", "quiet")
         self.counters = label("", "quiet")
         self._telemetry = Telemetry()
         self._state = State()
         self.running = label("", "quiet")
+        self.running.setMinimumWidth(1)  # long words are cut, and do not make the window wider
         self.progress = QProgressBar()
         self.progress.setRange(0, 100)
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
-        self.progress.setAccessibleName(tr("Progress of the run"))
-        self.cancel = button(tr("cancel"), tr("Cancel the run"), "link",
-                             tr("Cancel the run  (Esc)"))
+        self.progress.setAccessibleName(tr("Progress"))
+        self.cancel = button(tr("cancel"), tr("Cancel what is under way"), "link",
+                             tr("Cancel what is under way  (Esc)"))
         self.cancel.clicked.connect(self.stop)
         self.findings = button("", tr("Findings of the checks"), "link",
                                tr("What the checks found"))
         self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
+        self.link = button("", "", "link")
+        self.link.clicked.connect(self._follow_link)
         self.watched = label("", "quiet")
         self._lay_out()
         self._timer = QTimer(self)
@@ -80,33 +98,58 @@ class Status(QFrame):
         restyle(self.findings)
         self.findings.setVisible(bool(self._findings))
         notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
-        self.running.setText(" · ".join([_work(runs[next(iter(runs))]), *notes]))
+        self.say(" · ".join([_work(runs[next(iter(runs))]), *notes]))
         self.watched.setText(_watched(runs[next(iter(runs))]))
 
-    def say(self, words: str) -> None:
+    def say(self, words: str, offer: Offer | None = None) -> None:
         """What goes on, until something else does."""
         self.running.setText(words)
+        self.running.setToolTip(words)
+        self._offer = offer
+        self.link.setVisible(offer is not None)
+        if offer is not None:
+            self.link.setText(offer.text)
+            self.link.setAccessibleName(offer.tip)
+            self.link.setToolTip(offer.tip)
+
+    def offer(self, offer: Offer) -> None:
+        """A button behind what was said last."""
+        if self._held is not None:
+            self._held = self._held[0], offer
+        else:
+            self.say(self.running.text(), offer)
+
+    def _follow_link(self) -> None:
+        if self._offer is not None:
+            self._offer.do()
 
     def stop(self) -> None:
-        """Cancel what the bar shows: the run, or else the sweep."""
-        if self._job is None and self._sweeps is not None:
-            self._sweeps.cancel()
+        """Cancel what the bar shows: the run, or else the activity."""
+        active = self._active()
+        if self._job is None and active is not None:
+            active.cancel()
         self._performer.cancel()
 
-    def follow_sweeps(self, sweeps: Sweeps) -> None:
-        """Show how far sweeps are, while no run is under way."""
-        self._sweeps = sweeps
-        sweeps.progressed.connect(self._show_sweep)
-        sweeps.rested.connect(self._end_sweep)
+    def follow_activity(self, activity: Activity) -> None:
+        """Show how far it is, while no run is under way."""
+        self._activities.append(activity)
+        activity.progressed.connect(partial(self._show_activity, activity))
+        activity.rested.connect(self._end_activity)
 
-    def _show_sweep(self, fraction: float) -> None:
-        if self._job is None and self._sweeps is not None:
+    def _active(self) -> Activity | None:
+        """Of the activities under way the one that is shown."""
+        return next((one for one in self._activities if one.busy), None)
+
+    def _show_activity(self, activity: Activity, fraction: float) -> None:
+        if self._job is None and activity is self._active():
             self._move(fraction)
             self._show_running(True)
-            self.say(self._sweeps.doing)
+            self.say(activity.doing)
 
-    def _end_sweep(self, words: str) -> None:
-        if self._job is None:
+    def _end_activity(self, words: str) -> None:
+        if self._job is not None:
+            self._held = words, None
+        else:
             self._show_running(False)
             self.say(words)
 
@@ -138,14 +181,15 @@ class Status(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 3, 14, 3)
         row.setSpacing(14)
-        for widget in (self.counters, self.device, self.running, self.progress, self.cancel,
-                       self.findings):  # fmt: skip
+        for widget in (self.counters, self.device, self.running, self.link, self.progress,
+                       self.cancel, self.findings):  # fmt: skip
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.watched)
-        for made in (self.cancel, self.findings):
+        for made in (self.cancel, self.findings, self.link):
             keep_space(made)
-        self.findings.hide()
+        for made in (self.findings, self.link):
+            made.hide()
         self._fit()
 
     def _fit(self) -> None:
@@ -170,6 +214,9 @@ class Status(QFrame):
         self._job = None
         self._timer.stop()
         self._show_running(False)
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.say(*held)
 
     def _forget(self) -> None:
         self._findings = []
@@ -177,7 +224,7 @@ class Status(QFrame):
         self.watched.clear()
 
     def _fail(self, job: Job, failure: Failure) -> None:
-        self.running.setText(tr("{lesson}: not run", lesson=tr(job.lesson.title)))
+        self.say(tr("{lesson}: not run", lesson=tr(job.lesson.title)))
 
     def _show_running(self, running: bool) -> None:
         self.progress.setVisible(running)
@@ -186,9 +233,9 @@ class Status(QFrame):
             archs = " | ".join(dict.fromkeys(v.arch for v in self._job.variants))
             self._announced = tr("running {lesson} for {archs} …",
                                  lesson=tr(self._job.lesson.title), archs=archs)
-            self.running.setText(self._announced)
+            self.say(self._announced)
         elif self._announced and self.running.text() == self._announced:
-            self.running.setText(tr("cancelled"))
+            self.say(tr("cancelled"))
 
 
 def counters_words(state: State) -> tuple[str, str, bool]:

@@ -46,6 +46,10 @@ class Toolbar(QFrame):
         self.present = button(tr("Present"), tr("Present"), "",
                               tr("Show the lecture, or this view, to a class  (F5)"))
         self.present.clicked.connect(lambda: actions["present.start"].trigger())
+        self.export = MenuButton(tr("Export"), theme, tr("Save or copy what is shown"))
+        self.export.setText(tr("Export"))
+        self.export.setMenu(_export_menu(actions, self))
+        keep_space(self.export)
         self.commands = button("Ctrl+K", tr("Find a command"), "", tr("Find a command"))
         self.commands.clicked.connect(lambda: actions["help.commands"].trigger())
         row = QHBoxLayout(self)
@@ -59,6 +63,7 @@ class Toolbar(QFrame):
         row.addStretch(1)
         row.addWidget(self.device)
         row.addWidget(self.present)
+        row.addWidget(self.export)
         row.addWidget(self.commands)
         for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.present,
                        self.commands):
@@ -103,4 +108,10 @@ def _level_menu(actions: Actions, parent: QFrame) -> QMenu:
     menu = QMenu(parent)
     for level in LEVELS:
         menu.addAction(actions[f"level.{level}"])
+    return menu
+
+
+def _export_menu(actions: Actions, parent: QFrame) -> QMenu:
+    menu = QMenu(parent)
+    actions.fill_group(menu, "Export")
     return menu

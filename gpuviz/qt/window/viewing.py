@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from PySide6.QtCore import QObject, Signal
@@ -67,11 +68,21 @@ class Viewing(QObject):
             launch=dict(lesson.launch))
 
     def view(self) -> View | None:
-        """The view with its story and runs; None while there is none."""
+        """The view with its story and runs; None while there is none.
+
+        While other values are being performed it is the one still shown, with its own record.
+        """
         showing, story = self._director.showing, self._player.story
         if showing is None or story is None:
             return None
-        return View(story, showing.runs, self.record())
+        a, b = (one.variant for one in (showing.sides[0], showing.sides[-1]))
+        other = b if showing.compared else None
+        made = replace(
+            self.record(), lesson=a.lesson.id, launch=dict(a.lesson.launch),
+            values=dict(a.values), arch=a.arch, level=a.level,
+            compare_values=dict(other.values) if other else {},
+            compare_arch=other.arch if other and other.arch != a.arch else "")
+        return View(story, showing.runs, made)
 
     def show(self, wanted: Provenance) -> None:
         """Show a view; its moment is gone to when it has been performed.

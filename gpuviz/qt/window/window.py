@@ -18,6 +18,7 @@ from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
+from gpuviz.qt.export.exporting import Parts
 from gpuviz.qt.kernels.opening import Opening, marked_lines
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
@@ -34,6 +35,7 @@ from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.worker import Failure, Job, Perform, failure_of
 from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.qt.window.exchange import Exchange
 from gpuviz.qt.window.left_tabs import LECTURE, LESSONS
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.panes import Panes
@@ -77,6 +79,7 @@ class Window(QMainWindow):
         self._wire_opening()
         self._wire_meter()
         self._wire_lecture()
+        self._wire_exchange()
         self._bind()
         self._restore_layout()
         self._show_lesson_of(self.player.lesson)
@@ -213,9 +216,19 @@ class Window(QMainWindow):
         meter.set_use(self._remembered.number("gpu_use", meter.state.use))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
-        self.status.follow_sweeps(self.sweeps)
+        self.status.follow_activity(self.sweeps)
         once = Qt.ConnectionType.SingleShotConnection
         director.performed.connect(lambda showing: meter.look(), once)
+
+    def _wire_exchange(self) -> None:
+        """Views go into files, and come back out of them."""
+        parts = Parts(self.viewing, self.meter, self.counts, self.timing, self.theme)
+        self.exchange = Exchange(self, parts, self._remembered, self.actions_)
+        self.exchange.report_to(self.status, self.message)
+        reopening = self.exchange.reopening
+        reopening.lesson_opened.connect(self._open_any)
+        reopening.lecture_asked.connect(self.lecturing.open)
+        reopening.kernel_asked.connect(lambda path: self.opening.open(path, self.director.arch))
 
     def _suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""
@@ -238,7 +251,6 @@ class Window(QMainWindow):
         player, theme = self.player, self.theme
         actions = self.actions_
         doing: dict[str, Callable[[], object]] = {
-            "file.open": lambda: self.opening.choose(self.director.arch),
             "file.quit": self.close,
             "play.toggle": player.toggle,
             "play.forward": lambda: player.step(True),
@@ -419,6 +431,7 @@ class Window(QMainWindow):
         self.thumbnails.close()
         self.timing.shut()
         self.sweeps.close()
+        self.exchange.close()
         self.meter.close()
         self.director.performer.close()
         super().closeEvent(event)

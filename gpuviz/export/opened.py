@@ -1,0 +1,67 @@
+"""What a file that gpuviz wrote tells: a view, a recording or a trace."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+from gpuviz import trace_file
+from gpuviz.errors import FormatError, InputError
+from gpuviz.export import provenance
+from gpuviz.export.provenance import Provenance
+from gpuviz.runners import recording
+from gpuviz.runners.recording import Recording
+from gpuviz.scenes import traced
+from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.kernel import launch_of
+
+
+def told_by(path: Path) -> Provenance | Recording | Lesson:
+    """What is in a file, whatever its name: the record of a view, a recording, a trace's lesson.
+
+    Raises
+    ------
+    InputError : the file cannot be read, or it shows a kernel whose file is gone
+    FormatError : gpuviz did not write it, it is damaged, or of a newer gpuviz
+    """
+    if not path.is_file():
+        raise InputError(f"{path} is not a file that can be opened")
+    try:
+        with path.open("rb") as file:
+            zipped = file.read(4) == b"PK\x03\x04"
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    if zipped:
+        form = _format(path)
+        if form == recording.FORMAT:
+            return recording.read(path)
+        if form == trace_file.FORMAT:
+            return traced.lesson_of(path.absolute())
+        raise FormatError(f"{path} is a zip file, but neither a trace nor a recording of gpuviz")
+    found = provenance.read(path)
+    check_files(found, str(path))
+    return found
+
+
+def check_files(view: Provenance, name: str) -> None:
+    """InputError when a view is of a file that is gone; `name` is what tells of the view."""
+    if not view.launch:
+        return
+    if traced.FILE in view.launch:
+        wanted = Path(str(view.launch[traced.FILE])).expanduser()
+    else:
+        wanted = launch_of(view.launch).path
+    if not wanted.is_file():
+        raise InputError(f"{name} shows what is in {wanted}, and that file is missing: put it "
+                         "back there to see it again")
+
+
+def _format(path: Path) -> str:
+    """What the manifest of a zip says it is, "" when there is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, RuntimeError):
+        return ""
+    return str(manifest.get("format", "")) if isinstance(manifest, dict) else ""

@@ -1,0 +1,238 @@
+"""The commands of the menu “Export”: what each asks, and the task that it gives to `Exports`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QDialog, QWidget
+
+from gpuviz.export.film import whole
+from gpuviz.export.performed import badges
+from gpuviz.export.provenance import file_name
+from gpuviz.export.view import Cancel, Options, Progress, View
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.counts.counts import Counts
+from gpuviz.qt.counts.counts_model import as_table
+from gpuviz.qt.export import files, saving
+from gpuviz.qt.export.exports import Exports, Saved, Task
+from gpuviz.qt.export.film_dialog import FilmDialog
+from gpuviz.qt.export.picture_file import png_of
+from gpuviz.qt.export.still_dialog import StillDialog
+from gpuviz.qt.export.times_table import times_table
+from gpuviz.qt.export.wanted import STILLS, Film, Still, as_text, remembered
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.qt.window.remembered import Remembered
+from gpuviz.qt.window.viewing import Viewing
+from gpuviz.words import tr
+
+QUICK = Options(pixels=2)
+DATA = (".csv", ".json", ".md")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of the window that there is something to save of."""
+
+    viewing: Viewing
+    meter: Meter
+    counts: Counts
+    timing: TimingPanel
+    theme: Theme
+
+
+class Exporting(QObject):
+    """Asks how and where, then lets `exports` write. How to ask for a file can be exchanged.
+
+    Signals
+    -------
+    said : a remark for the status bar
+    """
+
+    said = Signal(str)
+
+    def __init__(self, window: QWidget, parts: Parts, kept: Remembered, actions: Actions) -> None:
+        super().__init__(window)
+        self._window, self._parts, self._kept = window, parts, kept
+        self.exports = Exports(self)
+        self.ask_where: files.AskWhere = files.ask_where
+        self.quick_folder: Callable[[], Path] = files.pictures_folder
+        self.open_folder: Callable[[Path], object] = _open_folder
+        self.dialog: QDialog | None = None
+        for id, do in self._commands().items():
+            actions.bind(id, do)
+
+    def _commands(self) -> dict[str, Callable[[], None]]:
+        return {
+            "export.quick": self.quick, "export.copy": self.copy, "export.still": self.still,
+            "export.film": lambda: self.film(page=False),
+            "export.page": lambda: self.film(page=True), "export.window": self.window_picture,
+            "export.table": self.copy_table, "export.counts": self.save_counts,
+            "export.trace": self.save_trace, "export.times": self.save_times,
+        }  # fmt: skip
+
+    def view(self) -> View | None:
+        """The view shown, its runs with the newest measurements; says so when there is none."""
+        found = self._parts.viewing.view()
+        if found is None:
+            self.said.emit(tr("There is nothing to save yet."))
+        return found
+
+    def measured(self, view: View) -> View:
+        """The view as data: with what was measured since it was drawn."""
+        known = self._parts.meter.known
+        runs = {key: replace(run, measurement=known.get(key, run.measurement))
+                for key, run in view.runs.items()}
+        made = replace(view.provenance, badges=badges(runs))
+        return replace(view, runs=runs, provenance=made)
+
+    def quick(self) -> None:
+        """The picture into the pictures folder and on the clipboard, without a question."""
+        if (view := self.view()) is None:
+            return
+        folder = self.quick_folder()
+
+        def work(progress: Progress, cancel: Cancel) -> Saved:
+            made = saving.clip(view, QUICK)
+            path = files.free(folder / saving.name_for(view))
+            _write(path, made.png)
+            return Saved((path,), made)
+
+        self.exports.add(Task(saving.name_for(view), work))
+
+    def copy(self) -> None:
+        """The picture on the clipboard."""
+        if (view := self.view()) is not None:
+            self.exports.add(Task(tr("the picture"),
+                                  lambda progress, cancel: Saved((), saving.clip(view, QUICK))))
+
+    def still(self) -> None:
+        """Ask how the picture is wanted, then where."""
+        if (view := self.view()) is None:
+            return
+        wanted = remembered(self._kept.text("export/still", ""), Still())
+        dialog = StillDialog(view, wanted, self._parts.theme, self._window)
+        self._ask(dialog, lambda: self._save_still(view, dialog.wanted()))
+
+    def film(self, page: bool) -> None:
+        """Ask how the film, or the page, is wanted, then where."""
+        if (view := self.view()) is None:
+            return
+        wanted = remembered(self._kept.text("export/film", ""), Film())
+        if page or wanted.suffix == ".html":
+            wanted = replace(wanted, suffix=".html" if page else ".gif")
+        dialog = FilmDialog(view, wanted, self._parts.theme, self._window)
+        self._ask(dialog, lambda: self._save_film(view, dialog.wanted()))
+
+    def window_picture(self) -> None:
+        """The whole window as it is now."""
+        shown = self._parts.viewing.view()
+        made = shown.provenance if shown is not None else self._parts.viewing.record()
+        image = self._window.grab().toImage()
+        name = "window-" + file_name(made, ".png")
+        if path := self._where(tr("Save window as picture"), name, (".png",)):
+            self.exports.add(Task(path.name, lambda progress, cancel: _written(
+                path, png_of(image, made))))
+
+    def copy_table(self) -> None:
+        """The table of counts as it is shown, as Markdown, on the clipboard."""
+        QGuiApplication.clipboard().setText(as_table(self._parts.counts.model).markdown())
+        self.said.emit(tr("counts copied as a Markdown table"))
+
+    def save_counts(self) -> None:
+        """All counts and measurements as data."""
+        if (view := self.view()) is None:
+            return
+        path = self._where(tr("Save counts"), saving.name_for(view, ".csv"), DATA)
+        if path is not None:
+            self._add(self.measured(view), path, Options())
+
+    def save_trace(self) -> None:
+        """The trace of each run."""
+        if (view := self.view()) is None:
+            return
+        if path := self._where(tr("Save trace"), saving.name_for(view, ".gputrace"),
+                               (".gputrace",)):
+            self.exports.add(Task(path.name, lambda progress, cancel: Saved(
+                saving.save_traces(view, path, files.free))))
+
+    def save_times(self) -> None:
+        """Every duration that the timing panel has."""
+        if (view := self.view()) is None:
+            return
+        table = times_table(self._parts.timing.series, self._parts.meter.known)
+        if not table.rows:
+            self.said.emit(tr("Nothing has been timed: there is no GPU and no recording."))
+            return
+        if path := self._where(tr("Save timings"), "times-" + saving.name_for(view, ".csv"),
+                               (".csv",)):
+            self.exports.add(Task(path.name, lambda progress, cancel: _written(
+                path, table.csv().encode())))
+
+    def _ask(self, dialog: QDialog, accepted: Callable[[], None]) -> None:
+        self.dialog = dialog
+        dialog.accepted.connect(accepted)
+        dialog.finished.connect(self._forget_dialog)
+        dialog.open()
+
+    def _forget_dialog(self) -> None:
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def _save_still(self, view: View, wanted: Still) -> None:
+        self._kept.keep("export/still", as_text(wanted))
+        sized = wanted.view(view)
+        if path := self._where(tr("Save picture"), saving.name_for(sized, wanted.suffix),
+                               _first(wanted.suffix, STILLS)):
+            self._add(sized, path, wanted.options())
+
+    def _save_film(self, view: View, wanted: Film) -> None:
+        self._kept.keep("export/film", as_text(wanted))
+        views = wanted.views(view)
+        name = saving.name_for(next(iter(views.values())), wanted.suffix)
+        path = self._where(tr("Save film or page"), name, (wanted.suffix,))
+        if path is None:
+            return
+        for theme, one in views.items():
+            of_theme = path.with_name(f"{path.stem}-{theme}{path.suffix}")
+            self._add(one, files.free(of_theme) if theme else path, wanted.options())
+
+    def _where(self, title: str, name: str, suffixes: tuple[str, ...]) -> Path | None:
+        """Ask for a file, beginning in the folder of the last one."""
+        kept = Path(self._kept.text("export/folder", ""))
+        folder = kept if kept.is_absolute() and kept.is_dir() else files.pictures_folder()
+        path = self.ask_where(self._window, files.Question(title, folder / name, suffixes))
+        if path is not None:
+            self._kept.keep("export/folder", str(path.parent))
+        return path
+
+    def _add(self, view: View, path: Path, options: Options) -> None:
+        def work(progress: Progress, cancel: Cancel) -> Saved:
+            saving.save(view, path, options, progress, cancel)
+            return Saved((path,))
+
+        self.exports.add(Task(path.name, work))
+
+
+def _first(suffix: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:
+    return suffix, *(other for other in suffixes if other != suffix)
+
+
+def _written(path: Path, content: bytes) -> Saved:
+    _write(path, content)
+    return Saved((path,))
+
+
+def _write(path: Path, content: bytes) -> None:
+    with whole(path) as file:
+        file.write(content)
+
+
+def _open_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,0 +1,100 @@
+"""Files being written: one after another in a thread, with progress; what fails is told."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from gpuviz.qt.export.files import shortened
+from gpuviz.qt.export.saving import Clip
+from gpuviz.qt.running.activity import Activity, Work
+from gpuviz.qt.running.worker import failure_of
+from gpuviz.words import tr
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What was written, and what belongs on the clipboard."""
+
+    files: tuple[Path, ...] = ()
+    clip: Clip | None = None
+
+    def words(self) -> str:
+        """What the status bar says."""
+        if not self.files:
+            return tr("picture copied")
+        if len(self.files) > 1:
+            return tr("{count} files saved in {folder}", count=len(self.files),
+                      folder=shortened(self.files[0].parent.name))  # fmt: skip
+        file = shortened(self.files[0].name)
+        return tr("saved and copied: {file}", file=file) if self.clip else tr("saved: {file}",
+                                                                              file=file)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Something to be written: a name for people, and the work, which returns `Saved`."""
+
+    name: str
+    work: Work
+
+
+class Exports(Activity):
+    """Does tasks in the order in which they were asked for.
+
+    Signals
+    -------
+    saved : `Saved`, once it is on the disk or on the clipboard
+    """
+
+    saved = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: deque[Task] = deque()
+        self._task: Task | None = None
+
+    @property
+    def doing(self) -> str:
+        """What is being written, and how much is to follow."""
+        name = shortened(self._task.name) if self._task else ""
+        if self._waiting:
+            return tr("saving {file} …, {count} more to come", file=name,
+                      count=len(self._waiting))  # fmt: skip
+        return tr("saving {file} …", file=name)
+
+    def add(self, task: Task) -> None:
+        """Do this when all that was asked for before is done."""
+        self._waiting.append(task)
+        self._next()
+
+    def close(self) -> None:
+        """Forget what waits, and stop what is under way: it leaves no file."""
+        self._waiting.clear()
+        super().close()
+
+    def _next(self) -> None:
+        if self._waiting and not self.busy:
+            self._task = self._waiting.popleft()
+            self._begin(self._task.work)
+
+    def _end(self, outcome: object, stopped: bool) -> None:
+        """A file that was whole when it was asked to stop stays."""
+        name = shortened(self._task.name) if self._task else ""
+        self._task = None
+        if isinstance(outcome, Saved):
+            if outcome.clip is not None:
+                QGuiApplication.clipboard().setMimeData(outcome.clip.mime())
+            self.rested.emit(outcome.words())
+            self.saved.emit(outcome)
+        elif stopped:
+            self.rested.emit(tr("cancelled: {file} was not saved", file=name))
+        else:
+            assert isinstance(outcome, BaseException)
+            self.rested.emit(tr("{file} was not saved", file=name))
+            self.failed.emit(failure_of(outcome))
+        self._next()

@@ -1,0 +1,132 @@
+"""The dialog for a film, or a page for browsers: a stretch of the story."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from gpuviz.draw.palette import THEMES
+from gpuviz.export import video
+from gpuviz.export.gif import FASTEST
+from gpuviz.export.view import View
+from gpuviz.qt.controls.controls import button, keep_space, label
+from gpuviz.qt.controls.spin import RealSpin, Spin
+from gpuviz.qt.export.export_dialog import ExportDialog, choose
+from gpuviz.qt.export.wanted import BOTH, FILMS, SHOWN, Film
+from gpuviz.qt.look.theme import Theme
+from gpuviz.words import later, tr
+
+_FORMATS = {".gif": later("GIF: plays everywhere"), ".apng": later("APNG: every colour"),
+            ".mp4": later("MP4: film"), ".webm": later("WebM: film"),
+            ".html": later("HTML: a page to click through")}  # fmt: skip
+FASTEST_FILM = 120
+
+
+class FilmDialog(ExportDialog):
+    """Format, size, pace, stretch of time, colours."""
+
+    def __init__(self, view: View, wanted: Film, theme: Theme, parent: QWidget) -> None:
+        super().__init__(tr("Save film or page"), view, theme, parent)
+        self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in FILMS])
+        self.fps = Spin(theme, 4)
+        self.fps.setRange(1, FASTEST_FILM)
+        self.fps.setAccessibleName(tr("Pictures a second"))
+        self.fps.valueChanged.connect(self.renew)
+        self.start, self.end = self._time(tr("From second")), self._time(tr("To second"))
+        self.whole = self._chip(tr("whole story"), "whole")
+        self.step = self._chip(tr("current step"), "step")
+        self.loop = self.switch(tr("Again and again"))
+        self.theme = self.themes((SHOWN, *THEMES, BOTH))
+        self._stretch = "range"
+        self._add_rows()
+        choose(self.format, wanted.suffix)
+        self.size_.show_size(wanted.size, wanted.width, wanted.height)
+        self.fps.setValue(wanted.fps)
+        self.loop.setChecked(wanted.loop)
+        choose(self.theme, wanted.theme)
+        self._take("whole" if wanted.stretch == "range" else wanted.stretch)
+        self.renew()
+        self._draw()
+
+    def wanted(self) -> Film:
+        """What is chosen."""
+        return Film(str(self.format.currentData()), self.size_.name, *self.size_.custom,
+                    self.fps.value(), self.loop.isChecked(), str(self.theme.currentData()),
+                    self._stretch, self.start.value(), self.end.value())  # fmt: skip
+
+    def why_not(self) -> str:
+        """What is missing on this machine, or a stretch without length."""
+        wanted = self.wanted()
+        self.form.setRowVisible(self.loop, wanted.suffix in (".gif", ".apng"))
+        self.fps.setMaximum(FASTEST if wanted.suffix == ".gif" else FASTEST_FILM)
+        if self.start.value() >= self.end.value():
+            return tr("The end has to come after the beginning.")
+        return video.why_not(wanted.suffix)
+
+    def words(self) -> str:
+        """How much there will be."""
+        wanted = self.wanted()
+        made = next(iter(wanted.views(self.shown_view).values())).provenance
+        said = tr("{count} pictures of {width} × {height} pixels, {seconds} s",
+                  count=wanted.count(self.shown_view), width=made.width, height=made.height,
+                  seconds=f"{made.end - made.time:.1f}")  # fmt: skip
+        return tr("{said}, in each of two files", said=said) if wanted.theme == BOTH else said
+
+    def draw(self) -> None:
+        """The first picture."""
+        self.preview.show_view(next(iter(self.wanted().views(self.shown_view).values())))
+
+    def _add_rows(self) -> None:
+        times = _beside(self.start, label("–"), self.end, label(tr("s"), "quiet"))
+        chips = _beside(self.whole, self.step)
+        self.form.addRow(tr("format"), self.format)
+        self.form.addRow(tr("size"), self.size_)
+        self.form.addRow(tr("pictures a second"), self.fps)
+        self.form.addRow(tr("from – to"), times)
+        self.form.addRow("", chips)
+        self.form.addRow(tr("again and again"), self.loop)
+        self.form.addRow(tr("colours"), self.theme)
+
+    def _time(self, name: str) -> RealSpin:
+        made = RealSpin(self._theme, 5)
+        made.setRange(0.0, self.shown_view.story.duration)
+        made.setDecimals(2)
+        made.setSingleStep(0.1)
+        made.setAccessibleName(name)
+        made.valueChanged.connect(self._typed)
+        return made
+
+    def _chip(self, words: str, stretch: str) -> QPushButton:
+        made = button(words, words, "chip")
+        made.setCheckable(True)
+        made.clicked.connect(lambda: self._take(stretch))
+        keep_space(made)
+        return made
+
+    def _take(self, stretch: str) -> None:
+        """The whole story, or the step under way."""
+        start, end = Film(stretch=stretch).bounds(self.shown_view)
+        for box, value in ((self.start, start), (self.end, end)):
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+        self._become(stretch)
+
+    def _typed(self, value: float) -> None:
+        self._become("range")
+
+    def _become(self, stretch: str) -> None:
+        self._stretch = stretch
+        self.whole.setChecked(stretch == "whole")
+        self.step.setChecked(stretch == "step")
+        self.renew()
+
+
+def _beside(*widgets: QWidget) -> QWidget:
+    made = QWidget()
+    row = QHBoxLayout(made)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(6)
+    for widget in widgets:
+        row.addWidget(widget)
+    row.addStretch(1)
+    return made

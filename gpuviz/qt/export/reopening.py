@@ -1,0 +1,151 @@
+"""Opens whatever gpuviz knows: kernels, exported files, traces, recordings, links, lectures."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.errors import Error
+from gpuviz.export import link, provenance
+from gpuviz.export.opened import check_files, told_by
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.export.files import AskWhich, ask_which, shortened
+from gpuviz.qt.running.worker import failure_of
+from gpuviz.runners.recording import Recording
+from gpuviz.scenes.base import Lesson
+from gpuviz.words import tr
+
+KERNELS = (".cu", ".ptx")
+LECTURE = ".gpuviz-lecture"
+_PICTURES = ("image/png", "image/svg+xml", "image/gif")
+Asked = Path | str | bytes  # a file, a link, or the content of a file
+
+
+class Reopening(QObject):
+    """Finds out off the GUI thread what a file is; the newest wish counts.
+
+    Signals
+    -------
+    said : what goes on, in words
+    refused : `Failure`
+    view_asked : `Provenance` to show
+    lesson_opened : `Lesson` made of a trace
+    recording_opened : `Recording`
+    kernel_asked, lecture_asked : Path
+    """
+
+    said = Signal(str)
+    refused = Signal(object)
+    view_asked = Signal(object)
+    lesson_opened = Signal(object)
+    recording_opened = Signal(object)
+    kernel_asked = Signal(object)
+    lecture_asked = Signal(object)
+    _read = Signal(int, object, object)
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._number = 0
+        self._folder = ""
+        self.ask_which: AskWhich = ask_which
+        self._read.connect(self._take)
+
+    def choose(self) -> None:
+        """Ask for a file, then open it."""
+        if path := self.ask_which(self._window, self._folder):
+            self._folder = str(path.parent)
+            self.open(path)
+
+    def paste(self) -> None:
+        """Open what is on the clipboard."""
+        asked = asked_by(QGuiApplication.clipboard().mimeData())
+        if asked is None:
+            self.said.emit(tr("Nothing that gpuviz can open has been copied."))
+        else:
+            self.open(asked)
+
+    def open(self, asked: Asked) -> None:
+        """Open a file, a link, or a picture's content."""
+        self._number += 1
+        if isinstance(asked, str):
+            self._try(lambda: _checked(link.parse(asked), tr("the link")))
+        elif isinstance(asked, bytes):
+            name = tr("the picture copied")
+            self._try(lambda: _checked(provenance.read_content(asked, name), name))
+        elif asked.suffix.lower() in KERNELS:
+            self.kernel_asked.emit(asked)
+        elif asked.suffix.lower() == LECTURE:
+            self.lecture_asked.emit(asked)
+        else:
+            self.said.emit(tr("reading {file} …", file=shortened(asked.name)))
+            threading.Thread(target=self._work, args=(asked, self._number), daemon=True).start()
+
+    def _try(self, read: Callable[[], Provenance]) -> None:
+        try:
+            found = read()
+        except Error as error:
+            self.refused.emit(failure_of(error))
+        else:
+            self.view_asked.emit(found)
+
+    def _work(self, path: Path, number: int) -> None:
+        """Runs in a thread."""
+        try:
+            outcome: object = told_by(path)
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._read.emit(number, path, outcome)
+
+    def _take(self, number: int, path: Path, outcome: object) -> None:
+        if number != self._number:
+            return
+        file = shortened(path.name)
+        if isinstance(outcome, BaseException):
+            self.said.emit(tr("{file}: not opened", file=file))
+            self.refused.emit(failure_of(outcome))
+            return
+        self.said.emit(tr("opened: {file}", file=file))
+        if isinstance(outcome, Provenance):
+            self.view_asked.emit(outcome)
+        elif isinstance(outcome, Lesson):
+            self.lesson_opened.emit(outcome)
+        elif isinstance(outcome, Recording):
+            self.recording_opened.emit(outcome)
+            self.said.emit(tr("{count} launches recorded on {device} are used from now on",
+                              count=len(outcome.entries), device=outcome.device.name))
+
+
+def _checked(view: Provenance, name: str) -> Provenance:
+    check_files(view, name)
+    return view
+
+
+def asked_by(data: QMimeData) -> Asked | None:
+    """What something dropped or pasted asks to open, None when it is nothing for gpuviz.
+
+    Any file may be: what is in it is found out when it is opened.
+    """
+    for url in data.urls():
+        path = Path(url.toLocalFile())
+        if url.isLocalFile() and path.is_file():
+            return path
+    if data.hasText() and data.text().strip().startswith(f"{link.SCHEME}://"):
+        return data.text().strip()
+    kind = next((one for one in _PICTURES if data.hasFormat(one)), None)
+    return bytes(data.data(kind).data()) if kind is not None else None
+
+
+def called(asked: Asked) -> str:
+    """What people call it."""
+    if isinstance(asked, Path):
+        return shortened(asked.name)
+    return tr("a link to a view") if isinstance(asked, str) else tr("a picture")
+

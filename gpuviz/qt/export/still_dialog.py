@@ -1,0 +1,73 @@
+"""The dialog for one picture."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.draw.palette import THEMES
+from gpuviz.errors import InputError
+from gpuviz.export.view import View
+from gpuviz.qt.export.export_dialog import ExportDialog, choose
+from gpuviz.qt.export.saving import check_pixels
+from gpuviz.qt.export.wanted import PIXELS, SHOWN, STILLS, Still
+from gpuviz.qt.look.theme import Theme
+from gpuviz.words import later, tr
+
+_FORMATS = {".png": later("PNG: pixels"), ".svg": later("SVG: shapes, for the web and drawing"),
+            ".pdf": later("PDF: shapes, for papers")}  # fmt: skip
+
+
+class StillDialog(ExportDialog):
+    """Format, size, pixels, colours, ground."""
+
+    def __init__(self, view: View, wanted: Still, theme: Theme, parent: QWidget) -> None:
+        super().__init__(tr("Save picture"), view, theme, parent)
+        self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in STILLS])
+        self.pixels = self.choice(tr("Image pixels for each pixel of the size"),
+                                  [(f"{n}×", n) for n in PIXELS])  # fmt: skip
+        self.theme = self.themes((SHOWN, *THEMES))
+        self.clear = self.switch(tr("Transparent"))
+        self.form.addRow(tr("format"), self.format)
+        self.form.addRow(tr("size"), self.size_)
+        self.form.addRow(tr("pixels"), self.pixels)
+        self.form.addRow(tr("colours"), self.theme)
+        self.form.addRow(tr("transparent"), self.clear)
+        choose(self.format, wanted.suffix)
+        self.size_.show_size(wanted.size, wanted.width, wanted.height)
+        choose(self.pixels, wanted.pixels)
+        choose(self.theme, wanted.theme)
+        self.clear.setChecked(wanted.transparent)
+        self.renew()
+        self._draw()
+
+    def wanted(self) -> Still:
+        """What is chosen."""
+        return Still(str(self.format.currentData()), self.size_.name, *self.size_.custom,
+                     int(self.pixels.currentData()), str(self.theme.currentData()),
+                     self.clear.isChecked())  # fmt: skip
+
+    def why_not(self) -> str:
+        """Too many pixels."""
+        wanted = self.wanted()
+        self.form.setRowVisible(self.pixels, wanted.suffix == ".png")
+        if wanted.suffix != ".png":
+            return ""
+        made = wanted.view(self.shown_view).provenance
+        try:
+            check_pixels(made.width, made.height, wanted.pixels)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def words(self) -> str:
+        """The size of the file's picture."""
+        wanted = self.wanted()
+        made = wanted.view(self.shown_view).provenance
+        scale = wanted.pixels if wanted.suffix == ".png" else 1
+        return tr("{width} × {height} pixels", width=made.width * scale,
+                  height=made.height * scale)  # fmt: skip
+
+    def draw(self) -> None:
+        """The very picture, small."""
+        wanted = self.wanted()
+        self.preview.show_view(wanted.view(self.shown_view), wanted.transparent)

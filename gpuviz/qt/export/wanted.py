@@ -1,0 +1,148 @@
+"""How a picture or a film is wanted: what the dialogs ask, as records that can be remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TypeVar
+
+from gpuviz.draw.palette import THEMES
+from gpuviz.export.film import moments
+from gpuviz.export.page import moments_of
+from gpuviz.export.performed import LARGEST, SMALLEST, timed
+from gpuviz.export.view import Options, View
+from gpuviz.words import later
+
+SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
+SIZES = (SHOWN, "1280x720", "1920x1080", "3840x2160", CUSTOM)
+PIXELS = (1, 2, 3, 4)
+STILLS = (".png", ".svg", ".pdf")
+FILMS = (".gif", ".apng", ".mp4", ".webm", ".html")
+EVEN = (".mp4", ".webm")  # their codecs take no odd sizes
+THEME_NAMES = {SHOWN: later("as shown"), "dark": later("dark"), "light": later("light"),
+               "contrast": later("high contrast"), BOTH: later("dark and light: two files")}
+_ROOMY = (1920, 1080)  # a stage this large has room for everything
+_MOST_LETTERS = 4.0
+_STRETCHES = ("whole", "step", "range")
+
+
+@dataclass(frozen=True)
+class Size:
+    """The stage of a picture in logical pixels: one of `SIZES`; `width`, `height` if custom."""
+
+    name: str = SHOWN
+    width: int = 1920
+    height: int = 1080
+
+    def of(self, view: View, even: bool = False) -> tuple[int, int]:
+        """Width and height for a view."""
+        width, height = self.width, self.height
+        if self.name == SHOWN:
+            width, height = view.provenance.width, view.provenance.height
+        elif self.name != CUSTOM:
+            width, height = map(int, self.name.split("x"))
+        return (width // 2 * 2, height // 2 * 2) if even else (width, height)
+
+
+@dataclass(frozen=True)
+class Still:
+    """How a picture is wanted."""
+
+    suffix: str = ".png"
+    size: str = SHOWN
+    width: int = 1920
+    height: int = 1080
+    pixels: int = 2
+    theme: str = SHOWN
+    transparent: bool = False
+
+    def view(self, view: View) -> View:
+        """The view in this size and theme."""
+        return _looks(view, Size(self.size, self.width, self.height).of(view), self.theme)
+
+    def options(self) -> Options:
+        """How to write it."""
+        return Options(float(self.pixels), self.transparent)
+
+
+@dataclass(frozen=True)
+class Film:
+    """How a film or a page is wanted. `stretch` is "whole", "step" or "range"."""
+
+    suffix: str = ".gif"
+    size: str = "1280x720"
+    width: int = 1280
+    height: int = 720
+    fps: int = 20
+    loop: bool = True
+    theme: str = SHOWN
+    stretch: str = "whole"
+    start: float = 0.0
+    end: float = 0.0
+
+    def views(self, view: View) -> dict[str, View]:
+        """The view in this size, stretch and theme; two when two are wanted, by their themes."""
+        size = Size(self.size, self.width, self.height).of(view, self.suffix in EVEN)
+        start, end = self.bounds(view)
+        themes = ("dark", "light") if self.theme == BOTH else (self.theme,)
+        return {t if self.theme == BOTH else "": timed(_looks(view, size, t), start, end)
+                for t in themes}
+
+    def bounds(self, view: View) -> tuple[float, float]:
+        """The stretch of time in seconds."""
+        if self.stretch == "step" and view.story.steps:
+            step = view.story.steps[view.story.step_at(view.provenance.time)]
+            return step.start, step.end
+        if self.stretch == "range":
+            return self.start, self.end
+        return 0.0, view.story.duration
+
+    def options(self) -> Options:
+        """How to write it."""
+        return Options(fps=self.fps, loop=self.loop)
+
+    def count(self, view: View) -> int:
+        """How many pictures each file will have."""
+        start, end = self.bounds(view)
+        if self.suffix == ".html":
+            return len(moments_of(timed(view, start, end), self.options()))
+        return len(moments(start, end, self.fps))
+
+
+def _looks(view: View, size: tuple[int, int], theme: str) -> View:
+    """Beyond what is seen from afar letters grow with the picture: more pixels, not more room."""
+    made = view.provenance
+    palette = made.theme if theme == SHOWN else theme
+    grown = max(min(size[0] / _ROOMY[0], size[1] / _ROOMY[1]), 1.0)
+    letters = min(made.letters * grown, max(made.letters, _MOST_LETTERS))
+    return replace(view, provenance=replace(made, width=size[0], height=size[1], theme=palette,
+                                            letters=letters))
+
+
+Wanted = TypeVar("Wanted", Still, Film)
+_ALLOWED: Mapping[str, Sequence[object]] = {
+    "suffix": (*STILLS, *FILMS), "size": SIZES, "theme": (*THEMES, SHOWN, BOTH),
+    "stretch": _STRETCHES, "pixels": PIXELS, "fps": range(1, 121),
+    "width": range(SMALLEST[0], LARGEST + 1), "height": range(SMALLEST[1], LARGEST + 1),
+}  # fmt: skip
+
+
+def as_text(wanted: Still | Film) -> str:
+    """To be remembered."""
+    return json.dumps(asdict(wanted))
+
+
+def remembered(text: str, usual: Wanted) -> Wanted:
+    """What `as_text` wrote; what is damaged or no longer allowed is as usual."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return usual
+    if not isinstance(found, dict):
+        return usual
+    kept = {f.name: found[f.name] for f in fields(usual) if f.name in found}
+    fitting = {name: value for name, value in kept.items()
+               if type(value) is type(getattr(usual, name))
+               and value in _ALLOWED.get(name, (value,))}
+    return replace(usual, **fitting)

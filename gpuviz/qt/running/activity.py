@@ -1,0 +1,94 @@
+"""Work off the GUI thread that the status bar shows: how far it is, and a way to stop it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.errors import Cancelled
+from gpuviz.qt.running.worker import PATIENCE
+from gpuviz.runners.base import Cancel, Progress
+
+Work = Callable[[Progress, Cancel], object]
+
+
+class Activity(QObject):
+    """One piece of work at a time, each in a thread of its own.
+
+    A kind of activity says what it is doing, begins work, and takes what becomes of it in `_end`.
+
+    Signals
+    -------
+    progressed : fraction done, 0 to 1
+    failed : `Failure`
+    rested : nothing is under way any more; what became of it, in words
+    """
+
+    progressed = Signal(float)
+    failed = Signal(object)
+    rested = Signal(str)
+    _moved = Signal(object, float)
+    _landed = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._stop: threading.Event | None = None
+        self._thread: threading.Thread | None = None
+        self._moved.connect(self._move)
+        self._landed.connect(self._land)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way, be it work that was asked to stop."""
+        return self._stop is not None
+
+    @property
+    def doing(self) -> str:
+        """What is under way, in words."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Stop what is under way; nothing of it is kept."""
+        if self._stop is not None:
+            self._stop.set()
+
+    def close(self) -> None:
+        """Cancel, and wait until the thread has noticed."""
+        self.cancel()
+        if self._thread is not None:
+            self._thread.join(PATIENCE)
+
+    def _begin(self, work: Work) -> None:
+        """Work in a thread; nothing may be under way."""
+        stop = self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(stop, work), daemon=True)
+        self._thread.start()
+        self.progressed.emit(0.0)
+
+    def _end(self, outcome: object, stopped: bool) -> None:
+        """Take what the work returned or raised; `stopped` when it was asked to stop."""
+        raise NotImplementedError
+
+    def _run(self, stop: threading.Event, work: Work) -> None:
+        """Runs in the thread: every way to end is reported, none escapes."""
+        try:
+            outcome: object = work(lambda share: self._say(stop, share), stop.is_set)
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(stop, outcome)
+
+    def _say(self, stop: threading.Event, fraction: float) -> None:
+        with suppress(RuntimeError):
+            self._moved.emit(stop, fraction)
+
+    def _move(self, stop: threading.Event, fraction: float) -> None:
+        if stop is self._stop and not stop.is_set():
+            self.progressed.emit(fraction)
+
+    def _land(self, stop: threading.Event, outcome: object) -> None:
+        self._stop = None
+        self._end(outcome, isinstance(outcome, Cancelled) or stop.is_set())

@@ -1,0 +1,77 @@
+"""Views into files and back: saving, opening, dropping and pasting, wired to the window."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMainWindow
+
+from gpuviz.errors import Error
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.message import Message
+from gpuviz.qt.export.dropping import Dropping
+from gpuviz.qt.export.exporting import Exporting, Parts
+from gpuviz.qt.export.exports import Saved
+from gpuviz.qt.export.reopening import Reopening
+from gpuviz.qt.running.worker import Failure, failure_of
+from gpuviz.qt.window.remembered import Remembered
+from gpuviz.qt.window.status import Offer, Status
+from gpuviz.runners.recorded import adopt
+from gpuviz.runners.recording import Recording
+from gpuviz.words import tr
+
+
+class Exchange(QObject):
+    """`exporting` writes what is shown, `reopening` shows what was written."""
+
+    def __init__(self, window: QMainWindow, parts: Parts, kept: Remembered, actions: Actions
+                 ) -> None:
+        super().__init__(window)
+        self._parts = parts
+        self.exporting = Exporting(window, parts, kept, actions)
+        self.reopening = Reopening(window)
+        self.dropping = Dropping(window, parts.theme)
+        actions.bind("file.open", self.reopening.choose)
+        actions.bind("file.paste", self.reopening.paste)
+        self.dropping.dropped.connect(self.reopening.open)
+        self.reopening.recording_opened.connect(self._open_recording)
+
+    def report_to(self, status: Status, message: Message) -> None:
+        """Progress and remarks in the bar, what went wrong on the card."""
+        self._status, self._message = status, message
+        exports = self.exporting.exports
+        status.follow_activity(exports)
+        exports.saved.connect(self._offer_folder)
+        exports.failed.connect(
+            lambda failure: message.show_failure(failure, tr("This could not be saved")))
+        self.exporting.said.connect(status.say)
+        self.reopening.said.connect(status.say)
+        self.reopening.refused.connect(self._refuse)
+        self.reopening.view_asked.connect(self._show)
+
+    def close(self) -> None:
+        """Stop writing: what is not whole is not left behind."""
+        self.exporting.exports.close()
+
+    def _open_recording(self, recording: Recording) -> None:
+        """Ask it first, from now on."""
+        adopt(recording)
+        self._parts.meter.look_up()
+
+    def _show(self, wanted: Provenance) -> None:
+        try:
+            self._parts.viewing.show(wanted)
+        except Error as error:
+            self._refuse(failure_of(error))
+
+    def _refuse(self, failure: Failure) -> None:
+        self._message.show_failure(failure, tr("This could not be opened"))
+
+    def _offer_folder(self, saved: Saved) -> None:
+        if saved.files:
+            folder = saved.files[-1].parent
+            tip = tr("Open the folder {folder}", folder=folder)
+            show = partial(self.exporting.open_folder, folder)
+            self._status.offer(Offer(tr("show in folder"), tip, show))

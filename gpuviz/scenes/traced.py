@@ -1,0 +1,81 @@
+"""A lesson made of a trace that was saved: its requests, without running the kernel again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from gpuviz import trace_file
+from gpuviz.arch import Architecture, architecture
+from gpuviz.errors import InputError
+from gpuviz.memory.counting import Counter, Counts
+from gpuviz.runners.base import Run
+from gpuviz.scenes import kernel
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
+from gpuviz.scenes.signature import short_name
+from gpuviz.trace import Access, Trace, lane_mask
+from gpuviz.words import tr
+
+FILE = "trace"  # its place in a view's record
+
+
+def lesson_of(path: Path) -> Lesson:
+    """The trace in a file as a lesson: which of its blocks, which warp, the how-manieth request.
+
+    Raises
+    ------
+    InputError : the file cannot be read, or no block was recorded
+    FormatError : it is damaged, or no trace
+    """
+    trace = trace_file.load(path)
+    if not trace.recorded:
+        raise InputError(f"the trace {path} has no requests to show: no block was recorded")
+    parameters = (
+        Parameter("block", tr("block shown"), trace.recorded[0],
+                  choices=tuple(Choice(block, str(block)) for block in trace.recorded)),
+        Parameter("warp", tr("warp shown"), 0, 0, trace.launch.warps_per_block - 1),
+        Parameter("turn", tr("time around"), 1, 1, 1000,
+                  hint=tr("In a loop: the request of this time around, or of the last.")),
+    )  # fmt: skip
+    kept = tuple(p for p in parameters if len(p.choices) > 1 or p.maximum > p.minimum)
+    name = f"{short_name(trace.launch.kernel)} ({path.name})"
+    return Lesson(
+        _id(path), name, kernel.CHAPTER, tr("What a saved trace tells, request by request."),
+        kept, (), lambda values: (), partial(_tell, trace), launch=record_of(path),
+        given=lambda arch: {kernel.ROLE: _run(trace, architecture(arch))},
+    )  # fmt: skip
+
+
+def record_of(path: Path) -> dict[str, Value]:
+    """The file as a view's record names it; the home folder is written `~`."""
+    return {FILE: kernel.homely(path)}
+
+
+def _id(path: Path) -> str:
+    """Another one when the file has changed."""
+    told = f"{path.absolute()} {path.stat().st_mtime_ns}"
+    return "trace-" + hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def _tell(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:
+    return kernel.tell({"block": trace.recorded[0], **values}, runs)
+
+
+def _run(trace: Trace, arch: Architecture) -> Run:
+    """The launch as far as it was recorded, counted for an architecture."""
+    blocks = tr("{blocks} of {all} blocks: those that the trace holds",
+                blocks=len(trace.recorded), all=trace.launch.blocks)  # fmt: skip
+    return Run(trace, _counts(trace, arch), {}, arch.sm, "ptx", blocks)
+
+
+def _counts(trace: Trace, arch: Architecture) -> Counts:
+    counter = Counter(arch)
+    for number, instruction in enumerate(trace.instructions):
+        rows = trace.requests.select(trace.requests.instruction == np.int32(number))
+        if len(rows):
+            counter.access(Access(instruction, rows.address, lane_mask(rows.active)))
+    return counter.result()
