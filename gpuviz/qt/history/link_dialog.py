@@ -38,7 +38,7 @@ class LinkDialog(QDialog):
         self.line = QLineEdit(text)
         self.line.setAccessibleName(tr("Link to a view"))
         self.line.setPlaceholderText(_EXAMPLE)
-        self.line.selectAll()
+        self.line.setSelection(len(text), -len(text))  # and its beginning is in view
         self.said = label("")
         self.said.setWordWrap(True)
         self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())

@@ -28,6 +28,7 @@ from gpuviz.words import chosen, languages, later, tr
 _THEMES = {FOLLOW: later("follow the system"), "dark": later("dark"), "light": later("light"),
            "contrast": later("high contrast")}  # fmt: skip
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
+_GAP = 6  # between one preference and the next
 
 
 class PreferencesDialog(QDialog):
@@ -51,7 +52,6 @@ class PreferencesDialog(QDialog):
         keep_space(self.calm)
         names = {code: LANGUAGES.get(code, code) for code in languages()}
         self.language = _combo(tr("Language"), names, theme)
-        self.later = label("", "quiet")
         self.use = _combo(tr("Share of the GPU's time"), {use: _use_name(use) for use in USES},
                           theme)
         self.everything = button(tr("Reset everything to defaults …"),
@@ -82,16 +82,13 @@ class PreferencesDialog(QDialog):
     def _lay_out(self) -> None:
         grid = QGridLayout()
         grid.setHorizontalSpacing(18)
-        grid.setVerticalSpacing(8)
+        grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        self._notes: list[QLabel] = [self.later]
-        size = QHBoxLayout()
-        size.setSpacing(10)
-        size.addWidget(self.text, 1)
-        size.addWidget(self.percent)
-        rows: Sequence[tuple[str, QWidget | QHBoxLayout, QLabel | None]] = (
+        self._notes: list[QLabel] = []
+        self.later = self._note(tr("The language changes when gpuviz starts again."))
+        rows: Sequence[tuple[str, QWidget, QLabel | None]] = (
             (tr("Theme"), self.theme, None),
-            (tr("Size of text"), size, None),
+            (tr("Size of text"), _row(self.text, self.percent), None),
             (tr("Reduced motion"), self.calm, self._note(tr(
                 "Pictures stand still: playing shows the end of each step, for as long as the "
                 "step takes."))),
@@ -148,8 +145,7 @@ class PreferencesDialog(QDialog):
         look = self._theme.look
         self.percent.setText(f"{SCALES[self.text.value()]:.0%}".replace("%", " %"))
         self.percent.setMinimumWidth(look.px(48))
-        self.later.setText(tr("The language changes when gpuviz starts again.")
-                           if self.language.currentData() != chosen() else "")
+        self.later.setVisible(self.language.currentData() != chosen())
         for made in self._notes:
             made.setMaximumWidth(look.px(_NOTES))
         for control in (self.theme, self.text, self.language, self.use):
@@ -165,6 +161,8 @@ class PreferencesDialog(QDialog):
         asked.setInformativeText(tr(
             "Layout, theme, size of text, language, the share of the GPU and the parameters of all "
             "lessons become what they were at first. Recent views stay."))
+        wide = self._theme.look.px(_NOTES)  # Qt would break the text after a few words
+        asked.setStyleSheet(f"QLabel#qt_msgbox_informativelabel {{ min-width: {wide}px; }}")
         reset = asked.addButton(tr("Reset"), QMessageBox.ButtonRole.AcceptRole)
         stay = asked.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         asked.setDefaultButton(stay)
@@ -178,16 +176,24 @@ class PreferencesDialog(QDialog):
         self._show()
 
 
-def _add_row(grid: QGridLayout, name: str, control: QWidget | QHBoxLayout, note: QLabel | None
-             ) -> None:
-    row, left = grid.rowCount(), Qt.AlignmentFlag.AlignLeft
+def _add_row(grid: QGridLayout, name: str, control: QWidget, note: QLabel | None) -> None:
+    """A name, its control, and below that what is to be said of it."""
+    row = grid.rowCount()
     grid.addWidget(label(name), row, 0)
-    if isinstance(control, QWidget):
-        grid.addWidget(control, row, 1, left)
-    else:
-        grid.addLayout(control, row, 1, left)
+    grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignLeft)
     if note is not None:
         grid.addWidget(note, row + 1, 1)
+    grid.setRowMinimumHeight(row + 2, _GAP)
+
+
+def _row(*widgets: QWidget) -> QWidget:
+    made = QWidget()
+    row = QHBoxLayout(made)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(10)
+    for widget in widgets:
+        row.addWidget(widget)
+    return made
 
 
 def _combo(name: str, entries: Mapping[str, str] | Mapping[float, str], theme: Theme) -> Combo:
