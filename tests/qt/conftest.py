@@ -14,6 +14,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
+from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -50,3 +51,11 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
 @pytest.fixture
 def window(make: Callable[[], Window]) -> Window:
     return make()
+
+
+@pytest.fixture
+def course(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links find the fake lessons, too."""
+    found = {one.id: one for one in LESSONS}
+    real = viewing.lesson_for
+    monkeypatch.setattr(viewing, "lesson_for", lambda view: found.get(view.lesson) or real(view))
