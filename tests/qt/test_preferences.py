@@ -143,6 +143,7 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(make: Callable[[
     press(dialog, QDialogButtonBox.StandardButton.Cancel)
     assert state(window) == reset
     assert window.everyday.recents.views[0].values["stride"] == 11
+    window.activateWindow()
     QApplication.processEvents()
     QTest.keyClick(window.stage, Key.Key_Z, CONTROL)
     assert window.player.values["stride"] == 11

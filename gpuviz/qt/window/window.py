@@ -387,7 +387,8 @@ class Window(QMainWindow):
     def start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
         self._remembered.forget(but=(RECENTS,))
-        self.showNormal()
+        if self.windowState() != Qt.WindowState.WindowNoState:
+            self.showNormal()
         self.resize(*SIZE)
         self.theme.set_mode(FOLLOW)
         self.theme.set_scale(1.0)
