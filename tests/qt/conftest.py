@@ -30,9 +30,9 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
     load_fonts()
     made: list[Window] = []
 
-    def window(sources: Sources | None = None) -> Window:
+    def window(sources: Sources | None = None, state: Path | None = None) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
-        shown = Window(perform, LESSONS, settings, sources)
+        shown = Window(perform, LESSONS, settings, sources, state)
         made.append(shown)
         shown.show()
         qtbot.waitExposed(shown)

@@ -41,7 +41,8 @@ class LostNote(QObject):
         where = homeless(str(folder)) if folder else ""
         self._said = _told(restored, where)
         self.button: QPushButton = button(
-            "▲ " + tr("unexpected end last time"), tr("gpuviz did not end properly last time"), "link", self._said)
+            "▲ " + tr("unexpected end last time"), tr("gpuviz did not end properly last time"),
+            "link", self._said)
         self.button.setProperty("severity", "warning")
         self.button.setMinimumWidth(32)  # in a narrow window it gives way to what else is said
         self.button.clicked.connect(self._tell)
