@@ -33,6 +33,13 @@ def fitted(wanted: Provenance, lesson: Lesson) -> Provenance:
 
 def check_file(view: Provenance) -> None:
     """InputError when the view is of a kernel of the user's own whose file is gone."""
-    if view.launch and not (file := launch_of(view.launch).path).is_file():
-        raise InputError(f"the kernel of this view is gone: there is no file {file}. Put it back "
-                         "there, or open the kernel where it is now (Ctrl+O)")
+    if not view.launch:
+        return
+    file = launch_of(view.launch).path
+    try:
+        there = file.is_file()
+    except OSError:  # no name that a file could have
+        there = False
+    if not there:
+        raise InputError(f"the kernel of this view is gone: there is no file {str(file)[:300]}. "
+                         "Put it back there, or open the kernel where it is now (Ctrl+O)")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gpuviz import app
 from gpuviz.cli import main
+from gpuviz.export.link import link
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.svg import document
 from gpuviz.export.view import View
@@ -88,10 +90,11 @@ def test_what_is_wrong_is_said_before_a_window_opens(
 
 def test_a_link_to_a_kernel_whose_file_is_gone(opened: list[object], tmp_path: Path,
                                                capsys: pytest.CaptureFixture[str]) -> None:
-    from gpuviz.export.link import link
-
     launch = KernelLaunch(tmp_path / "gone.cu", "k", "k", (1, 1, 1), (32, 1, 1), ())
     view = Provenance("kernel-0", {}, "sm_90", launch=record_of(launch))
     assert main([link(view)]) == 2
     assert opened == []
     assert "there is no file" in capsys.readouterr().err
+    far = replace(view, launch={**view.launch, "file": "a" * 5000})
+    assert main([link(far)]) == 2
+    assert "there is no file aaa" in capsys.readouterr().err

@@ -98,8 +98,10 @@ def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: dialog.width() > before * 1.3)
 
 
-def test_reduced_motion_plays_from_step_to_step(window: Window, qtbot: QtBot) -> None:
-    window.everyday.preferring.be_calm(True)
+def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
+    QGuiApplication.styleHints().setCursorFlashTime(900)
+    window = make()
+    window.everyday.preferring.motion.reduce(True)
     assert QGuiApplication.styleHints().cursorFlashTime() == 0
     seen: set[float] = set()
     window.player.t_changed.connect(seen.add)
@@ -107,8 +109,8 @@ def test_reduced_motion_plays_from_step_to_step(window: Window, qtbot: QtBot) ->
     QTest.keyClick(window.stage, Key.Key_Space)
     qtbot.waitUntil(lambda: not window.player.state.playing)
     assert seen == {1.0, 2.0, 3.0, 4.0, 6.0}
-    window.everyday.preferring.be_calm(False)
-    assert QGuiApplication.styleHints().cursorFlashTime() > 0
+    window.everyday.preferring.motion.reduce(False)
+    assert QGuiApplication.styleHints().cursorFlashTime() == 900
 
 
 def answer(dialog: PreferencesDialog, text: str) -> None:

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
+from gpuviz.export.provenance import Provenance
 from gpuviz.qt.history import keeping
 from gpuviz.qt.history.session import Left, Session
 from gpuviz.qt.window.window import Window
-from tests.qt.fake_lesson import PTX, SOURCE
+from gpuviz.runners.measurement import DeviceFacts
+from tests.qt.fake_lesson import LESSONS, PTX, SOURCE, FakePerform
 
 ROOT = Path(__file__).parents[2]
 FOREVER = "told()\nwait(lambda: False)"
@@ -121,11 +124,47 @@ def test_settings_are_kept_before_the_end(make: Callable[..., Window], qtbot: Qt
     qtbot.waitUntil(lambda: kept.values(window.player.lesson).get("stride") == 9)
 
 
+def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
+    make: Callable[..., Window], tmp_path: Path, course: None
+) -> None:
+    first = make()
+    first.actions_["open.sums"].trigger()
+    first.player.set_values({"stride": 9})
+    first.actions_["compare.toggle"].trigger()
+    first.close()
+    lost = {"view": "gpuviz://sums?stride=9", "tries": 2}
+    (tmp_path / "window-0.json").write_text(json.dumps(lost))
+    window = make(state=tmp_path)
+    assert (window.player.lesson.id, window.comparison.on) == ("pairs", False)
+    assert window.everyday.lost is not None
+    assert "recent views" in window.everyday.lost.button.toolTip()
+    assert window.everyday.recents.views[0].values["stride"] == 9
+
+
+def test_a_view_asked_for_comes_before_the_lost_one(
+    perform: FakePerform, qtbot: QtBot, tmp_path: Path, course: None
+) -> None:
+    (tmp_path / "window-0.json").write_text('{"view": "gpuviz://sums?stride=9"}')
+    settings = QSettings(str(tmp_path / "a.ini"), QSettings.Format.IniFormat)
+    wanted = Provenance("strides", {"stride": "5"}, "sm_80", time=2.5)
+    window = Window(perform, LESSONS, settings, None, tmp_path, wanted)
+    qtbot.addWidget(window)
+    qtbot.waitUntil(lambda: window.player.story is not None)
+    assert (window.player.lesson.id, window.player.values["stride"]) == ("strides", 5)
+    assert (window.director.arch, window.player.t) == ("sm_80", 2.5)
+    assert [v["stride"] for v in perform.asked] == [5]
+    assert window.everyday.recents.views[0].lesson == "sums"
+    window._suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
+    assert window.director.arch == "sm_80"
+    window.close()
+
+
 class Process:
     """gpuviz with folders of its own, until it is killed."""
 
     def __init__(self, home: Path, code: str) -> None:
         folders = {name: str(home / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+        folders["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.qt.restarted", code], cwd=ROOT, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.preferences.motion import KEY, reduce_motion
+from gpuviz.qt.preferences.motion import KEY, Motion
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.window.remembered import Remembered
 from gpuviz.words import chosen
@@ -29,22 +29,18 @@ class Preferring:
     """Reads and sets them; what is set is in effect, and remembered, at once."""
 
     def __init__(self, theme: Theme, player: Player, meter: Meter, remembered: Remembered) -> None:
-        self._theme, self._player, self._meter = theme, player, meter
-        self._remembered = remembered
-        reduce_motion(player, remembered.flag(KEY, False))
+        self._theme, self._meter, self._remembered = theme, meter, remembered
+        self.motion = Motion(player)
+        self.motion.reduce(remembered.flag(KEY, False))
 
     def now(self) -> Preferences:
         """As it is."""
-        return Preferences(self._theme.mode, self._theme.look.scale, self._player.state.calm,
+        return Preferences(self._theme.mode, self._theme.look.scale, self.motion.reduced,
                            self._remembered.text("language", ""), self._meter.state.use)
 
     def language(self) -> str:
         """The language of the next start."""
         return self._remembered.text("language", "") or chosen()
-
-    def be_calm(self, calm: bool) -> None:
-        """Reduce motion, or not."""
-        reduce_motion(self._player, calm)
 
     def set(self, wanted: Preferences) -> None:
         """As it shall be; only what differs is touched."""
@@ -54,7 +50,7 @@ class Preferring:
         if wanted.scale != now.scale:
             self._theme.set_scale(wanted.scale)
         if wanted.calm != now.calm:
-            self.be_calm(wanted.calm)
+            self.motion.reduce(wanted.calm)
         if wanted.use != now.use:
             self._meter.set_use(wanted.use)
         stored = {"theme": wanted.theme, "scale": wanted.scale, "gpu_use": wanted.use,

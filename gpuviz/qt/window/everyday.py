@@ -65,6 +65,8 @@ class Everyday(QObject):
         restored = first is None and left is not None and left.hopeful and self._show(lost)
         if first is not None:
             self._show(first)
+        elif left is not None and not left.hopeful:
+            self._window.show_first_lesson()
         if lost is not None and not restored:
             self.recents.keep(lost)
         if left is not None:
@@ -88,9 +90,15 @@ class Everyday(QObject):
             return None
 
     def _show(self, view: Provenance | None) -> bool:
-        if view is not None:
+        """Show a view if there is one; whether it is shown."""
+        if view is None:
+            return False
+        try:
             self._window.viewing.show(view)
-        return view is not None
+        except InputError as error:
+            self._refuse(error)
+            return False
+        return True
 
     def _tell_of_loss(self, restored: bool) -> None:
         window = self._window

@@ -384,6 +384,13 @@ class Window(QMainWindow):
         self._show_compared(self.comparison.on)
         self.stage.setFocus()
 
+    def show_first_lesson(self) -> None:
+        """The first lesson alone as it is at first, whatever was remembered of it."""
+        lesson = self._lessons[0]
+        self._open(lesson)
+        self.player.set_values(lesson.defaults())
+        self.comparison.switch(False, lesson.defaults())
+
     def start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
         self._remembered.forget(but=(RECENTS,))
@@ -392,7 +399,7 @@ class Window(QMainWindow):
         self.resize(*SIZE)
         self.theme.set_mode(FOLLOW)
         self.theme.set_scale(1.0)
-        self.everyday.preferring.be_calm(False)
+        self.everyday.preferring.motion.reduce(False)
         self.meter.set_use(State().use)
         self.player.set_speed(1.0)
         self.player.set_loop(False)
