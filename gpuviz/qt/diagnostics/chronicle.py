@@ -6,7 +6,7 @@ from PySide6.QtCore import QElapsedTimer, QObject
 
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.meter import Meter, State
+from gpuviz.qt.running.meter import NOT_ASKED, Meter, State
 from gpuviz.qt.running.worker import Failure, Job
 from gpuviz.runners.measurement import DeviceFacts
 
@@ -17,7 +17,7 @@ class Chronicle(QObject):
     def __init__(self, director: Director, meter: Meter, parent: QObject) -> None:
         super().__init__(parent)
         self._clock = QElapsedTimer()
-        self._why = ""
+        self._why = NOT_ASKED
         director.performer.started.connect(self._start)
         director.performer.performed.connect(self._perform)
         director.failed.connect(self._fail)
