@@ -1,21 +1,28 @@
-"""The window's entry point: check the machine, make the application, show the window, run it."""
+"""The entry points with a display: check the machine, make the application, show, run."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuviz import doctor, words
+from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture
 
+if TYPE_CHECKING:
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication, QWidget
 
-def main(argv: Sequence[str] = ()) -> int:
-    """Show the window until it is closed; the exit status.
+
+def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> int:
+    """Show the window, with a view or a file if one is wanted, until it is closed; the exit status.
 
     Qt is imported only after its system libraries have been found: without them it would end the
     process with a message that helps nobody.
     """
-    return _lacking() or _run(argv)
+    return _lacking() or _run(argv, wanted)
 
 
 def present(lecture: Lecture, slide: int = 0) -> int:
@@ -31,60 +38,81 @@ def _lacking() -> int:
     return 0
 
 
-def _present(lecture: Lecture, slide: int) -> int:
-    from PySide6.QtCore import QSettings
+def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Path]:
+    """The application, its settings, and the folder of its log, which is begun."""
+    from PySide6.QtCore import QSettings, QStandardPaths
     from PySide6.QtWidgets import QApplication
 
+    from gpuviz.qt.diagnostics import log
+    from gpuviz.qt.diagnostics.report import versions
     from gpuviz.qt.look.fonts import load_fonts
-    from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
-    from gpuviz.qt.presenter.presentation import Presentation
-    from gpuviz.qt.running.meter import Sources
-    from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION, Remembered
-    from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.recorded import known
-    from gpuviz.scenes.perform import perform
+    from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION
 
-    app = QApplication(["gpuviz"])
+    app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)
+    state = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.StateLocation))
+    log.begin(state)
+    log.LOG.info("started: %s", versions())
     load_fonts()
-    kept = Remembered(QSettings(ORGANISATION, APPLICATION))
-    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0))
-    theme.apply()
-    shown = Presentation(lecture, perform, Sources(Gpu, known))
-    shown.ended.connect(lambda number: app.quit())
-    shown.start(slide)
-    status = app.exec()
-    shown.close()
-    shown.deleteLater()
-    app.processEvents()
-    return status
+    return app, QSettings(ORGANISATION, APPLICATION), state
 
 
-def _run(argv: Sequence[str]) -> int:
-    from PySide6.QtCore import QLocale, QSettings
-    from PySide6.QtWidgets import QApplication
+def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
+    from PySide6.QtCore import QLocale
 
-    from gpuviz.qt.look.fonts import load_fonts
+    from gpuviz.qt.diagnostics.troubles import Troubles
     from gpuviz.qt.running.meter import Sources
-    from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION
+    from gpuviz.qt.running.worker import failure_of
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.recorded import known
     from gpuviz.scenes import SCENES
     from gpuviz.scenes.perform import perform
 
-    app = QApplication(["gpuviz", *argv])
-    app.setApplicationName(APPLICATION)
-    app.setOrganizationName(ORGANISATION)
-    load_fonts()
-    settings = QSettings(ORGANISATION, APPLICATION)
+    app, settings, state = _application(argv)
     words.choose(words.best((str(settings.value("language", "")), *QLocale.system().uiLanguages())))
-    window = Window(perform, SCENES, settings, Sources(Gpu, known))
+    view = wanted if isinstance(wanted, Provenance) else None
+    window = Window(perform, SCENES, settings, Sources(Gpu, known), state, view)
+    troubles = Troubles(window)
+    troubles.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
+    troubles.install()
     window.show()
+    if isinstance(wanted, Path):
+        window.exchange.reopening.open(wanted)
+    return _until_over(app, window)
+
+
+def _present(lecture: Lecture, slide: int) -> int:
+    from gpuviz.qt.diagnostics.troubles import Troubles
+    from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
+    from gpuviz.qt.presenter.presentation import Presentation
+    from gpuviz.qt.running.meter import Sources
+    from gpuviz.qt.window.remembered import Remembered
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.recorded import known
+    from gpuviz.scenes.perform import perform
+
+    app, settings, _ = _application()
+    kept = Remembered(settings)
+    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0))
+    theme.apply()
+    shown = Presentation(lecture, perform, Sources(Gpu, known))
+    troubles = Troubles(shown)
+    troubles.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
+    troubles.install()
+    shown.ended.connect(lambda number: app.quit())
+    shown.start(slide)
+    return _until_over(app, shown.screen)
+
+
+def _until_over(app: QApplication, shown: QWidget) -> int:
+    """Run until it is closed. Widgets that outlive the interpreter's teardown crash it: they go."""
+    from gpuviz.qt.diagnostics.log import LOG
+
     status = app.exec()
-    # Widgets that outlive the interpreter's teardown crash it; so this one goes first.
-    window.close()
-    window.deleteLater()
+    LOG.info("ended")
+    shown.close()
+    shown.deleteLater()
     app.processEvents()
     return status

@@ -1,4 +1,5 @@
-"""The `gpuviz` command: no subcommand opens the window; each subcommand is one file here.
+"""The `gpuviz` command: no subcommand opens the window, on a link or a file if one is named; each
+subcommand is one file here.
 
 Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported); 2 an error, told
 in one message on stderr; 3 this machine lacks something (a GPU, a compiler, a system library).
@@ -15,6 +16,7 @@ from typing import NoReturn
 
 from gpuviz import __version__
 from gpuviz.cli import check, count, device, list_, present, record, render, run, verify
+from gpuviz.cli.wanted import wanted
 from gpuviz.errors import Error, InputError, UnavailableError
 
 COMMANDS = (list_, count, check, render, present, verify, run, device, record)
@@ -31,7 +33,8 @@ def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     root = _Parser(
         prog="gpuviz", description="See what a GPU's memory system makes of a real CUDA kernel. "
-        "Without a command the window opens.")
+        "Without a command the window opens. `gpuviz LINK` opens it with a view that was copied as "
+        "a link, `gpuviz FILE` with that of an exported picture, or with a kernel (.cu, .ptx).")
     root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
     for module in COMMANDS:
@@ -46,11 +49,13 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
     try:
-        arguments = parser().parse_args(argv)
-        if arguments.command is None:
+        given = sys.argv[1:] if argv is None else argv
+        view = wanted(given, [module.NAME for module in COMMANDS])
+        arguments = None if view else parser().parse_args(given)
+        if arguments is None or arguments.command is None:
             from gpuviz import app
 
-            return app.main()
+            return app.main(wanted=view)
         return int(arguments.run(arguments))
     except UnavailableError as error:
         print(f"gpuviz: {error}", file=sys.stderr)

@@ -146,7 +146,7 @@ def _lecture(arguments: argparse.Namespace) -> int:
     from gpuviz.qt.export import pdf, saving
 
     told = read(unpacked(find(arguments.lecture)))
-    looks = _looks(Provenance("", {}, "sm_90", theme="light", letters=1.15), arguments)
+    looks = _looks(Provenance("", {}, "sm_90", theme="projector"), arguments)
     suffix = "." + arguments.format.lstrip(".").lower()
     saving.check_suffix(Path(f"SLIDE{suffix}"))
     failed, frames, options = 0, [], Options(arguments.pixels, arguments.transparent)

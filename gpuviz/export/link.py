@@ -43,7 +43,10 @@ def parse(text: str) -> Provenance:
     ------
     InputError : it is no such line, or something in it cannot be read
     """
-    parts = urlsplit(text.strip())
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:  # a bracket where a host's address would be
+        parts = urlsplit("")
     if parts.scheme != SCHEME or not parts.netloc:
         raise InputError(f"{text.strip()[:60]!r} is no link to a view; one begins with "
                          f"{SCHEME}://LESSON")

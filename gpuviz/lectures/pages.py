@@ -15,7 +15,7 @@ from gpuviz.export.view import View
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.lectures.picture import Shown, frame
+from gpuviz.lectures.picture import Shown, frame, letters
 from gpuviz.scenes.base import Story
 
 
@@ -61,10 +61,13 @@ def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:
     """What the slide's pictures need, and the view they are exported as."""
     if slide.view is None:
         shown = Shown(slide)
-        made = replace(looks, lesson="", values={}, compare_values={}, compare_arch="")
+        size = letters(looks.height, False) * looks.letters
+        made = replace(looks, letters=size, lesson="", values={}, compare_values={},
+                       compare_arch="")
         return shown, View(Story(slide.title, "", (), _picture(shown, Cue())), {}, made)
+    large = letters(looks.height, slide.view.compared) * looks.letters
     view = view_of(replace(slide.view, theme=looks.theme, width=looks.width, height=looks.height,
-                           letters=looks.letters))
+                           letters=large))
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None
     return Shown(slide, view.story, found, figures(slide.numbers, view.runs, measured)), view

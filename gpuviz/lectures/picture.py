@@ -19,6 +19,7 @@ from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
 
 _CLOSE = 1e-6
+_LARGE = 1000  # pixels from which on a screen is a large one
 _LINE = 1.5  # from one line of words to the next, in their size
 
 
@@ -34,6 +35,18 @@ class Shown:
     answer: Answer | None = None
     figures: tuple[Figure, ...] = ()
     trouble: str = ""
+
+
+def letters(height: float, compared: bool) -> float:
+    """How far letters are enlarged on a screen of that height, to be read from the back row.
+
+    It is as far as every lesson stands without leaving something out (tests/scenes, back row). Two
+    variants beside each other have less room each, and letters that grow more.
+    """
+    large = height >= _LARGE
+    if compared:
+        return 1.7 if large else 1.5
+    return 1.3 if large else 1.15
 
 
 def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:

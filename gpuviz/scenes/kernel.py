@@ -86,7 +86,7 @@ def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
             int(record.get("shared", 0)))
     except KeyError as error:
         raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # no size, no user's home folder
         raise InputError(f"a launch that cannot be read: {error}") from None
 
 

@@ -47,6 +47,7 @@ def test_a_kernel_of_ones_own_comes_back() -> None:
     ("https://coalescing", "no link"), ("gpuviz:", "no link"), ("", "no link"),
     ("gpuviz://banks?.t=soon", "soon"), ("gpuviz://banks?.t=-1", "-1"),
     ("gpuviz://banks?.t=nan", "nan"), ("gpuviz://banks?.zoom=2", ".zoom"),
+    ("gpuviz://[banks", "no link"), ("gpuviz://a]b", "no link"),
 ])
 def test_what_is_no_link_is_named(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -58,3 +59,5 @@ def test_a_launch_that_lacks_something() -> None:
         launch_of({"file": "a.cu", "entry": "k", "block": "1"})
     with pytest.raises(InputError, match="cannot be read"):
         launch_of({"file": "a.cu", "entry": "k", "block": "1", "grid": "many"})
+    with pytest.raises(InputError, match="cannot be read"):
+        launch_of({"file": "~nobody-of-that-name/a.cu", "entry": "k", "block": "1", "grid": "1"})

@@ -14,6 +14,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
+from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -29,9 +30,9 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
     load_fonts()
     made: list[Window] = []
 
-    def window(sources: Sources | None = None) -> Window:
+    def window(sources: Sources | None = None, state: Path | None = None) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
-        shown = Window(perform, LESSONS, settings, sources)
+        shown = Window(perform, LESSONS, settings, sources, state)
         made.append(shown)
         shown.show()
         qtbot.waitExposed(shown)
@@ -50,3 +51,11 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
 @pytest.fixture
 def window(make: Callable[[], Window]) -> Window:
     return make()
+
+
+@pytest.fixture
+def course(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links find the fake lessons, too."""
+    found = {one.id: one for one in LESSONS}
+    real = viewing.lesson_for
+    monkeypatch.setattr(viewing, "lesson_for", lambda view: found.get(view.lesson) or real(view))

@@ -36,7 +36,8 @@ def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_window_opens_on_the_first_lesson_and_closes(tmp_path: Path) -> None:
-    done = _run(_RUN, QT_QPA_PLATFORM="offscreen", XDG_CONFIG_HOME=str(tmp_path))
+    done = _run(_RUN, QT_QPA_PLATFORM="offscreen", XDG_CONFIG_HOME=str(tmp_path),
+                XDG_STATE_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == f"{SCENES[0].title} – gpuviz True"
 

@@ -32,9 +32,8 @@ from gpuviz.qt.export.files import ask_which
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import recording
+from gpuviz.runners import recorded, recording
 from gpuviz.runners.measurement import Measurement, Timing
-from gpuviz.runners.recorded import Shelf
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.perform import Performance, perform
@@ -306,10 +305,13 @@ def test_a_trace_is_opened_as_a_lesson(
 
 
 def test_a_recording_answers_first_from_now_on(
-    make: Callable[..., Window], fake: FakePerform, tmp_path: Path, qtbot: QtBot
+    make: Callable[..., Window], fake: FakePerform, tmp_path: Path, qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(recorded, "_opened", [])
+    recorded.known.cache_clear()
     fake.planned = True
-    window = make(Sources(None, lambda: Shelf(()), job_of))
+    window = make(Sources(None, recorded.known, job_of))
     assert not window.meter.known
     facts = replace(fake_gpu.facts(0), name="NVIDIA Mine")
     measured = Measurement("recorded", "2026-01-02", facts, timing=Timing(np.array([3.0, 4.0])))

@@ -25,7 +25,8 @@ class Command:
     checkable: bool = False
 
 
-GROUPS = {"File": later("File"), "Play": later("Play"), "Lesson": later("Lesson"),
+GROUPS = {"File": later("File"), "Edit": later("Edit"), "Play": later("Play"),
+          "Lesson": later("Lesson"),
           "Compare": later("Compare"), "Lecture": later("Lecture"), "Export": later("Export"),
           "GPU": later("GPU"),
           "View": later("View"), "Help": later("Help")}  # fmt: skip
@@ -33,7 +34,12 @@ GROUPS = {"File": later("File"), "Play": later("Play"), "Lesson": later("Lesson"
 COMMANDS = (
     Command("file.open", later("Open …"), "File", ("Ctrl+O",)),
     Command("file.paste", later("Open what was copied"), "File", ("Ctrl+V",)),
+    Command("file.link", later("Open link …"), "File"),
     Command("file.quit", later("Quit"), "File", ("Ctrl+Q",)),
+    Command("edit.undo", later("Undo"), "Edit", ("Ctrl+Z",)),
+    Command("edit.redo", later("Redo"), "Edit", ("Ctrl+Shift+Z", "Ctrl+Y")),
+    Command("edit.link", later("Copy link to this view"), "Edit", ("Ctrl+Shift+L",)),
+    Command("edit.preferences", later("Preferences …"), "Edit", ("Ctrl+,",)),
     Command("play.toggle", later("Play or pause"), "Play", ("Space",)),
     Command("play.forward", later("Next step"), "Play", ("Right",)),
     Command("play.back", later("Previous step"), "Play", ("Left",)),
@@ -113,6 +119,8 @@ COMMANDS = (
     Command("text.normal", later("Normal text"), "View", ("Ctrl+0",)),
     Command("help.commands", later("Find a command"), "Help", ("Ctrl+K",)),
     Command("help.keys", later("Keyboard shortcuts"), "Help", ("F1",)),
+    Command("help.diagnostics", later("Copy diagnostics"), "Help"),
+    Command("help.log", later("Open log folder"), "Help"),
 )  # fmt: skip
 
 
@@ -163,6 +171,7 @@ class Actions:
         """Add a submenu for each group of the table."""
         for group in GROUPS:
             part = menu.addMenu(tr(GROUPS[group]))
+            part.setObjectName(group)
             part.setToolTipsVisible(group == "GPU")  # they say why a command is not to be had
             self.fill_group(part, group)
 

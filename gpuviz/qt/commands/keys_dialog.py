@@ -12,6 +12,7 @@ from gpuviz.qt.commands.actions import COMMANDS, GROUPS, Actions, Command
 from gpuviz.qt.controls.controls import label
 from gpuviz.words import later, tr
 
+_RIGHT = ("GPU", "View", "Help")
 _WITHIN = (
     (later("Tab, Shift+Tab"), later("from control to control")),
     (later("Up, Down"), later("lessons, when the list has the focus")),
@@ -31,9 +32,9 @@ class KeysDialog(QDialog):
         columns.setSpacing(44)
         sides = (QVBoxLayout(), QVBoxLayout())
         for group in GROUPS:
-            side = sides[1] if group == "View" else sides[0]
+            side = sides[1] if group in _RIGHT else sides[0]
             side.addLayout(_group(group, [(c, actions) for c in COMMANDS if c.group == group]))
-        sides[0].addLayout(_table(tr("Within a control"), [(tr(r[0]), tr(r[1])) for r in _WITHIN]))
+        sides[1].addLayout(_table(tr("Within a control"), [(tr(r[0]), tr(r[1])) for r in _WITHIN]))
         for side in sides:
             side.setSpacing(8)
             side.addStretch(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter
@@ -39,11 +39,12 @@ def matches(wanted: str, commands: Sequence[Entry]) -> list[Entry]:
 
 
 class PaletteDialog(QDialog):
-    """A line to type in and the commands that fit it."""
+    """A line to type in and the commands that fit it; `offer` has more for what is typed."""
 
-    def __init__(self, actions: Actions, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, actions: Actions, theme: Theme, parent: QWidget,
+                 offer: Callable[[str], Sequence[Entry]] = lambda text: ()) -> None:
         super().__init__(parent)
-        self._commands = list(actions)
+        self._commands, self._offer = list(actions), offer
         self.setWindowTitle(tr("Commands"))
         self.setModal(True)
         self.line = QLineEdit()
@@ -80,7 +81,7 @@ class PaletteDialog(QDialog):
 
     def _find(self, wanted: str) -> None:
         self.list.clear()
-        for command, action in matches(wanted, self._commands):
+        for command, action in self._offer(wanted) or matches(wanted, self._commands):
             item = QListWidgetItem(tr(command.text))
             item.setData(_ACTION, action)
             item.setData(_GROUP, tr(command.group))
@@ -91,6 +92,8 @@ class PaletteDialog(QDialog):
         item = self.list.currentItem()
         if item is not None:
             action: QAction = item.data(_ACTION)
+            if not action.isEnabled():
+                return
             self.accept()
             action.trigger()
 

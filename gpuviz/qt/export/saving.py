@@ -5,6 +5,7 @@ Needs a QGuiApplication and the fonts (the window has them; see `headless.sessio
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ def save(view: View, path: Path, options: Options | None = None, progress: Progr
     Cancelled : `cancel` said so
     """
     suffix = check_suffix(path)
+    logging.getLogger("gpuviz").info("export of %s to %s", view.provenance.lesson, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -12,6 +12,7 @@ from gpuviz.export.film import moments
 from gpuviz.export.page import moments_of
 from gpuviz.export.performed import LARGEST, SMALLEST, timed
 from gpuviz.export.view import Options, View
+from gpuviz.qt.look.theme import NAMES
 from gpuviz.words import later
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
@@ -20,8 +21,7 @@ PIXELS = (1, 2, 3, 4)
 STILLS = (".png", ".svg", ".pdf")
 FILMS = (".gif", ".apng", ".mp4", ".webm", ".html")
 EVEN = (".mp4", ".webm")  # their codecs take no odd sizes
-THEME_NAMES = {SHOWN: later("as shown"), "dark": later("dark"), "light": later("light"),
-               "contrast": later("high contrast"), BOTH: later("dark and light: two files")}
+THEME_NAMES = {**NAMES, SHOWN: later("as shown"), BOTH: later("dark and light: two files")}
 _ROOMY = (1920, 1080)  # a stage this large has room for everything
 _MOST_LETTERS = 4.0
 _STRETCHES = ("whole", "step", "range")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,7 +39,8 @@ class Lecturing(QObject):
     """Acts on the document, the view shown, and the presentation.
 
     `ask_path` asks for a file to open or to save, `ask_unsaved` what becomes of changes that are
-    not saved: "save", "discard" or "cancel".
+    not saved: "save", "discard" or "cancel". Views of slides are shown within `unrecorded`: going
+    through a lecture is nothing to be undone.
 
     Signals
     -------
@@ -64,6 +66,7 @@ class Lecturing(QObject):
         self.dialog: SlideDialog | None = None
         self.ask_path: Callable[[bool], Path | None] = self._ask_path
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
+        self.unrecorded: Callable[[], AbstractContextManager[None]] = nullcontext
         self.packer = Packer(meter, self)
         self.packer.packed.connect(self._packed)
         self.packer.failed.connect(self.failed)
@@ -293,7 +296,8 @@ class Lecturing(QObject):
         if slide.view is None:
             return
         try:
-            self._viewing.show(replace(slide.view, time=slide.stops[0] if slide.stops else 0.0))
+            with self.unrecorded():
+                self._viewing.show(replace(slide.view, time=slide.stops[0] if slide.stops else 0.0))
         except Error as error:
             self.failed.emit(failure_of(error))
 

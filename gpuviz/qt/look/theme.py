@@ -14,9 +14,12 @@ from gpuviz.draw.marks import Rgba
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.qt.look import fonts
 from gpuviz.qt.look.style_sheet import style_sheet
+from gpuviz.words import later
 
 FOLLOW = "system"
 MODES = (FOLLOW, *THEMES)
+NAMES = {FOLLOW: later("follow the system"), "dark": later("dark"), "light": later("light"),
+         "projector": later("projector"), "contrast": later("high contrast")}  # fmt: skip
 TEXT = 13.0  # pixels, at scale 1
 SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75)
 

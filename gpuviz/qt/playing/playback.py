@@ -15,13 +15,19 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Playback:
-    """A place on a time line. `bounds` are the starts of all steps and the end of the last."""
+    """A place on a time line. `bounds` are the starts of all steps and the end of the last.
+
+    When `calm` nothing moves: while the `clock` runs through a step, `t` is the end of that step.
+    Standing still there is no clock.
+    """
 
     t: float = 0.0
     playing: bool = False
     speed: float = 1.0
     loop: bool = False
     bounds: tuple[float, ...] = (0.0,)
+    calm: bool = False
+    clock: float | None = None
 
     @property
     def start(self) -> float:
@@ -42,7 +48,10 @@ def bounds_of(story: Story) -> tuple[float, ...]:
 def told(state: Playback, story: Story, keep: bool = False) -> Playback:
     """The state for a new story, entered at its beginning or at the place there was."""
     bounds = bounds_of(story)
-    return replace(state, bounds=bounds, t=_place(state, bounds) if keep else bounds[0])
+    if not keep:
+        return replace(state, bounds=bounds, t=bounds[0], clock=None)
+    clock = state.clock if state.clock is None else _place(replace(state, t=state.clock), bounds)
+    return replace(state, bounds=bounds, t=_place(state, bounds), clock=clock)
 
 
 def _place(state: Playback, bounds: tuple[float, ...]) -> float:
@@ -56,26 +65,38 @@ def _place(state: Playback, bounds: tuple[float, ...]) -> float:
 
 def sought(state: Playback, t: float) -> Playback:
     """The state moved to time t, kept within the story."""
-    return replace(state, t=min(max(t, state.start), state.end))
+    return replace(state, t=min(max(t, state.start), state.end), clock=None)
 
 
 def advanced(state: Playback, seconds: float) -> Playback:
     """The state after so many seconds of the wall clock; stops, or starts again, at the end."""
     if not state.playing:
         return state
-    t = state.t + seconds * state.speed
+    t = (state.t if state.clock is None else state.clock) + seconds * state.speed
     if t < state.end:
-        return replace(state, t=t)
+        return _reached(state, t)
     if state.loop and state.end > state.start:
-        return replace(state, t=state.start + (t - state.start) % (state.end - state.start))
-    return replace(state, t=state.end, playing=False)
+        return _reached(state, state.start + (t - state.start) % (state.end - state.start))
+    return replace(state, t=state.end, playing=False, clock=None)
+
+
+def _reached(state: Playback, t: float) -> Playback:
+    """The state with its clock at t: which is shown, or the end of the step that it is in."""
+    if not state.calm:
+        return replace(state, t=t, clock=None)
+    return replace(state, t=next((b for b in state.bounds if b > t), state.end), clock=t)
+
+
+def calmed(state: Playback, calm: bool) -> Playback:
+    """The state with pictures that stand still, or that move."""
+    return replace(state, calm=calm, clock=None)
 
 
 def toggled(state: Playback) -> Playback:
     """Play or pause; playing from the end starts at the beginning."""
     if not state.playing and state.t >= state.end - CLOSE:
         state = replace(state, t=state.start)
-    return replace(state, playing=not state.playing and state.end > state.start)
+    return replace(state, playing=not state.playing and state.end > state.start, clock=None)
 
 
 def stepped(state: Playback, forward: bool) -> Playback:
@@ -84,7 +105,7 @@ def stepped(state: Playback, forward: bool) -> Playback:
         t = next((b for b in state.bounds if b > state.t + CLOSE), state.end)
     else:
         t = next((b for b in reversed(state.bounds) if b < state.t - CLOSE), state.start)
-    return replace(state, t=t, playing=False)
+    return replace(state, t=t, playing=False, clock=None)
 
 
 def paced(state: Playback, faster: bool) -> Playback:

@@ -90,7 +90,8 @@ class Player(QObject):
         """There is no story to play any more."""
         self._story = None
         self.story_changed.emit(None)
-        self._become(replace(self._state, t=0.0, playing=False, bounds=(0.0,)), announce_t=True)
+        state = replace(self._state, t=0.0, playing=False, bounds=(0.0,), clock=None)
+        self._become(state, announce_t=True)
 
     def seek(self, t: float) -> None:
         """Go to a time."""
@@ -102,7 +103,7 @@ class Player(QObject):
 
     def pause(self) -> None:
         """Stop the clock."""
-        self._become(replace(self._state, playing=False))
+        self._become(replace(self._state, playing=False, clock=None))
 
     def step(self, forward: bool = True) -> None:
         """Pause at the next (or previous) step boundary."""
@@ -119,6 +120,10 @@ class Player(QObject):
     def set_loop(self, loop: bool) -> None:
         """Start again at the end, or stop there."""
         self._become(replace(self._state, loop=loop))
+
+    def set_calm(self, calm: bool) -> None:
+        """Show only how each step ends, for as long as it takes, or let the picture move."""
+        self._become(playback.calmed(self._state, calm))
 
     def _become(self, state: Playback, announce_t: bool = False) -> None:
         before, self._state = self._state, state

@@ -23,8 +23,8 @@ from gpuviz.qt.running.meter import Meter, Sources
 from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.running.worker import Perform
 
-THEME = "light"
-SCALES = (1.0, 1.15, 1.3, 1.5, 1.75)
+THEME = "projector"
+SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with
 DIGITS_MS = 700  # after which a number that was typed is gone to
 
 
@@ -63,7 +63,7 @@ class Presentation(QObject):
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
-        self._scale = SCALES[1]
+        self._scale = 1.0
         self._typed = ""
         self._over = False
         self.preparing = Preparing(lecture, perform, self, known)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.lectures.picture import frame
+from gpuviz.lectures.picture import frame, letters
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
@@ -77,9 +77,11 @@ class Screen(QWidget):
         self.update()
 
     def stage(self) -> Stage:
-        """The stage of this widget's size."""
+        """The stage of this widget's size, with letters for the back row."""
+        view = self._conductor.shown.slide.view
+        scale = letters(self.height(), view is not None and view.compared)
         return Stage(float(self.width()), float(self.height()), self._look.palette,
-                     self._look.scale)
+                     self._look.scale * scale)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, or a colour."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QMainWindow, QSplitter
@@ -67,6 +67,12 @@ class Remembered:
                     ) -> None:
         """Store the values of a lesson."""
         self._settings.setValue(f"{side}/{lesson.id}", json.dumps(dict(values)))
+
+    def forget(self, but: Collection[str] = ()) -> None:
+        """Remember nothing but these."""
+        for key in self._settings.allKeys():
+            if key not in but:
+                self._settings.remove(key)
 
     def keep_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
         """Store size, place and divisions of the window."""

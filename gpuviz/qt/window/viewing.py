@@ -9,8 +9,7 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.arch import architecture
-from gpuviz.errors import InputError
+from gpuviz.export.fitting import fitted
 from gpuviz.export.performed import badges, lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import View
@@ -18,9 +17,9 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
+from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.perform import check_values
 from gpuviz.words import chosen
 
 _SIZE = (1280, 720)
@@ -43,7 +42,10 @@ class Viewing(QObject):
         self._director, self._theme = director, theme
         self._open = open_lesson
         self._stage: QWidget | None = None
-        self._due: float | None = None
+        self._due: tuple[str, float] | None = None  # the lesson, and the moment to go to
+        self.told = False  # whether a view was asked for, by a link or to be restored
+        self._seen = {player.lesson.id: player.lesson}
+        player.lesson_changed.connect(lambda lesson: self._seen.update({lesson.id: lesson}))
         director.performed.connect(self._arrive)
         director.failed.connect(self._give_up)
         for signal in (player.lesson_changed, player.values_changed, comparison.changed,
@@ -59,11 +61,12 @@ class Viewing(QObject):
         player, other, director = self._player, self._comparison, self._director
         width, height = (self._stage.width(), self._stage.height()) if self._stage else _SIZE
         look, showing, lesson = self._theme.look, director.showing, player.lesson
+        moment = self._due[1] if self._due and self._due[0] == lesson.id else player.t
         return Provenance(
             lesson.id, dict(player.values), director.arch, director.level,
             dict(other.values) if other.on else {},
             other.arch if other.on and other.arch != AS_A else "",
-            player.t, player.t, look.palette.name, width, height, look.scale,
+            moment, moment, look.palette.name, width, height, look.scale,
             badges(showing.runs) if showing else {}, chosen(),
             launch=dict(lesson.launch))
 
@@ -84,6 +87,14 @@ class Viewing(QObject):
             compare_arch=other.arch if other and other.arch != a.arch else "")
         return View(story, showing.runs, made)
 
+    def lesson_of(self, wanted: Provenance) -> Lesson:
+        """The lesson of a view that was shown, or fits; InputError when there is none."""
+        return self._seen.get(wanted.lesson) or lesson_for(wanted)
+
+    def fit(self, wanted: Provenance) -> Provenance:
+        """The record with all its values, each of its own kind; InputError when it cannot be."""
+        return fitted(wanted, lesson_for(wanted))
+
     def show(self, wanted: Provenance) -> None:
         """Show a view; its moment is gone to when it has been performed.
 
@@ -92,26 +103,35 @@ class Viewing(QObject):
         InputError : a lesson, value, architecture or level that there is not; nothing is changed
         """
         lesson = lesson_for(wanted)
-        values = check_values(lesson, wanted.values)
-        others = check_values(lesson, {**values, **wanted.compare_values})
-        for sm in filter(None, (wanted.arch, wanted.compare_arch)):
-            architecture(sm)
-        if wanted.level not in ("sass", "ptx"):
-            raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
+        self._turn_to(lesson, fitted(wanted, lesson))
+        self._due = lesson.id, wanted.time
+        self.told = True
+
+    def go_back(self, seen: Provenance) -> None:
+        """Show a view that was shown before. The place in the story stays, unless it is one of
+        another lesson: then it is the one that lesson was left at.
+        """
+        elsewhere = seen.lesson != self._player.lesson.id
+        self._turn_to(self.lesson_of(seen), seen)
+        self._due = (seen.lesson, seen.time) if elsewhere else None
+
+    def _turn_to(self, lesson: Lesson, view: Provenance) -> None:
         with self._director.together():
             self._open(lesson)
-            self._player.set_values(values)
-            self._director.set_arch(wanted.arch)
-            self._director.set_level(cast(Level, wanted.level))
-            self._comparison.switch(wanted.compared, values)
-            if wanted.compared:
-                self._comparison.set_values(others)
-                self._comparison.set_arch(wanted.compare_arch or AS_A)
-            self._due = wanted.time
+            self._player.set_values(view.values)
+            self._director.set_arch(view.arch)
+            self._director.set_level(cast(Level, view.level))
+            self._comparison.switch(view.compared, view.values)
+            if view.compared:
+                self._comparison.set_values(view.compare_values)
+                self._comparison.set_arch(view.compare_arch or AS_A)
 
-    def _arrive(self, *_: object) -> None:
-        if self._due is not None:
-            self._player.seek(self._due)
+    def _arrive(self, showing: Showing) -> None:
+        """Go to the moment asked for; again, when what came first was what ships."""
+        variant = showing.sides[0].variant
+        if self._due is not None and self._due[0] == variant.lesson.id:
+            self._player.seek(self._due[1])
+        if not variant.prebuilt:
             self._due = None
 
     def _give_up(self, *_: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import QSettings, Qt
@@ -11,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.export.provenance import Provenance
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.choices import Choices
@@ -19,6 +21,7 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.export.exporting import Parts
+from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.kernels.opening import Opening, marked_lines
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
@@ -26,15 +29,17 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
+from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.running.comparing import Comparing
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.device_button import use_id
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.meter import USES, Meter, Sources
+from gpuviz.qt.running.meter import USES, Meter, Sources, State
 from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.worker import Failure, Job, Perform, failure_of
 from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.qt.window.everyday import Everyday
 from gpuviz.qt.window.exchange import Exchange
 from gpuviz.qt.window.left_tabs import LECTURE, LESSONS
 from gpuviz.qt.window.lesson_list import LessonList
@@ -52,20 +57,22 @@ from gpuviz.scenes.base import Lesson
 from gpuviz.words import chosen, languages, tr
 
 SIZE = (1440, 860)
-LANGUAGES = {"en": "English", "es": "español"}
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
-ARCH, LEVEL = "sm_90", "sass"
+ARCH = "sm_90"
+LEVEL: Level = "sass"
 
 
 class Window(QMainWindow):
     """Everything in one place.
 
     `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
-    remembered from start to start, `sources` where measurements come from.
+    remembered from start to start, `sources` where measurements come from. `state` is the folder
+    of the session and the log (nothing is kept without one), `first` the view to begin with.
     """
 
     def __init__(self, perform: Perform, lessons: Sequence[Lesson], settings: QSettings,
-                 sources: Sources | None = None) -> None:
+                 sources: Sources | None = None, state: Path | None = None,
+                 first: Provenance | None = None) -> None:
         super().__init__()
         self.setWindowTitle("gpuviz")
         self.resize(*SIZE)
@@ -82,7 +89,12 @@ class Window(QMainWindow):
         self._wire_exchange()
         self._bind()
         self._restore_layout()
-        self._show_lesson_of(self.player.lesson)
+        self.everyday = Everyday(self, self._remembered, state)
+        self.lecturing.unrecorded = self.everyday.undo.unrecorded
+        self.exchange.exporting.exports.saved.connect(lambda saved: self.everyday.recents.keep())
+        with self.director.together():
+            self._show_lesson_of(self.player.lesson)
+            self.everyday.begin(first)
 
     def _restore_state(self, perform: Perform) -> None:
         """Theme, player and director, as they were left."""
@@ -233,8 +245,10 @@ class Window(QMainWindow):
     def _suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""
         known = any(arch.sm == device.sm for arch in ARCHITECTURES)
-        if known and not self._remembered.flag("arch_chosen", False):
-            self.director.set_arch(device.sm)
+        chosen_already = self.viewing.told or self._remembered.flag("arch_chosen", False)
+        if known and not chosen_already:
+            with self.everyday.undo.unrecorded():
+                self.director.set_arch(device.sm)
             self.choices.mark()
 
     def _choose_arch(self, arch: str) -> None:
@@ -385,7 +399,7 @@ class Window(QMainWindow):
             self.status.stop()
 
     def _find_command(self) -> None:
-        PaletteDialog(self.actions_, self.theme, self).open()
+        PaletteDialog(self.actions_, self.theme, self, self.everyday.linking.offer).open()
 
     def _on(self) -> set[str]:
         """The commands that say how things are."""
@@ -404,6 +418,39 @@ class Window(QMainWindow):
         self.source.tabs.setCurrentIndex(int(self._remembered.number("code", 0)))
         self._show_compared(self.comparison.on)
         self.stage.setFocus()
+
+    def show_first_lesson(self) -> None:
+        """The first lesson alone as it is at first, whatever was remembered of it."""
+        lesson = self._lessons[0]
+        self._open(lesson)
+        self.player.set_values(lesson.defaults())
+        self.comparison.switch(False, lesson.defaults())
+
+    def start_over(self) -> None:
+        """Everything as at the very first start; undo brings back the view."""
+        self._remembered.forget(but=(RECENTS,))
+        if self.windowState() != Qt.WindowState.WindowNoState:
+            self.showNormal()
+        self.resize(*SIZE)
+        self.theme.set_mode(FOLLOW)
+        self.theme.set_scale(1.0)
+        self.everyday.preferring.motion.reduce(False)
+        self.meter.set_use(State().use)
+        self.player.set_speed(1.0)
+        self.player.set_loop(False)
+        lesson = self.player.lesson
+        with self.director.together():
+            self.player.set_values(lesson.defaults())
+            self.comparison.switch(False, lesson.defaults())
+            self.comparison.set_arch(AS_A)
+            self.comparison.open(lesson, {}, lesson.defaults())
+            self.director.set_arch(ARCH)
+            self.director.set_level(LEVEL)
+        self.viewing.told = False
+        if self.meter.state.device is not None:
+            self._suit(self.meter.state.device)
+        self._restore_layout()
+        self.choices.mark()
 
     def _remember(self) -> None:
         kept, player = self._remembered, self.player
@@ -427,6 +474,7 @@ class Window(QMainWindow):
             return
         self.lecturing.close()
         self._remember()
+        self.everyday.close()
         self.player.pause()
         self.thumbnails.close()
         self.timing.shut()

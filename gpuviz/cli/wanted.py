@@ -1,0 +1,66 @@
+"""`gpuviz LINK` and `gpuviz FILE`: an argument that is no command tells what the window shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from gpuviz.errors import InputError
+from gpuviz.export.provenance import Provenance
+
+# Files that the window opens by itself; of others the view they were exported from is shown.
+OPENED = (".cu", ".ptx", ".gpuviz-lecture", ".gputrace", ".gpurec")
+_LINK = "gpuviz:"
+
+
+def wanted(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path | None:
+    """The view of a link or of an exported file, or a file to open; None when something else is
+    asked for.
+
+    Raises
+    ------
+    InputError : a link or a file that cannot be shown
+    """
+    if len(argv) != 1 or argv[0] in ("", *commands) or argv[0].startswith("-"):
+        return None
+    text = argv[0]
+    if text.lower().startswith(_LINK):
+        return _view(text)
+    file = Path(text)
+    if file.is_dir():
+        raise InputError(f"{text} is a folder; name a kernel (.cu, .ptx) or an exported picture")
+    if not file.exists():
+        if file.suffix or file.parent != Path():
+            raise InputError(f"there is no file {text}")
+        return None  # a command mistyped: the parser names those there are
+    return _readable(file) if file.suffix.lower() in OPENED else _exported(file)
+
+
+def _view(text: str) -> Provenance:
+    from gpuviz.export.link import parse
+
+    return _fit(parse(text))
+
+
+def _exported(file: Path) -> Provenance:
+    from gpuviz.export.provenance import read
+
+    return _fit(read(file))
+
+
+def _readable(file: Path) -> Path:
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    return file
+
+
+def _fit(view: Provenance) -> Provenance:
+    """The view checked as far as it can be without running it."""
+    from gpuviz.export.fitting import check_file, fitted
+    from gpuviz.export.performed import lesson_for
+
+    made = fitted(view, lesson_for(view))
+    check_file(made)
+    return made

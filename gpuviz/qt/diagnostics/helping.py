@@ -1,0 +1,63 @@
+"""The commands that help to find out what went wrong, and the word about a window that was lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gpuviz.qt.controls.controls import button, keep_space
+from gpuviz.qt.controls.message import Message
+from gpuviz.qt.diagnostics.report import homeless
+from gpuviz.words import tr
+
+
+def open_folder(folder: Path | None, message: Message) -> None:
+    """Show the log's folder in the desktop's file manager, or say where it is."""
+    if folder is None:
+        message.say("note", tr("Log"), tr("No log is kept."))
+    elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        said = tr("There is no program to open a folder with. The log is in:\n{folder}",
+                  folder=folder)
+        message.say("note", tr("Log"), said, str(folder))
+
+
+def copy(text: str) -> None:
+    """Put a text on the clipboard."""
+    QGuiApplication.clipboard().setText(text)
+
+
+class LostNote(QObject):
+    """A button in the status bar that says gpuviz did not end properly; it tells more, then goes.
+
+    `restored` says whether the view of then is shown again.
+    """
+
+    def __init__(self, restored: bool, folder: Path | None, message: Message, bar: QWidget) -> None:
+        super().__init__(bar)
+        self._message = message
+        where = homeless(str(folder)) if folder else ""
+        self._said = _told(restored, where)
+        self.button: QPushButton = button(
+            "▲ " + tr("unexpected end last time"), tr("gpuviz did not end properly last time"),
+            "link", self._said)
+        self.button.setProperty("severity", "warning")
+        self.button.setMinimumWidth(32)  # in a narrow window it gives way to what else is said
+        self.button.clicked.connect(self._tell)
+        keep_space(self.button)
+
+    def _tell(self) -> None:
+        self._message.say("note", tr("gpuviz did not end properly last time"), self._said)
+        self.button.hide()
+
+
+def _told(restored: bool, folder: str) -> str:
+    """What became of the view, and where the log is."""
+    kept = tr("The view it showed is shown again, at the same moment.") if restored else tr(
+        "The view it showed is not shown again, for it may be the cause; it is among the recent "
+        "views.")
+    log = tr("The log is in {folder}; “Copy diagnostics” in the Help menu has its end.",
+             folder=folder) if folder else ""
+    return f"{kept}\n{log}".strip()

@@ -1,0 +1,80 @@
+"""What to send along with a question: versions, machine, GPU, look, view, the end of the log."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from PySide6 import __version__ as pyside
+from PySide6.QtCore import QSysInfo, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from gpuviz import __version__
+from gpuviz.export.link import link
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.diagnostics.log import CRASH, last_lines
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.meter import State
+from gpuviz.words import chosen
+
+_LINES, _CRASH_LINES = 100, 40
+# NVIDIA's libraries and what talks to them, told when installed; none is imported for this.
+_PACKAGES = ("numpy", "pyqtgraph", "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12",
+             "nvidia-cuda-runtime", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py",
+             "nvidia-cuda-cupti", "av")
+
+
+def versions() -> str:
+    """One line: gpuviz, Python, Qt, the system."""
+    return (f"gpuviz {__version__}, Python {platform.python_version()}, Qt {qVersion()} "
+            f"(PySide {pyside}), {QSysInfo.prettyProductName()}, {platform.machine()}")
+
+
+def report(view: Provenance, state: State, theme: Theme, window: QWidget, folder: Path | None
+           ) -> str:
+    """The whole text; the home folder is written `~`."""
+    lines = [versions(), *_installed(), *_gpu(state), *_look(theme, window), f"view: {link(view)}"]
+    if folder is not None:
+        lines += ["", f"log ({folder}):", *last_lines(folder, _LINES)]
+        if crash := last_lines(folder, _CRASH_LINES, CRASH):
+            lines += ["", "crash:", *crash]
+    return homeless("\n".join(lines))
+
+
+def homeless(text: str) -> str:
+    """The text without the name of the user's home folder."""
+    return text.replace(str(Path.home()), "~")
+
+
+def _installed() -> Iterator[str]:
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    yield "packages: " + ", ".join(found)
+    yield f"started as: {sys.executable}, {QGuiApplication.platformName()}"
+
+
+def _gpu(state: State) -> Iterator[str]:
+    device = state.device
+    if device is None:
+        yield f"GPU: none ({state.why})"
+        return
+    yield f"GPU: {device.name}, CC {device.capability}, driver {device.driver}, CUDA {device.cuda}"
+    yield f"counters: {device.counters or 'available'}"
+    if state.trouble:
+        yield f"trouble: {state.trouble}"
+
+
+def _look(theme: Theme, window: QWidget) -> Iterator[str]:
+    screen = window.screen()
+    size, ratio = screen.size(), screen.devicePixelRatio()
+    yield f"look: theme {theme.mode}, text {theme.look.scale:g}, language {chosen()}"
+    yield (f"window {window.width()}x{window.height()}, screen {size.width()}x{size.height()} "
+           f"at {ratio:g}")

@@ -1,0 +1,95 @@
+"""Links to views: copied, typed, pasted into the command line of the window, and followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.errors import InputError
+from gpuviz.export.fitting import check_file
+from gpuviz.export.link import SCHEME, link, parse
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.commands.actions import Command
+from gpuviz.qt.commands.palette_dialog import Entry
+from gpuviz.qt.history.link_dialog import LinkDialog
+from gpuviz.qt.history.naming import described
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.window.viewing import Viewing
+from gpuviz.words import tr
+
+_START = f"{SCHEME}://"
+
+
+class Linking(QObject):
+    """Follows links.
+
+    Signals
+    -------
+    said : what was done, in words
+    copied : the view whose link was copied
+    refused : the exception when a view cannot be shown
+    """
+
+    said = Signal(str)
+    copied = Signal(object)
+    refused = Signal(object)
+
+    def __init__(self, viewing: Viewing, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._viewing, self._theme, self._window = viewing, theme, window
+        self.dialog: LinkDialog | None = None
+
+    def copy(self) -> None:
+        """Put the link to the view now on the clipboard."""
+        view = self._viewing.record()
+        QGuiApplication.clipboard().setText(link(view))
+        self.copied.emit(view)
+        self.said.emit(tr("The link to this view is on the clipboard."))
+
+    def ask(self) -> None:
+        """Ask for a link; the clipboard's is offered."""
+        held = QGuiApplication.clipboard().text().strip()
+        text = held if held.startswith(_START) else ""
+        dialog = self.dialog = LinkDialog(text, self.read, self._told, self._theme, self._window)
+        dialog.opened.connect(self.show_view)
+        dialog.open()
+
+    def read(self, text: str) -> Provenance:
+        """The view that a link tells of; InputError when it cannot be shown."""
+        view = self._viewing.fit(parse(text))
+        check_file(view)
+        return view
+
+    def show_view(self, view: Provenance) -> None:
+        """Show a view, or tell why that cannot be."""
+        try:
+            check_file(view)
+            self._viewing.show(view)
+        except InputError as error:
+            self.refused.emit(error)
+
+    def offer(self, text: str) -> Sequence[Entry]:
+        """What the palette offers for a link that was pasted into it; nothing for other text."""
+        if not text.strip().startswith(_START):
+            return ()
+        try:
+            view = self.read(text)
+        except InputError as error:
+            return (_entry(f"▲ {error}", self),)
+        command, action = _entry(tr("Open this view: {view}", view=self._told(view)), self)
+        action.triggered.connect(lambda: self.show_view(view))
+        action.setEnabled(True)
+        return ((command, action),)
+
+    def _told(self, view: Provenance) -> str:
+        return described(view, self._viewing.lesson_of(view))
+
+
+def _entry(text: str, parent: QObject) -> Entry:
+    """A command that cannot be triggered yet."""
+    action = QAction(text, parent)
+    action.setEnabled(False)
+    return Command("link.open", text, "File"), action

@@ -1,0 +1,95 @@
+"""Views, and what became of one, in words that a person understands. No Qt."""
+
+from __future__ import annotations
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.export.provenance import Provenance, Value, Values
+from gpuviz.qt.history.history import changes
+from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.words import later, tr
+
+_MOST = 2  # changes told of one by one
+_LONGEST = 90  # letters
+_LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
+
+
+def described(view: Provenance, lesson: Lesson) -> str:
+    """A view: the lesson, how its parameters differ from the defaults, the architecture."""
+    parts = [tr(lesson.title), *_settings(view.values, lesson.defaults(), lesson)]
+    if view.compared:
+        other = _settings(view.compare_values, view.values, lesson)
+        other += [_arch(view.compare_arch)] if view.compare_arch else []
+        parts.append(tr("beside {other}", other=", ".join(other) or tr("the same")))
+    parts.append(_arch(view.arch))
+    if view.level == "ptx":
+        parts.append(tr(_LEVELS[view.level]))
+    return _cut(" · ".join(parts))
+
+
+def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) -> str:
+    """What a change changed, from its lesson before to the one after: `stride 2 → 5`."""
+    what = changes(before, after)
+    if "lesson" in what:
+        return _cut(_arrow(tr(old.title), tr(new.title)))
+    said = _values(before.values, after.values, new)
+    said += [f"B: {text}" for text in _values(before.compare_values, after.compare_values, new)
+             if "compare" not in what]
+    if "compare" in what:
+        said.append(tr("A beside B") if after.compared else tr("A alone"))
+    if "arch" in what:
+        said.append(_arrow(_arch(before.arch), _arch(after.arch)))
+    if "b.arch" in what:
+        sides = (_arch(view.compare_arch or view.arch) for view in (before, after))
+        said.append(f"B: {_arrow(*sides)}")
+    if "level" in what:
+        said.append(_arrow(tr(_LEVELS[before.level]), tr(_LEVELS[after.level])))
+    more = ["…"] if len(said) > _MOST else []
+    return _cut(", ".join(said[:_MOST] + more))
+
+
+def _values(before: Values, after: Values, lesson: Lesson) -> list[str]:
+    """Each parameter that changed; just the preset's name when several became one together."""
+    known = [p for p in lesson.parameters if before.get(p.id) != after.get(p.id)]
+    preset = _preset(after, lesson)
+    if preset and len(known) > 1:
+        return [preset]
+    return [f"{tr(p.label)} {_arrow(_value(p, before[p.id]), _value(p, after[p.id]))}"
+            for p in known if p.id in before and p.id in after]
+
+
+def _settings(values: Values, usual: Values, lesson: Lesson) -> list[str]:
+    """What is not as usual, or the preset that it is."""
+    known = [p for p in lesson.parameters
+             if p.id in values and values[p.id] != usual.get(p.id)]
+    preset = _preset(values, lesson) if known else ""
+    return [preset] if preset else [f"{tr(p.label)} {_value(p, values[p.id])}" for p in known]
+
+
+def _preset(values: Values, lesson: Lesson) -> str:
+    for preset in lesson.presets:
+        if {**lesson.defaults(), **preset.values} == dict(values):
+            return tr(preset.label)
+    return ""
+
+
+def _value(parameter: Parameter, value: Value) -> str:
+    """A value as the knob shows it."""
+    for choice in parameter.choices:
+        if choice.value == value:
+            return tr(choice.label)
+    if isinstance(value, bool):
+        return tr("on") if value else tr("off")
+    return str(value)
+
+
+def _arch(sm: str) -> str:
+    found = next((a for a in ARCHITECTURES if a.sm == sm), None)
+    return f"CC {found.version}" if found else sm
+
+
+def _arrow(before: str, after: str) -> str:
+    return f"{before} → {after}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"

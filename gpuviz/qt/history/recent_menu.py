@@ -1,0 +1,42 @@
+"""The recent views as a submenu, and as commands that the palette finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtWidgets import QMenu
+
+from gpuviz.errors import InputError
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.history.naming import described
+from gpuviz.qt.history.recents import Recents
+from gpuviz.qt.window.viewing import Viewing
+from gpuviz.words import tr
+
+_PREFIX = "recent."
+
+
+class RecentMenu(QMenu):
+    """Follows the recent views; `show_view` opens one."""
+
+    def __init__(self, recents: Recents, viewing: Viewing, actions: Actions,
+                 show_view: Callable[[Provenance], object], parent: QMenu) -> None:
+        super().__init__(tr("Recent views"), parent)
+        self._recents, self._viewing, self._actions = recents, viewing, actions
+        self._show = show_view
+        recents.changed.connect(self._fill)
+        self._fill()
+
+    def _fill(self) -> None:
+        self.clear()
+        self._actions.remove(_PREFIX)
+        for number, view in enumerate(self._recents.views):
+            try:
+                said = described(view, self._viewing.lesson_of(view))
+            except InputError:
+                continue
+            command = Command(f"{_PREFIX}{number}", said, "Recent views")
+            self.addAction(self._actions.add(command, partial(self._show, view)))
+        self.menuAction().setEnabled(bool(self._recents.views))

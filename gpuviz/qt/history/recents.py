@@ -1,0 +1,106 @@
+"""The views that were looked at, newest first, remembered from start to start as links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
+
+from gpuviz.errors import InputError
+from gpuviz.export.link import link, parse
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.history.history import changes
+from gpuviz.qt.window.remembered import Remembered
+from gpuviz.qt.window.viewing import Viewing
+
+KEY = "recents"
+MOST = 12
+LOOKED_MS = 4000  # a view shown for so long was looked at
+LEFT_MS = 1000  # one left for another lesson, if it was shown for so long
+
+
+def with_view(views: Iterable[Provenance], view: Provenance) -> tuple[Provenance, ...]:
+    """The views with this one first; the same one at another moment is replaced."""
+    return (view, *(other for other in views if changes(other, view)))[:MOST]
+
+
+class Recents(QObject):
+    """Follows the view.
+
+    Signals
+    -------
+    changed : there are other views
+    """
+
+    changed = Signal()
+
+    def __init__(self, viewing: Viewing, remembered: Remembered) -> None:
+        super().__init__(viewing)
+        self._viewing, self._remembered = viewing, remembered
+        self._views = tuple(self._restored())
+        self._now = viewing.record()
+        self._since = QElapsedTimer()
+        self._since.start()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(LOOKED_MS)
+        self._timer.timeout.connect(self._look)
+        viewing.changed.connect(self._follow)
+        self._timer.start()
+
+    @property
+    def views(self) -> tuple[Provenance, ...]:
+        """Newest first."""
+        return self._views
+
+    def keep(self, view: Provenance | None = None) -> None:
+        """Remember a view, or the one now: it was exported, or its link was copied."""
+        self._take(view or self._viewing.record())
+
+    def leave(self) -> None:
+        """The view now is left for good: the window closes."""
+        self._timer.stop()
+        if self._since.elapsed() >= LEFT_MS:
+            self._look()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._become(())
+
+    def _follow(self) -> None:
+        before, self._now = self._now, self._viewing.record()
+        what = changes(before, self._now)
+        if not what:
+            return
+        seen = self._viewing.view() is not None and self._since.elapsed() >= LEFT_MS
+        if "lesson" in what and seen:
+            self._take(replace(before, time=self._now.time))
+        self._since.start()
+        self._timer.start()
+
+    def _look(self) -> None:
+        """Nothing was seen of a view that has not been performed."""
+        if self._viewing.view() is not None:
+            self._take(self._viewing.record())
+
+    def _take(self, view: Provenance) -> None:
+        self._become(with_view(self._views, view))
+
+    def _become(self, views: tuple[Provenance, ...]) -> None:
+        self._views = views
+        self._remembered.keep(KEY, json.dumps([link(view) for view in views]))
+        self.changed.emit()
+
+    def _restored(self) -> Iterable[Provenance]:
+        """What was remembered, as far as it still fits."""
+        try:
+            stored = json.loads(self._remembered.text(KEY, "[]"))
+        except ValueError:
+            return
+        for line in stored[:MOST] if isinstance(stored, list) else ():
+            try:
+                yield self._viewing.fit(parse(str(line)))
+            except InputError:
+                continue

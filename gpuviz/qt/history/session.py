@@ -1,0 +1,94 @@
+"""What outlives a crash: a small file for each window, held by a lock while the window is there.
+
+A window that ends properly removes its file. A file whose lock nobody holds is one that a window
+left behind which did not. The lock is given up by the system's account of processes, so that
+nothing has to be cleaned up after a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile
+
+_WINDOWS = 8  # that keep a session at the same time
+_TRIES = 2  # a view that was restored so often and never shown for long is not restored again
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a window left behind: the link to its view, and how often that was restored."""
+
+    link: str
+    tries: int = 0
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether to show the view again; it may be what made the window end."""
+        return self.tries < _TRIES
+
+
+class Session:
+    """The file of this window. Without a folder, or a place in it, nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._lock: QLockFile | None = None
+        self._file: Path | None = None
+        self._tries = 0
+        self.left: Left | None = None
+        if folder is not None:
+            self._take_place(folder)
+
+    def keep(self, link: str) -> None:
+        """Store the view now."""
+        if self._file is None:
+            return
+        beside = self._file.with_suffix(".new")
+        with suppress(OSError):  # a full disk must not stop the window
+            beside.write_text(json.dumps({"view": link, "tries": self._tries}), encoding="utf-8")
+            os.replace(beside, self._file)
+
+    def trust(self, link: str) -> None:
+        """The view restored has been shown for long enough: it does no harm."""
+        self._tries = 0
+        self.keep(link)
+
+    def close(self) -> None:
+        """The window ends properly."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.unlink()
+            self._file = None
+        if self._lock is not None:
+            self._lock.unlock()
+
+    def _take_place(self, folder: Path) -> None:
+        """The first place nobody holds, rather one where something was left behind."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return
+        places = [folder / f"window-{number}.json" for number in range(_WINDOWS)]
+        for file in sorted(places, key=lambda place: not place.exists()):
+            lock = QLockFile(str(file.with_suffix(".lock")))
+            lock.setStaleLockTime(0)  # windows stay open for days
+            if lock.tryLock(0):
+                self._lock, self._file = lock, file
+                self.left = _read(file)
+                self._tries = self.left.tries + 1 if self.left else 0
+                return
+
+
+def _read(file: Path) -> Left | None:
+    """What was left in a file; None when there is nothing, or nothing that can be read."""
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        return Left(str(stored["view"]), int(stored.get("tries", 0)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Left("")

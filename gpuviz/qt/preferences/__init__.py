@@ -1,0 +1,1 @@
+"""What suits the user: theme, text, motion, language, share of the GPU."""

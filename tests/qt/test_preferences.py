@@ -1,0 +1,155 @@
+"""The dialog of preferences and what it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from gpuviz.qt.look.theme import MODES
+from gpuviz.qt.preferences.dialog import PreferencesDialog
+from gpuviz.qt.window.window import Window
+from tests.qt.fake_lesson import LESSONS
+
+Key = Qt.Key
+LEFT = Qt.MouseButton.LeftButton
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def prefer(window: Window) -> PreferencesDialog:
+    QTest.keyClick(window.stage, Key.Key_Comma, CONTROL)
+    dialog = window.everyday.preferences
+    assert dialog is not None and dialog.isVisible()
+    return dialog
+
+
+def press(dialog: PreferencesDialog, kind: QDialogButtonBox.StandardButton) -> None:
+    QTest.mouseClick(dialog.buttons.button(kind), LEFT)
+
+
+def change_all(dialog: PreferencesDialog) -> None:
+    dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
+    QTest.keyClick(dialog.text, Key.Key_Right)
+    QTest.mouseClick(dialog.calm, LEFT)
+    dialog.language.setCurrentIndex(dialog.language.findData("es"))
+    dialog.use.setCurrentIndex(dialog.use.findData(0.25))
+
+
+def state(window: Window) -> tuple[object, ...]:
+    return (window.theme.mode, window.theme.look.scale, window.player.state.calm,
+            window._remembered.text("language", ""), window.meter.state.use)
+
+
+def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window]) -> None:
+    window = make()
+    dialog = prefer(window)
+    assert not dialog.later.isVisible()
+    change_all(dialog)
+    wanted = ("light", 1.15, True, "es", 0.25)
+    assert state(window) == wanted
+    assert dialog.percent.text() == "115 %" and dialog.later.isVisible()
+    press(dialog, QDialogButtonBox.StandardButton.Ok)
+    assert state(window) == wanted
+    window.close()
+    assert state(make()) == wanted
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_cancel_brings_back_what_was(window: Window, by_key: bool) -> None:
+    window.theme.set_mode("dark")
+    before = state(window)
+    dialog = prefer(window)
+    change_all(dialog)
+    assert state(window) != before
+    if by_key:
+        QTest.keyClick(dialog, Key.Key_Escape)
+    else:
+        press(dialog, QDialogButtonBox.StandardButton.Cancel)
+    assert not dialog.isVisible()
+    assert state(window) == before
+
+
+def test_every_theme_can_be_chosen_and_every_control_has_a_name(window: Window, qtbot: QtBot
+                                                                    ) -> None:
+    dialog = prefer(window)
+    assert [dialog.theme.itemData(i) for i in range(dialog.theme.count())] == list(MODES)
+    controls = (dialog.theme, dialog.text, dialog.calm, dialog.language, dialog.use,
+                dialog.everything)
+    assert all(control.accessibleName() for control in controls)
+    dialog.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
+    dialog.theme.setFocus()
+    reached = []
+    for _ in range(8):
+        reached.append(QApplication.focusWidget())
+        QTest.keyClick(QApplication.focusWidget(), Key.Key_Tab)
+    assert set(controls) <= set(reached)
+
+
+def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
+    dialog = prefer(window)
+    before = dialog.width()
+    QTest.keyClick(dialog.text, Key.Key_End)
+    qtbot.waitUntil(lambda: dialog.width() > before * 1.3)
+
+
+def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
+    QGuiApplication.styleHints().setCursorFlashTime(900)
+    window = make()
+    window.everyday.preferring.motion.reduce(True)
+    assert QGuiApplication.styleHints().cursorFlashTime() == 0
+    seen: set[float] = set()
+    window.player.t_changed.connect(seen.add)
+    window.player.set_speed(4.0)
+    QTest.keyClick(window.stage, Key.Key_Space)
+    qtbot.waitUntil(lambda: not window.player.state.playing)
+    assert seen == {1.0, 2.0, 3.0, 4.0, 6.0}
+    window.everyday.preferring.motion.reduce(False)
+    assert QGuiApplication.styleHints().cursorFlashTime() == 900
+
+
+def answer(dialog: PreferencesDialog, text: str) -> None:
+    QTest.mouseClick(dialog.everything, LEFT)
+    button = next(b for b in dialog.asked.findChildren(QPushButton) if b.text() == text)
+    QApplication.processEvents()
+    QTest.mouseClick(button, LEFT)
+
+
+def test_reset_everything_asks_first_and_keeps_the_recent_views(make: Callable[[], Window],
+                                                                qtbot: QtBot) -> None:
+    window = make()
+    window.actions_["open.strides"].trigger()
+    window.player.set_values({"stride": 9})
+    window.actions_["open.sums"].trigger()
+    window.player.set_values({"stride": 11})
+    for id in ("show.source", "compare.toggle", "arch.sm_80", "level.ptx", "play.faster"):
+        window.actions_[id].trigger()
+    window.everyday.recents.keep()
+    dialog = prefer(window)
+    change_all(dialog)
+    before = state(window)
+    answer(dialog, "Cancel")
+    assert state(window) == before and window.player.values["stride"] == 11
+    answer(dialog, "Reset")
+    reset = ("system", 1.0, False, "", 0.5)
+    assert state(window) == reset
+    assert window.player.values == LESSONS[2].defaults()
+    assert window.visible.shown == {"lessons", "source", "side"}
+    assert (window.director.arch, window.director.level) == ("sm_90", "sass")
+    assert not window.comparison.on and window.player.state.speed == 1.0
+    press(dialog, QDialogButtonBox.StandardButton.Cancel)
+    assert state(window) == reset
+    assert window.everyday.recents.views[0].values["stride"] == 11
+    window.activateWindow()
+    QApplication.processEvents()
+    QTest.keyClick(window.stage, Key.Key_Z, CONTROL)
+    assert window.player.values["stride"] == 11
+    window.close()
+    again = make()
+    again.actions_["open.strides"].trigger()
+    assert again.player.values["stride"] == 2

@@ -1,0 +1,248 @@
+"""What outlives a crash: the session file, and the window killed and started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from gpuviz.export.provenance import Provenance
+from gpuviz.qt.history import keeping
+from gpuviz.qt.history.session import Left, Session
+from gpuviz.qt.window.window import Window
+from gpuviz.runners.measurement import DeviceFacts
+from tests.qt.fake_lesson import LESSONS, PTX, SOURCE, FakePerform
+
+ROOT = Path(__file__).parents[2]
+FOREVER = "told()\nwait(lambda: False)"
+# The pause is longer than it takes until a change is kept.
+KEPT = f"end = time.monotonic() + 1.5\nwait(lambda: time.monotonic() > end)\n{FOREVER}"
+
+
+def test_a_proper_end_leaves_nothing(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.keep("gpuviz://pairs")
+    session.close()
+    assert Session(tmp_path).left is None
+
+
+def crash(folder: Path, link: str) -> None:
+    """What a process leaves that held a place and was killed: its file, and a lock of nobody."""
+    code = ("import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
+            "Session; Session(Path(sys.argv[1])).keep(sys.argv[2]); os._exit(9)")  # fmt: skip
+    subprocess.run([sys.executable, "-c", code, str(folder), link], check=False, cwd=ROOT)
+
+
+def test_what_a_lost_window_showed_is_found_once(tmp_path: Path) -> None:
+    crash(tmp_path, "gpuviz://pairs?stride=7")
+    found = Session(tmp_path)
+    assert found.left == Left("gpuviz://pairs?stride=7")
+    assert Session(tmp_path).left is None  # a second window has a place of its own
+    found.close()
+
+
+def test_two_lost_windows_are_found_one_after_the_other(tmp_path: Path) -> None:
+    code = ("import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
+            "Session; s = [Session(Path(sys.argv[1])) for _ in range(2)]; "
+            "s[0].keep('a'); s[1].keep('b'); os._exit(9)")  # fmt: skip
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False, cwd=ROOT)
+    sessions = [Session(tmp_path), Session(tmp_path)]
+    assert [s.left and s.left.link for s in sessions] == ["a", "b"]
+
+
+def test_a_view_that_is_lost_again_and_again_is_given_up(tmp_path: Path) -> None:
+    hopes = []
+    crash(tmp_path, "gpuviz://pairs")
+    for _ in range(3):
+        left = Session(tmp_path).left
+        assert left is not None
+        hopes.append(left.hopeful)
+        crash(tmp_path, "gpuviz://pairs")
+    assert hopes == [True, True, False]
+
+
+def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
+    crash(tmp_path, "gpuviz://pairs")
+    session = Session(tmp_path)
+    session.trust("gpuviz://pairs")
+    stored = json.loads(next(tmp_path.glob("*.json")).read_text())
+    assert stored == {"view": "gpuviz://pairs", "tries": 0}
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"view": 3, "tries": "x"}', "\x00\xff"])
+def test_a_damaged_file_means_a_bad_end_and_no_more(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / "window-0.json").write_text(damaged)
+    assert Session(tmp_path).left == Left("")
+
+
+def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    session = Session(tmp_path / "file")
+    session.keep("gpuviz://pairs")
+    session.close()
+    assert session.left is None
+
+
+def test_the_view_is_kept_while_the_story_plays(make: Callable[..., Window], qtbot: QtBot,
+                                                tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                ) -> None:
+    monkeypatch.setattr(keeping, "SOON_MS", 30)
+    window = make(state=tmp_path)
+    window.player.toggle()
+    stored: set[str] = set()
+    file = tmp_path / "window-0.json"
+
+    def often() -> bool:
+        if file.exists():
+            stored.add(json.loads(file.read_text())["view"].rpartition(".t=")[2])
+        return len(stored) > 3
+
+    qtbot.waitUntil(often)
+    assert window.player.state.playing
+    window.close()
+    assert not file.exists()
+
+
+def test_settings_are_kept_before_the_end(make: Callable[..., Window], qtbot: QtBot, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "SOON_MS", 30)
+    window = make(state=tmp_path)
+    kept = window._remembered
+    window.actions_["show.source"].trigger()
+    window.actions_["theme.light"].trigger()
+    qtbot.waitUntil(lambda: not kept.flag("show/source", True))
+    assert kept.text("theme", "") == "light"
+    window.panes.across.splitterMoved.emit(300, 1)
+    window.player.set_values({"stride": 9})
+    qtbot.waitUntil(lambda: kept.values(window.player.lesson).get("stride") == 9)
+
+
+def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
+    make: Callable[..., Window], tmp_path: Path, course: None
+) -> None:
+    first = make()
+    first.actions_["open.sums"].trigger()
+    first.player.set_values({"stride": 9})
+    first.actions_["compare.toggle"].trigger()
+    first.close()
+    lost = {"view": "gpuviz://sums?stride=9", "tries": 2}
+    (tmp_path / "window-0.json").write_text(json.dumps(lost))
+    window = make(state=tmp_path)
+    assert (window.player.lesson.id, window.comparison.on) == ("pairs", False)
+    assert window.everyday.lost is not None
+    assert "recent views" in window.everyday.lost.button.toolTip()
+    assert window.everyday.recents.views[0].values["stride"] == 9
+
+
+def test_a_view_asked_for_comes_before_the_lost_one(
+    perform: FakePerform, qtbot: QtBot, tmp_path: Path, course: None
+) -> None:
+    (tmp_path / "window-0.json").write_text('{"view": "gpuviz://sums?stride=9"}')
+    settings = QSettings(str(tmp_path / "a.ini"), QSettings.Format.IniFormat)
+    wanted = Provenance("strides", {"stride": "5"}, "sm_80", time=2.5)
+    window = Window(perform, LESSONS, settings, None, tmp_path, wanted)
+    qtbot.addWidget(window)
+    qtbot.waitUntil(lambda: window.player.story is not None)
+    assert (window.player.lesson.id, window.player.values["stride"]) == ("strides", 5)
+    assert (window.director.arch, window.player.t) == ("sm_80", 2.5)
+    assert [v["stride"] for v in perform.asked] == [5]
+    assert window.everyday.recents.views[0].lesson == "sums"
+    window._suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
+    assert window.director.arch == "sm_80"
+    window.close()
+
+
+class Process:
+    """gpuviz with folders of its own, until it is killed."""
+
+    def __init__(self, home: Path, code: str) -> None:
+        folders = {name: str(home / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+        folders["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.qt.restarted", code], cwd=ROOT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen", "HOME": str(home)},
+        )  # fmt: skip
+
+    def told(self) -> dict[str, object]:
+        assert self._process.stdout is not None and self._process.stderr is not None
+        line = self._process.stdout.readline()
+        assert line, self._process.stderr.read()
+        return dict(json.loads(line))
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def end(self) -> int:
+        self._process.communicate(timeout=60)
+        return self._process.returncode
+
+
+CHANGED = """
+window.actions_["open.banks"].trigger()
+wait(lambda: window.director.showing and window.player.story)
+window.actions_["arch.sm_80"].trigger()
+window.actions_["level.ptx"].trigger()
+window.actions_["compare.toggle"].trigger()
+window.actions_["theme.light"].trigger()
+window.actions_["show.source"].trigger()
+window.actions_["play.faster"].trigger()
+wait(lambda: window.director.showing and window.director.showing.compared)
+wait(lambda: not window.director.performer.busy)
+window.player.seek(1.234)
+"""
+
+
+def test_after_a_kill_the_same_view_is_there_at_the_same_moment(tmp_path: Path) -> None:
+    killed = Process(tmp_path, CHANGED + KEPT)
+    before = killed.told()
+    killed.kill()
+    again = Process(tmp_path, FOREVER)
+    after = again.told()
+    again.kill()
+    assert (before["lesson"], before["time"], before["arch"]) == ("banks", 1.234, "sm_80")
+    assert before["b"] and before["note"] == "" and before["shown"] == ["side"]
+    note = str(after.pop("note"))
+    assert "same moment" in note and "~" in note and "gpuviz" in note
+    del before["note"]
+    assert after == before
+
+
+@pytest.mark.slow
+def test_an_own_kernel_comes_back_too_and_a_proper_end_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pairs.cu").write_text(SOURCE)
+    file = tmp_path / "pairs.ptx"
+    file.write_text(PTX)
+    opened = f"""
+from pathlib import Path
+from gpuviz.scenes.kernel import KernelLaunch, lesson_of
+arguments = ("f32[256]=rand", "f32[256]=zeros", "i32=1")
+launch = KernelLaunch(Path({str(file)!r}), "pairs", "pairs", (4, 1, 1), (64, 1, 1), arguments)
+window._open_any(lesson_of(launch))
+wait(lambda: window.director.showing and window.director.showing.sides[0].variant.lesson.launch)
+window.player.set_values({{"block": 2}})
+wait(lambda: not window.director.performer.busy)
+window.player.seek(0.5)
+"""
+    killed = Process(tmp_path, opened + KEPT)
+    before = killed.told()
+    killed.kill()
+    again = Process(tmp_path, "told()")
+    after = again.told()
+    assert again.end() == 0
+    assert before["launch"] and dict(before["values"])["block"] == 2  # type: ignore[call-overload]
+    assert before["time"] == 0.5
+    assert {**after, "note": "", "recents": []} == {**before, "recents": []}
+    assert after["note"]
+    third = Process(tmp_path, "told()")
+    last = third.told()
+    assert third.end() == 0
+    assert last["note"] == "" and last["launch"] == {}
