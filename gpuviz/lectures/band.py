@@ -109,7 +109,7 @@ def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, .
         x += size * 0.7
     origins = (f.origin for f in found if f.measured is not None)
     origin = next((one for one in origins if one is not None), None)
-    if origin is not None:
+    if origin is not None and marks:
         said = caption(origin)
         text = first_fitting((said, origin.device.name), row.right - x, small)
         marks.append(label(row.right, middle, text, palette.muted, small, align="right"))

@@ -54,7 +54,7 @@ def frame(shown: Shown, cue: Cue, t: float, stage: Stage) -> Frame:
     if shown.story is None:
         return _words(shown, stage)
     question = shown.slide.question
-    room = band.height(stage, bool(shown.slide.numbers), question is not None)
+    room = band.height(_for_band(shown, stage), bool(shown.slide.numbers), question is not None)
     part = replace(stage, height=stage.height - room)
     if question is not None:
         part = replace(part, question=question.ask, revealed=not cue.asks)
@@ -67,7 +67,17 @@ def answered(cue: Cue, t: float) -> bool:
     return not cue.asks and not (cue.reveals and t < cue.end - _CLOSE)
 
 
+def _for_band(shown: Shown, stage: Stage) -> Stage:
+    """The stage with letters for the whole width, not for a half of it."""
+    view = shown.slide.view
+    if view is None or not view.compared:
+        return stage
+    share = letters(stage.height, False) / letters(stage.height, True)
+    return replace(stage, scale=stage.scale * share)
+
+
 def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[Mark, ...]:
+    stage = _for_band(shown, stage)
     margin = stage.roomy().margin
     area = Rect(margin, stage.height - room, stage.width - 2 * margin, room - margin * 0.6)
     marks: tuple[Mark, ...] = ()
