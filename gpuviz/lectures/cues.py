@@ -32,7 +32,7 @@ class Cue:
 def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
     """The cues of a slide; without a story there is one, which shows what there is."""
     if story is None or slide.view is None:
-        return (Cue(),)
+        return (Cue(asks=slide.question is not None),)
     stops = _stops(slide, story)
     plays = [Cue(a, b) for a, b in zip(stops, stops[1:], strict=False)]
     if slide.question is None:

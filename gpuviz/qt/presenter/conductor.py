@@ -44,6 +44,7 @@ class Conductor(QObject):
         self.blank: Blank = ""
         self._preparing, self._measuring = preparing, measuring
         self._slide = self._cue = 0
+        self._ended = False
         self._shown = Shown(lecture.slides[0])
         preparing.changed.connect(self._arrive)
         measuring.changed.connect(self._tell)
@@ -79,23 +80,32 @@ class Conductor(QObject):
         self._enter(self._playable(slide, 1), 0)
 
     def forward(self) -> None:
-        """To the end of what is being played; else the next cue, the next slide, the end."""
-        if self.player.state.playing:
+        """To the end of what is being played; else the next cue, the next slide, the end.
+
+        Behind the last slide the screen is black first, so that nobody is thrown out by one click.
+        """
+        if self._ended:
+            self.over.emit()
+        elif self.player.state.playing:
             self.player.pause()
             self.player.seek(self.cue.end)
-        elif self._cue + 1 < len(self.cues):
-            self._show(self._cue + 1)
+        elif self.place[1] + 1 < len(self.cues):
+            self._show(self.place[1] + 1)
         else:
             following = self._playable(self._slide + 1, 1)
             if following > self._slide:
                 self._enter(following, 0)
             else:
-                self.over.emit()
+                self._ended = True
+                self.set_blank("black")
 
     def back(self) -> None:
         """The cue before, at its end; the slide before, at its end."""
-        if self._cue > 0:
-            self._show(min(self._cue, len(self.cues) - 1) - 1, still=True)
+        cue = self.place[1]
+        if self._ended:
+            self.set_blank("")
+        elif cue > 0:
+            self._show(cue - 1, still=True)
         else:
             before = self._playable(self._slide - 1, -1)
             if before < self._slide:
@@ -108,8 +118,9 @@ class Conductor(QObject):
 
     def following(self) -> tuple[Shown, Cue] | None:
         """What comes after the cue shown, None after the last."""
-        if self._cue + 1 < len(self.cues):
-            return self._shown, self.cues[self._cue + 1]
+        cue = self.place[1]
+        if cue + 1 < len(self.cues):
+            return self._shown, self.cues[cue + 1]
         slide = self._playable(self._slide + 1, 1)
         if slide <= self._slide:
             return None
@@ -119,6 +130,7 @@ class Conductor(QObject):
     def set_blank(self, blank: Blank) -> None:
         """Show nothing but a colour, or the picture again when that is shown already."""
         self.blank = "" if blank == self.blank else blank
+        self._ended = self._ended and bool(self.blank)
         self.player.pause()
         self.blanked.emit()
 
@@ -144,13 +156,14 @@ class Conductor(QObject):
             self.player.tell(self._shown.story)
         else:
             self.player.forget()
-        self._show(min(cue, len(self.cues) - 1), still=cue > 0)
+        self._show(cue, still=cue > 0)
 
     def _show(self, cue: int, still: bool = False) -> None:
         """Begin a cue; one that is gone back to stands at its end."""
         if self.blank:
             self.set_blank("")
-        self._cue = cue
+        # While there is no story the end of a slide is not known: it is gone to when there is one.
+        self._cue = cue if self._shown.story is None else min(cue, len(self.cues) - 1)
         now = self.cue
         self.player.pause()
         self.player.seek(now.end if still else now.start)

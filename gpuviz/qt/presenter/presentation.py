@@ -78,6 +78,7 @@ class Presentation(QObject):
         self._digits.timeout.connect(self._go_to_typed)
         for window in (self.screen, self.speaker):
             window.pressed.connect(self.press)
+        self.conductor.over.connect(self.close)
         self.speaker.chosen.connect(self.conductor.go)
         self.speaker.asked.connect(self._do)
         self.screen.closed.connect(self.close)
