@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from gpuviz.export import performed
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
-from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -55,7 +55,7 @@ def window(make: Callable[[], Window]) -> Window:
 
 @pytest.fixture
 def course(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Links find the fake lessons, too."""
+    """Links, exported files and lectures find the fake lessons, too."""
     found = {one.id: one for one in LESSONS}
-    real = viewing.lesson_for
-    monkeypatch.setattr(viewing, "lesson_for", lambda view: found.get(view.lesson) or real(view))
+    real = performed.lesson
+    monkeypatch.setattr(performed, "lesson", lambda name: found.get(name) or real(name))

@@ -7,23 +7,12 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
-from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
-from tests.qt.fake_lesson import LESSONS
 
 TOLD = Provenance("sums", {"stride": "7"}, "sm_80", "ptx", {"stride": 9}, "sm_75", time=2.5)
 
 
-@pytest.fixture(autouse=True)
-def fake_lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {one.id: one for one in LESSONS}
-
-    def lesson_for(wanted: Provenance) -> object:
-        if wanted.lesson not in found:
-            raise InputError(f"there is no lesson {wanted.lesson!r}")
-        return found[wanted.lesson]
-
-    monkeypatch.setattr(viewing, "lesson_for", lesson_for)
+pytestmark = pytest.mark.usefixtures("course")
 
 
 def test_a_view_is_shown_and_told_again(window: Window, qtbot: QtBot) -> None:

@@ -32,6 +32,7 @@ class Message(QFrame):
         self.setObjectName("card")
         self.setAccessibleName(tr("Message"))
         self._details = ""
+        self._stays = False
         self.title = label("", "value")
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -57,11 +58,11 @@ class Message(QFrame):
         over.installEventFilter(self)
         self.hide()
 
-    def show_failure(self, failure: Failure, title: str = "") -> None:
-        """Say why a run failed, or what else the title says."""
+    def show_failure(self, failure: Failure, title: str = "", stays: bool = False) -> None:
+        """Say what failed; a run unless the title says otherwise. `stays` as in `say`."""
         if failure.expected:
             self.say("error", title or tr("This could not be run"), failure.message,
-                     failure.details)  # fmt: skip
+                     failure.details, stays)  # fmt: skip
         else:
             ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
             self.say("error", tr("Something unexpected happened"), f"{failure.message}\n\n{ours}",
@@ -76,8 +77,13 @@ class Message(QFrame):
         title = tr("What the emulator's checks found")
         self.say(severity, title, "\n\n".join(lines), "\n".join(lines))
 
-    def say(self, severity: Severity, title: str, text: str, details: str = "") -> None:
-        """Show a message; `details` is what the copy button copies (the text when empty)."""
+    def say(self, severity: Severity, title: str, text: str, details: str = "",
+            stays: bool = False) -> None:
+        """Show a message; `details` is what the copy button copies (the text when empty).
+
+        One that `stays` is not about what is being run: another run does not take it away.
+        """
+        self._stays = stays
         self._details = details or text
         self.title.setText(title)
         self.text.setPlainText(text)
@@ -86,6 +92,11 @@ class Message(QFrame):
         self._place()
         self.show()
         self.raise_()
+
+    def pass_by(self) -> None:
+        """Another run begins, or is done: what was said of the one before is over."""
+        if not self._stays:
+            self.hide()
 
     def copy(self) -> None:
         """Put title, text and details on the clipboard."""

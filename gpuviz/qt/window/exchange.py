@@ -45,7 +45,7 @@ class Exchange(QObject):
         status.follow_activity(exports)
         exports.saved.connect(self._offer_folder)
         exports.failed.connect(
-            lambda failure: message.show_failure(failure, tr("This could not be saved")))
+            lambda failure: message.show_failure(failure, tr("This could not be saved"), True))
         self.exporting.said.connect(status.say)
         self.reopening.said.connect(status.say)
         self.reopening.refused.connect(self._refuse)
@@ -67,7 +67,7 @@ class Exchange(QObject):
             self._refuse(failure_of(error))
 
     def _refuse(self, failure: Failure) -> None:
-        self._message.show_failure(failure, tr("This could not be opened"))
+        self._message.show_failure(failure, tr("This could not be opened"), stays=True)
 
     def _offer_folder(self, saved: Saved) -> None:
         if saved.files:

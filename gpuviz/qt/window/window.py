@@ -172,7 +172,7 @@ class Window(QMainWindow):
         director.forgotten.connect(self.counts.hide)
         director.forgotten.connect(self.source.clear)
         director.failed.connect(self._show_failure)
-        director.performer.started.connect(lambda job: self.message.hide())
+        director.performer.started.connect(lambda job: self.message.pass_by())
         self.lessons.chosen.connect(self._open)
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
@@ -189,7 +189,8 @@ class Window(QMainWindow):
 
     def _wire_lecture(self) -> None:
         lecturing = self.lecturing
-        lecturing.failed.connect(self.message.show_failure)
+        lecturing.failed.connect(
+            lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
         lecturing.said.connect(self.status.say)
         lecturing.opened.connect(lambda: self._go_to("lecture"))
         lecturing.document.changed.connect(
@@ -383,7 +384,7 @@ class Window(QMainWindow):
         self.choices.mark()
 
     def _show_runs(self, showing: Showing) -> None:
-        self.message.hide()
+        self.message.pass_by()
         self.counts.show_runs(showing)
         self.source.show_runs(showing)
 

@@ -1,0 +1,317 @@
+"""A lecture made in the window, as a user does it: keys, buttons, drags, dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpuviz.lectures.reading import read
+from gpuviz.qt.lecture.slide_dialog import SlideDialog
+from gpuviz.qt.window.window import Window
+
+pytestmark = pytest.mark.usefixtures("course")
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+LEFT = Qt.MouseButton.LeftButton
+K = Qt.Key
+TEXT = """gpuviz-lecture = 1
+title = "Pairs"
+
+# the first one
+[[slide]]
+lesson = "pairs"
+values = { stride = 4 }
+notes = "Look."
+
+[[slide]]
+lesson = "strides"
+
+[[slide]]
+lesson = "nowhere"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.gpuviz-lecture"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture
+def opened(window: Window, file: Path, qtbot: QtBot) -> Window:
+    window.lecturing.ask_path = lambda save: file
+    window.lecturing.ask_unsaved = lambda: "discard"
+    key(window, K.Key_O, CONTROL | SHIFT)
+    assert window.message.isVisible() and "line 14" in window.message.text.toPlainText()
+    key(window, K.Key_Escape)
+    idle(window, qtbot)
+    return window
+
+
+def key(window: Window, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+        where: QWidget | None = None) -> None:
+    window.activateWindow()
+    QApplication.processEvents()
+    QTest.keyClick(where or QApplication.focusWidget() or window, key, modifier)
+
+
+def idle(window: Window, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.director.performer.busy)
+
+
+def names(window: Window) -> list[str]:
+    slides = window.lecturing.pane.list
+    return [slides.item(row).text() for row in range(slides.count())]
+
+
+def press(window: Window, text: str) -> None:
+    (found,) = (b for b in window.lecturing.pane.findChildren(QPushButton) if b.text() == text)
+    QTest.mouseClick(found, LEFT)
+
+
+def test_opening_shows_the_slides_and_the_first_view(opened: Window) -> None:
+    assert names(opened)[:2] == ["1  Coalescing", "2  Strides, offsets, groups"]
+    assert "line 14" in names(opened)[2] and names(opened)[2].endswith("▲")
+    assert opened.player.values["stride"] == 4
+    pane = opened.lecturing.pane
+    assert pane.isVisible() and pane.notes.toPlainText() == "Look."
+    assert "3 slides" in pane.state.text() and "1 problem" in pane.state.text()
+
+
+def test_the_arrow_keys_go_through_the_slides(opened: Window, qtbot: QtBot) -> None:
+    key(opened, K.Key_8, CONTROL)
+    assert QApplication.focusWidget() is opened.lecturing.pane.list
+    key(opened, K.Key_Down)
+    idle(opened, qtbot)
+    assert opened.player.lesson.id == "strides"
+    key(opened, K.Key_Down)  # a broken slide has no view to show
+    assert opened.player.lesson.id == "strides" and not opened.message.isVisible()
+
+
+def test_a_view_is_added_as_it_is_shown(window: Window, qtbot: QtBot) -> None:
+    assert not window.panes.left.tabs.isVisible()
+    window.player.set_values({"stride": 9})
+    idle(window, qtbot)
+    window.player.seek(2.0)
+    key(window, K.Key_A, CONTROL | SHIFT)
+    assert names(window) == ["1  Coalescing"] and window.panes.left.tabs.isVisible()
+    lecture = window.lecturing.document.lecture
+    assert lecture is not None
+    (slide,) = lecture.slides
+    assert slide.view is not None and slide.view.values["stride"] == 9 and slide.stops == (2.0,)
+    window.lecturing.document.give_up()
+
+
+def test_slides_are_duplicated_moved_and_removed(opened: Window) -> None:
+    press(opened, "copy")
+    assert [n[3:] for n in names(opened)[:3]] == ["Coalescing", "Coalescing",
+                                                  "Strides, offsets, groups"]
+    assert opened.lecturing.pane.slide == 1
+    press(opened, "↓")
+    assert [n[3:] for n in names(opened)[:3]] == ["Coalescing", "Strides, offsets, groups",
+                                                  "Coalescing"]
+    key(opened, K.Key_Up, CONTROL | SHIFT)
+    assert opened.lecturing.pane.slide == 1
+    press(opened, "×")
+    assert [n[3:] for n in names(opened)[:2]] == ["Coalescing", "Strides, offsets, groups"]
+    slides = opened.lecturing.pane.list
+    slides.setFocus()
+    for _ in range(4):
+        key(opened, K.Key_Z, CONTROL, slides)
+    assert len(names(opened)) == 3 and not opened.lecturing.document.dirty
+    key(opened, K.Key_Y, CONTROL, slides)
+    assert len(names(opened)) == 4
+
+
+def test_dragging_a_slide_moves_it(opened: Window) -> None:
+    slides = opened.lecturing.pane.list
+    model = slides.model()
+    # What a drop does, without the drag's own event loop.
+    assert model.moveRow(slides.rootIndex(), 0, slides.rootIndex(), 2)
+    assert [n[:3] for n in names(opened)] == ["1  ", "2  ", "3  "]
+    assert [n[3:] for n in names(opened)[:2]] == ["Strides, offsets, groups", "Coalescing"]
+    lecture = opened.lecturing.document.lecture
+    assert lecture is not None and [s.view.lesson for s in lecture.slides[:2] if s.view] == [
+        "strides", "pairs"]
+
+
+def test_notes_are_kept_as_they_are_typed(opened: Window, file: Path) -> None:
+    notes = opened.lecturing.pane.notes
+    QTest.mouseClick(notes.viewport(), LEFT)
+    notes.selectAll()
+    QTest.keyClicks(notes, "Say this.")
+    assert "not saved" in opened.lecturing.pane.state.text()
+    key(opened, K.Key_S, CONTROL)
+    assert 'notes = "Say this."' in file.read_text() and "# the first one" in file.read_text()
+    assert 'lesson = "nowhere"' in file.read_text(), "what is broken is kept"
+    assert not opened.lecturing.document.dirty
+
+
+def test_the_title(opened: Window, file: Path) -> None:
+    title = opened.lecturing.pane.title
+    title.selectAll()
+    QTest.keyClicks(title, "Better")
+    QTest.keyClick(title, K.Key_Return)
+    key(opened, K.Key_S, CONTROL)
+    assert read(file).title == "Better"
+
+
+def dialog(window: Window) -> SlideDialog:
+    press(window, "edit …")
+    found = window.lecturing.dialog
+    assert found is not None and found.isVisible()
+    return found
+
+
+def fill(line: QWidget, text: str) -> None:
+    line.setFocus()
+    line.selectAll()  # type: ignore[attr-defined]
+    QTest.keyClicks(line, text)
+
+
+def test_a_question_is_asked_by_the_form(opened: Window, file: Path) -> None:
+    form = dialog(opened)
+    fill(form.ask, "How many?")
+    assert form.problem.isVisible() and "choices" in form.problem.text()
+    fill(form.choices, "4, 16, 32")
+    assert form.problem.isHidden()
+    form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
+    fill(form.stops, "2, 1")
+    assert "grow" in form.problem.text()
+    fill(form.stops, "1, 2")
+    fill(form.numbers, "global_load_sectors, tim")
+    assert "tim" in form.problem.text()
+    fill(form.numbers, "global_load_sectors, time")
+    QTest.keyClick(form, K.Key_Return)
+    assert names(opened)[0] == "1  Coalescing ?"
+    key(opened, K.Key_S, CONTROL)
+    (slide, *_) = read(file).slides
+    assert slide.question is not None and slide.question.choices == (4, 16, 32)
+    assert slide.stops == (1.0, 2.0) and slide.numbers == ("global_load_sectors", "time")
+    assert slide.notes == "Look."
+
+
+def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
+    opened.player.seek(3.0)
+    form = dialog(opened)
+    (here,) = (b for b in form.findChildren(QPushButton) if b.text() == "+ 3.0 s")
+    QTest.mouseClick(here, LEFT)
+    QTest.mouseClick(here, LEFT)
+    assert form.stops.text() == "3"
+    QTest.keyClick(form, K.Key_Escape)
+    lecture = opened.lecturing.document.lecture
+    assert lecture is not None and lecture.slides[0].stops == ()
+
+
+def test_a_slide_of_words(opened: Window) -> None:
+    press(opened, "+ words")
+    form = opened.lecturing.dialog
+    assert form is not None
+    fill(form.title, "Remember")
+    form.words.selectAll()
+    QTest.keyClicks(form.words, "One line a warp.")
+    QTest.keyClick(form.title, K.Key_Return)
+    assert names(opened)[1] == "2  Remember"
+
+
+def test_a_slide_is_given_the_view_shown(opened: Window, qtbot: QtBot) -> None:
+    opened.player.set_values({"stride": 11})
+    press(opened, "set view")
+    lecture = opened.lecturing.document.lecture
+    assert lecture is not None and lecture.slides[0].view is not None
+    assert lecture.slides[0].view.values["stride"] == 11 and lecture.slides[0].notes == "Look."
+
+
+def test_going_through_slides_is_nothing_to_undo(opened: Window, qtbot: QtBot) -> None:
+    key(opened, K.Key_Down)
+    idle(opened, qtbot)
+    qtbot.wait(700)  # longer than changes of one kind are taken for one
+    assert not opened.actions_["edit.undo"].isEnabled()
+
+
+@pytest.mark.parametrize(("answer", "closed", "saved"), [
+    ("save", True, True), ("discard", True, False), ("cancel", False, False)])
+def test_closing_asks_for_what_is_not_saved(opened: Window, file: Path, answer: str, closed: bool,
+                                            saved: bool) -> None:
+    press(opened, "copy")
+    asked: list[int] = []
+    opened.lecturing.ask_unsaved = lambda: asked.append(1) or answer  # type: ignore[func-returns-value]
+    opened.close()
+    assert opened.isVisible() is not closed and asked == [1]
+    assert (len(read(file).slides) == 4) is saved
+    opened.lecturing.ask_unsaved = lambda: "discard"
+
+
+def test_what_was_not_saved_is_there_after_a_crash(
+    opened: Window, make: Callable[[], Window], file: Path, qtbot: QtBot
+) -> None:
+    press(opened, "copy")
+    opened.lecturing.document.keep()  # as its timer does
+    again = make()
+    qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)
+    assert len(names(again)) == 4 and again.lecturing.document.dirty
+    assert again.lecturing.document.path == file
+    again.lecturing.document.give_up()
+
+
+def test_a_folder_that_cannot_be_written_is_a_message(opened: Window, tmp_path: Path) -> None:
+    opened.lecturing.ask_path = lambda save: tmp_path / "absent" / "a.gpuviz-lecture"
+    opened.actions_["lecture.save_as"].trigger()
+    assert opened.message.isVisible() and "cannot write" in opened.message.text.toPlainText()
+
+
+def test_presenting_the_lecture_and_coming_back(opened: Window, qtbot: QtBot) -> None:
+    key(opened, K.Key_F5)
+    given = opened.lecturing.presentation
+    assert given is not None and given.screen.isVisible()
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    QTest.keyClick(given.screen, K.Key_2)
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    QTest.keyClick(given.screen, K.Key_Escape)
+    assert opened.lecturing.presentation is None and opened.lecturing.pane.slide == 1
+
+
+def test_presenting_from_the_slide_chosen(opened: Window, qtbot: QtBot) -> None:
+    opened.lecturing.pane.select(1)
+    key(opened, K.Key_F5, SHIFT)
+    given = opened.lecturing.presentation
+    assert given is not None and given.conductor.slide == 1
+
+
+def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
+    QTest.mouseClick(window.toolbar.present, LEFT)
+    given = window.lecturing.presentation
+    assert given is not None and given.conductor.shown.story is window.player.story
+    assert len(given.conductor.cues) == 1 + len(window.player.story.steps)  # type: ignore[union-attr]
+    QTest.keyClick(given.screen, K.Key_Escape)
+
+
+def test_a_bundle_is_saved_and_opened_again(window: Window, tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "all.gpuviz-lecture"
+    window.lecturing.ask_path = lambda save: path
+    key(window, K.Key_A, CONTROL | SHIFT)
+    with qtbot.waitSignal(window.lecturing.packer.packed, timeout=20_000):
+        window.actions_["lecture.pack"].trigger()
+    assert path.read_bytes()[:2] == b"PK" and not window.lecturing.document.dirty
+    window.lecturing.document.close()
+    window.lecturing.open(path)
+    assert names(window) == ["1  Coalescing"] and window.lecturing.document.bundled
+
+
+def test_lectures_that_ship_are_commands(window: Window) -> None:
+    titles = [command.text for command, _ in window.actions_ if "Lecture: " in command.text]
+    from gpuviz.lectures.bundle import shipped
+
+    assert len(titles) == len(shipped())
+
+
+def test_screen_readers_are_told(opened: Window) -> None:
+    pane = opened.lecturing.pane
+    for widget in (pane.title, pane.list, pane.notes, *pane.findChildren(QPushButton)):
+        assert widget.accessibleName(), widget
