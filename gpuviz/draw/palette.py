@@ -1,4 +1,4 @@
-"""Every colour in the program, by what it means. Themes: dark, light (projector), high contrast.
+"""Every colour in the program, by what it means. Themes: dark, light, projector, high contrast.
 
 The look: a calm ground and one accent. Three states: done is the colour itself, `now` is outlined
 in `outline`, to come is `todo(colour)`. Waste is `waste` hatching over `waste_ground`.
@@ -152,6 +152,24 @@ LIGHT = _palette(
     0.70,
 )  # fmt: skip
 
+# For a wall in a lit room, where white light on all of the picture takes a third of each contrast.
+PROJECTOR = _palette(
+    "projector",
+    {
+        "ground": "#ffffff", "panel": "#f1f4f7", "cell": "#d5dce4", "border": "#6b7682",
+        "ink": "#000000", "muted": "#2f3842", "faint": "#586370",
+        "accent": "#0046a5", "accent_soft": "#b5d2f5",
+        "good": "#0a5c2e", "warn": "#7d3c00", "bad": "#a8130c",
+        "waste": "#7a3d00", "waste_ground": "#ffe2bd", "outline": "#000000",
+        "load": "#0f62b5", "store": "#12713a", "barrier": "#4d5762", "compute": "#a85600",
+        "shared": "#7d2f8c",
+    },
+    ((281.0, 0.220, 0.27, 0.42), (58.0, 0.200, 0.475, 0.568),
+     (174.0, 0.145, 0.38, 0.528), (330.0, 0.165, 0.41, 0.53)),
+    ("#bfdcf5", "#5fa6dc", "#1b6fb3", "#3f3d93", "#2a0845"),
+    0.56,
+)  # fmt: skip
+
 CONTRAST = _palette(
     "contrast",
     {
@@ -170,5 +188,5 @@ CONTRAST = _palette(
 )  # fmt: skip
 
 THEMES: Mapping[str, Palette] = MappingProxyType(
-    {"dark": DARK, "light": LIGHT, "contrast": CONTRAST}
+    {"dark": DARK, "light": LIGHT, "projector": PROJECTOR, "contrast": CONTRAST}
 )

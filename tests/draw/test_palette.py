@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gpuviz.draw.color import contrast, from_oklab, mix, oklab, rgba
-from gpuviz.draw.palette import CONTRAST, DARK, LIGHT, THEMES, Palette
+from gpuviz.draw.marks import Rgba
+from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR, THEMES, Palette
 from tests.draw.vision import SIGHT, least_distance, seen
 
 themes = pytest.mark.parametrize("palette", THEMES.values(), ids=THEMES)
@@ -56,8 +57,57 @@ def test_heat_moves_evenly_from_the_empty_cell(palette: Palette, sight: str) -> 
     assert least_distance(seen(palette.cell[None], sight), seen(palette.heat[:1], sight)) > 4
 
 
-def test_only_light_is_light() -> None:
-    assert (DARK.dark, LIGHT.dark, CONTRAST.dark) == (True, False, True)
+def test_which_themes_are_light() -> None:
+    assert [name for name, palette in THEMES.items() if not palette.dark] == ["light", "projector"]
+
+
+def washed(color: Rgba) -> Rgba:
+    """A colour on a wall in a lit room, where white light lies over all of the picture."""
+    return mix(color, rgba("#ffffff"), 0.3)
+
+
+def test_projector_has_contrast_to_spare() -> None:
+    ground = PROJECTOR.ground
+    least = {"ink": 12, "muted": 7, "faint": 4.5, "border": 4.5, "accent": 7, "good": 7, "warn": 7,
+             "bad": 7, "waste": 7, "outline": 12}  # fmt: skip
+    for name, ratio in least.items():
+        assert contrast(getattr(PROJECTOR, name), ground) >= ratio, name
+    kinds = (PROJECTOR.load, PROJECTOR.store, PROJECTOR.barrier, PROJECTOR.compute,
+             PROJECTOR.shared, *PROJECTOR.lanes)  # fmt: skip
+    assert min(float(contrast(color, ground)) for color in kinds) >= 4.5
+    assert all((PROJECTOR.ink_on(color)[:3] == 255).all() for color in PROJECTOR.lanes)
+
+
+def test_projector_washed_out_can_still_be_read() -> None:
+    ground = washed(PROJECTOR.ground)
+    for name in ("ink", "muted", "accent", "good", "warn", "bad"):
+        assert contrast(washed(getattr(PROJECTOR, name)), ground) >= 3.5, name
+    for name in ("faint", "border"):
+        assert contrast(washed(getattr(PROJECTOR, name)), ground) >= 2.5, name
+    hatch, below = washed(PROJECTOR.waste), washed(PROJECTOR.waste_ground)
+    assert contrast(hatch, below) >= 3
+    # The light theme loses what this one keeps.
+    assert contrast(washed(LIGHT.waste), washed(LIGHT.waste_ground)) < 3
+
+
+def test_projector_washed_out_tells_states_apart() -> None:
+    """To come from done, and both from the ground."""
+    ground = washed(PROJECTOR.ground)
+    for color in (PROJECTOR.accent, PROJECTOR.load, PROJECTOR.store, PROJECTOR.compute,
+                  PROJECTOR.barrier, *PROJECTOR.lanes):  # fmt: skip
+        todo = washed(PROJECTOR.todo(color))
+        assert contrast(todo, ground) >= 1.5
+        assert contrast(washed(color), todo) >= 1.75
+    dim = washed(PROJECTOR.todo(PROJECTOR.waste))
+    assert contrast(dim, washed(PROJECTOR.todo(PROJECTOR.waste_ground))) >= 1.5
+    assert contrast(washed(PROJECTOR.cell), ground) >= 1.2
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_projector_washed_out_tells_quarters_apart(sight: str) -> None:
+    quarters = seen(washed(PROJECTOR.lanes), sight).reshape(4, 8, 3)
+    for a, b in combinations(range(4), 2):
+        assert least_distance(quarters[a], quarters[b]) >= TOLD_APART, f"quarters {a} and {b}"
 
 
 def test_state_runs_from_to_come_to_done() -> None:

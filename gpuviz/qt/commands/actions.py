@@ -73,6 +73,7 @@ COMMANDS = (
     Command("theme.system", later("Theme: follow the system"), "View", checkable=True),
     Command("theme.dark", later("Theme: dark"), "View", checkable=True),
     Command("theme.light", later("Theme: light"), "View", checkable=True),
+    Command("theme.projector", later("Theme: projector"), "View", checkable=True),
     Command("theme.contrast", later("Theme: high contrast"), "View", checkable=True),
     Command("text.larger", later("Larger text"), "View", ("Ctrl++", "Ctrl+=")),
     Command("text.smaller", later("Smaller text"), "View", ("Ctrl+-",)),

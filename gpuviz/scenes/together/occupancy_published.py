@@ -153,8 +153,10 @@ def examples(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
     columns = [
         table.Column((tr("multiprocessor"), tr("device")),
                      tuple(brief[e.arch] for e in EXAMPLES), "left"),
-        table.Column((tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=3),
-        table.Column((tr("a block of"), tr("block")), tuple(e.given for e in EXAMPLES), "left"),
+        table.Column((tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=3,
+                     given=True),
+        table.Column((tr("a block of"), tr("block")), tuple(e.given for e in EXAMPLES), "left",
+                     given=True),
         table.Column((tr("blocks"),), tuple(str(e.blocks) for e in EXAMPLES),
                      badge=tr("published"), color=muted, bold=True),
         table.Column((tr("blocks"),), tuple(str(o.blocks) for o in found), badge=tr("model"),
