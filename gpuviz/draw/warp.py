@@ -36,8 +36,9 @@ def lane_row(
     edge = np.where(active[:, None], fill, palette.border).astype(np.uint8)
     width, height = float(rects[0, 2]), float(rects[0, 3])
     fits = min(width / text_width("30", 1.0, bold=True), height * 0.75)
-    every = 1 if fits >= _LEAST else 4
-    size = float(int(min(stage.text(14), max(fits, _LEAST))))
+    least = stage.text(_LEAST)
+    every = 1 if fits >= least else 4
+    size = float(int(min(stage.text(14), max(fits, least))))
     return (
         Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
         Boxes(rects[now] + _AROUND, stroke=palette.outline, stroke_width=2, radius=5),

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuviz.arch import architecture
 from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect, elide
-from gpuviz.draw.marks import Boxes, Frame, Mark, Texts
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
 from gpuviz.errors import InputError
@@ -35,6 +33,7 @@ from gpuviz.scenes.shared_memory.spaces import (
     placement_of,
     spaces_of,
 )
+from gpuviz.scenes.shared_memory.spaces_listing import listings
 from gpuviz.scenes.shared_memory.spaces_local import LocalLoads, layout, local_loads, registers
 from gpuviz.scenes.shared_memory.spaces_view import Tour, array_facts, columns
 from gpuviz.scenes.values import number
@@ -249,8 +248,8 @@ def _array(scene: _Scene, stage: Stage, share: float) -> Frame:
     top, rest = area.inset(size * 0.5, 0).above(tall, size * 0.5)
     table = lay_out(stage, top, scene.table)
     shown = min(int(share * 2.5 * rows) + 1, rows)
-    listings, left = _ptx(scene, stage, rest)
-    return stage.frame(*head, *draw(stage, table, shown), *listings, *_places(scene, stage, left))
+    code, left = listings(stage, rest, scene.arrays)
+    return stage.frame(*head, *draw(stage, table, shown), *code, *_places(scene, stage, left))
 
 
 def _places(scene: _Scene, stage: Stage, area: Rect) -> tuple[Mark, ...]:
@@ -260,40 +259,6 @@ def _places(scene: _Scene, stage: Stage, area: Rect) -> tuple[Mark, ...]:
     one, other = area.columns(2, stage.text(14))
     done = float(len(scene.loads.word))
     return (*layout(stage, one, scene.loads, done), *registers(stage, other, scene.elements))
-
-
-def _ptx(scene: _Scene, stage: Stage, area: Rect) -> tuple[tuple[Mark, ...], Rect]:
-    """The line that reads the array in both kernels, what PTX it became; the area left below."""
-    size = stage.text(14)
-    most = max(len(one.ptx) for one in scene.arrays)
-    tall = min(area.height, size * (3.5 + 1.3 * most))
-    top, left = area.above(tall, size * 0.8)
-    boxes = top.columns(2, size)
-    names = (tr("indexed at run time"), tr("unrolled"))
-    return tuple(mark for name, one, box in zip(names, scene.arrays, boxes, strict=True)
-                 for mark in _listing(stage, box, name, one)), left  # fmt: skip
-
-
-def _listing(stage: Stage, box: Rect, name: str, one: Placement) -> tuple[Mark, ...]:
-    """One kernel's CUDA line and PTX lines, as many as there is room for.
-
-    How often a line stands there is kept back while the stage asks.
-    """
-    palette, size, inner = stage.palette, stage.text(14), box.width - stage.text(14)
-    room = max(int((box.height - size * 3.4) / (size * 1.3)), 1)
-    ptx = tuple(line.rpartition(" × ")[2] for line in one.ptx) if stage.asks else one.ptx
-    lines = [one.source, *ptx[:room]]
-    y = box.y + size * (2.1 + 1.3 * np.arange(len(lines)))
-    at = np.stack([np.full_like(y, box.x + size * 0.5), y], axis=1).astype(np.float32)
-    words = tuple(elide(line, inner, size, mono=True) for line in lines)
-    title = elide(f"{name} · CUDA, PTX", inner, size, bold=True)
-    head = np.array([[box.x + size * 0.5, box.y + size * 0.8]], np.float32)
-    return (
-        Boxes(box.array(), palette.panel, stroke=palette.border, radius=5),
-        Texts(head, (title,), palette.ink, size, bold=True),
-        Texts(at[:1], words[:1], palette.accent, size, mono=True),
-        Texts(at[1:], words[1:], palette.muted, size, mono=True),
-    )
 
 
 LESSON = Lesson(
