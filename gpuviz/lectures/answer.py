@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.export.quantities import NAMES, OPS, SPACES, grouped
+from gpuviz.export.quantities import NAMES, ONE, OPS, SPACES, grouped
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.plain import CONFLICTS, TIME
 from gpuviz.runners.base import Run
@@ -62,7 +62,7 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
     found = measured.get(key)
-    return Answer(value, right, unit(question, runs[key]),
+    return Answer(value, right, unit(question, runs[key], value),
                   _measured(question, runs[key], found), found)
 
 
@@ -99,11 +99,13 @@ def label(key: str, sectors: bool = True) -> str:
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
 
 
-def unit(question: Question, run: Run) -> str:
-    """What the answer counts: `sectors per request`."""
+def unit(question: Question, run: Run, value: float) -> str:
+    """What the answer counts: `sectors a request`."""
     space, op, quantity = _parts(question.count)
     segments = quantity == "sectors" and not architecture(run.arch).has_sectors
-    name = tr(NAMES.get("segments" if segments else quantity, quantity))
+    key = "segments" if segments else quantity
+    one = ONE.get(key) if abs(value - 1) < _SAME else None
+    name = tr(one or NAMES.get(key, key))
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)
