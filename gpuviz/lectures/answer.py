@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gpuviz.arch import architecture
@@ -160,14 +161,19 @@ def _measured(question: Question, run: Run, found: Measurement | None) -> float 
     """
     if found is None or question.line:
         return None
-    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
-    values = {**ideals, **found.values()}
+    values = _readings(run, found)
     if not values.get(_requests(question.count)):
         return None
     try:
         return _of(question, values)
     except KeyError:
         return None
+
+
+def _readings(run: Run, found: Measurement) -> dict[str, float]:
+    """What a GPU counted, and what would be ideal."""
+    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
+    return {**ideals, **found.values()}
 
 
 def _is(guess: Guess, value: float) -> bool:
@@ -184,5 +190,8 @@ def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
         return Figure(label(key), name, None, timing.median if timing else None, found)
     counts = run.counts.totals
     predicted = _value(key, counts) if counts.get(_requests(key)) else None
-    values = found.values() if found is not None else {}
-    return Figure(label(key, sectors), name, predicted, values.get(key), found)
+    measured = None
+    if predicted is not None and found is not None:
+        with suppress(KeyError):
+            measured = _value(key, _readings(run, found))
+    return Figure(label(key, sectors), name, predicted, measured, found)
