@@ -11,6 +11,8 @@ from gpuviz.arch import architecture
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import Error, InputError
+from gpuviz.export.performed import lesson_for
+from gpuviz.lectures.reading import read
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.faults import CountersUnavailable
@@ -28,7 +30,9 @@ HELP = "measure lessons on this GPU and keep the results in a file"
 EXAMPLE = """examples:
   gpuviz record --all -o h200.gpurec
   gpuviz record --all --check -o h200.gpurec     is it complete and up to date? needs no GPU
-  gpuviz record --scene coalescing --scene banks -o two.gpurec"""
+  gpuviz record --scene coalescing --scene banks -o two.gpurec
+  gpuviz record --lecture strides.gpuviz-lecture -o strides.gpurec"""
+Variant = tuple[Lesson, Values, Plan, LaunchKey]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", action="append", default=[], metavar="ID",
                         help="a lesson (may be given several times)")
     parser.add_argument("--all", action="store_true", help="every lesson")
+    parser.add_argument("--lecture", action="append", default=[], type=Path, metavar="FILE",
+                        help="what the slides of a lecture launch and --all does not hold (may be "
+                        "given several times)")
     parser.add_argument("--check", action="store_true", help="measure nothing: list the launches "
                         "that FILE does not hold, or not any more")
     parser.add_argument("--repeat", type=at_least_one, default=100, metavar="N",
@@ -47,15 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and write; 0, or 1 when some launches could not be measured."""
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
-    if not lessons:
-        raise InputError("what to record? give --all, or --scene ID (see gpuviz list)")
-    return _check(arguments.output, lessons) if arguments.check else _record(arguments, lessons)
+    wanted = (*variants(lessons), *(one for path in arguments.lecture for one in of_lecture(path)))
+    if not wanted and not arguments.lecture:
+        raise InputError("what to record? give --all, --scene ID (see gpuviz list), or --lecture")
+    return _check(arguments.output, wanted) if arguments.check else _record(arguments, wanted)
 
 
-def _check(path: Path, lessons: tuple[Lesson, ...]) -> int:
+def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
     """List what a file lacks; 1 when there is something."""
     shelf = load([path])
-    missing = [(one.id, plan.role, dict(values), why) for one, values, plan, _ in variants(lessons)
+    missing = [(one.id, plan.role, dict(values), why) for one, values, plan, _ in wanted
                if (why := shelf.find(plan).why)]
     for lesson_id, role, values, why in missing:
         print(f"{lesson_id} {role} {values}: {why}")
@@ -63,26 +71,44 @@ def _check(path: Path, lessons: tuple[Lesson, ...]) -> int:
     return 1 if missing else 0
 
 
-def _record(arguments: argparse.Namespace, lessons: tuple[Lesson, ...]) -> int:
+def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
     with Gpu(arguments.device) as gpu:
         facts = gpu.facts()
         if facts.counters:
             raise CountersUnavailable(facts.counters)
         wishes = Wishes(arguments.repeat, places=True, peaks=gpu.peaks())
-        found = [_entry(gpu, wishes, *variant) for variant in variants(lessons)]
+        found = [_entry(gpu, wishes, *variant) for variant in wanted]
     entries = tuple(entry for entry in found if entry is not None)
     write(arguments.output, Recording(facts, entries))
-    print(f"{len(entries)} of {len(found)} launches of {len(lessons)} lessons, measured on "
-          f"{facts.name}: {arguments.output}")
+    print(f"{len(entries)} of {len(found)} launches of {len({one.id for one, *_ in wanted})} "
+          f"lessons, measured on {facts.name}: {arguments.output}")
     return 0 if len(entries) == len(found) else 1
 
 
-def variants(lessons: tuple[Lesson, ...]) -> Iterator[tuple[Lesson, Values, Plan, LaunchKey]]:
+def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
     """Every different launch of the default values and the presets of lessons."""
     seen: set[tuple[str, LaunchKey]] = set()
     for one in lessons:
         for given in ({}, *(preset.values for preset in one.presets)):
             values = check_values(one, given)
+            for plan in one.plan(values):
+                key = key_of(plan)
+                if (one.id, key) not in seen:
+                    seen.add((one.id, key))
+                    yield one, values, plan, key
+
+
+def of_lecture(path: Path) -> Iterator[Variant]:
+    """Every launch of a lecture's slides that is none of a lesson's `variants`.
+
+    Kernels of one's own are left out: recordings are of lessons.
+    """
+    seen = {(one.id, key) for one, _, _, key in variants(SCENES)}
+    views = [slide.view for slide in read(path).slides if slide.view and not slide.view.launch]
+    for view in views:
+        one = lesson_for(view)
+        both = [{**view.values, **view.compare_values}] if view.compared else []
+        for values in (check_values(one, given) for given in (view.values, *both)):
             for plan in one.plan(values):
                 key = key_of(plan)
                 if (one.id, key) not in seen:

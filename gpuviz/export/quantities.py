@@ -165,7 +165,7 @@ def _value(totals: Totals, stem: str, key: str) -> int | None:
 
 
 _MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "cp"}
-_ONE = {"sectors": later("sector"), "segments": later("segment"),
+ONE = {"sectors": later("sector"), "segments": later("segment"),
         "wavefronts": later("wavefront")}  # fmt: skip
 _UNIT = {"shared": "wavefronts", "constant": "wavefronts"}
 
@@ -191,5 +191,5 @@ def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = T
 def _rate(op: str, cost: int, requests: int, unit: str, brief: bool) -> str:
     each = cost / requests
     number = f"{each:.0f}" if each == round(each) else f"{each:.1f}"
-    said = f"{op} {number} {tr(_ONE[unit]) if number == '1' else tr(NAMES[unit])}"
+    said = f"{op} {number} {tr(ONE[unit]) if number == '1' else tr(NAMES[unit])}"
     return said if brief else tr("{cost} / request", cost=said)

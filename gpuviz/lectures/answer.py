@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.export.quantities import NAMES, OPS, SPACES, grouped
+from gpuviz.export.quantities import NAMES, ONE, OPS, SPACES, grouped
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.plain import CONFLICTS, TIME
 from gpuviz.runners.base import Run
@@ -62,7 +63,7 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
     found = measured.get(key)
-    return Answer(value, right, unit(question, runs[key]),
+    return Answer(value, right, unit(question, runs[key], value),
                   _measured(question, runs[key], found), found)
 
 
@@ -99,11 +100,13 @@ def label(key: str, sectors: bool = True) -> str:
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
 
 
-def unit(question: Question, run: Run) -> str:
-    """What the answer counts: `sectors per request`."""
+def unit(question: Question, run: Run, value: float) -> str:
+    """What the answer counts: `sectors a request`."""
     space, op, quantity = _parts(question.count)
     segments = quantity == "sectors" and not architecture(run.arch).has_sectors
-    name = tr(NAMES.get("segments" if segments else quantity, quantity))
+    key = "segments" if segments else quantity
+    one = ONE.get(key) if abs(value - 1) < _SAME else None
+    name = tr(one or NAMES.get(key, key))
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)
@@ -158,14 +161,19 @@ def _measured(question: Question, run: Run, found: Measurement | None) -> float 
     """
     if found is None or question.line:
         return None
-    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
-    values = {**ideals, **found.values()}
+    values = _readings(run, found)
     if not values.get(_requests(question.count)):
         return None
     try:
         return _of(question, values)
     except KeyError:
         return None
+
+
+def _readings(run: Run, found: Measurement) -> dict[str, float]:
+    """What a GPU counted, and what would be ideal."""
+    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
+    return {**ideals, **found.values()}
 
 
 def _is(guess: Guess, value: float) -> bool:
@@ -182,5 +190,8 @@ def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
         return Figure(label(key), name, None, timing.median if timing else None, found)
     counts = run.counts.totals
     predicted = _value(key, counts) if counts.get(_requests(key)) else None
-    values = found.values() if found is not None else {}
-    return Figure(label(key, sectors), name, predicted, values.get(key), found)
+    measured = None
+    if predicted is not None and found is not None:
+        with suppress(KeyError):
+            measured = _value(key, _readings(run, found))
+    return Figure(label(key, sectors), name, predicted, measured, found)

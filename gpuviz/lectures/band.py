@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from gpuviz.draw.heading import badge, label
-from gpuviz.draw.layout import Rect, first_fitting
+from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
@@ -49,8 +49,10 @@ def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer 
         letter = "✓" if right else _LETTERS[number % len(_LETTERS)]
         quiet = ink if right or faded else palette.accent
         marks.append(label(area.x + size * 0.55, area.center[1], letter, quiet, size * 0.8, True))
-        marks.append(label(area.x + box / 2 + size * 0.4, area.center[1], text, ink, size, True,
-                           "center"))
+        inner = box - size * 1.9  # beside the letter
+        fitting = fit_size(text, inner, size, stage.text(13), bold=True)
+        marks.append(label(area.x + size * 1.5 + inner / 2, area.center[1],
+                           elide(text, inner, fitting, bold=True), ink, fitting, True, "center"))
     return (*marks, *told)
 
 

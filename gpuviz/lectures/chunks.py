@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Comments right above a slide are about it.
 SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*[ \t]*\[\[[ \t]*slide[ \t]*\]\]", re.MULTILINE)
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
-_QUOTES = ('"""', "'''")
+_UNFINISHED = "(at end of document)"
+_REACH = 50  # how many beginnings of slides are looked for inside one long string
 
 
 @dataclass(frozen=True)
@@ -24,40 +24,30 @@ class Chunk:
 def chunks(text: str) -> tuple[Chunk, ...]:
     """The head and each slide; joined they are the text.
 
-    Where a slide begins inside a long string, as in notes that tell of the format, it is no slide,
-    unless the string never ends.
+    What looks like the beginning of a slide inside a long string, as in notes that tell of the
+    format, is none, unless the string never ends.
     """
-    starts = [found.start() for found in SLIDE.finditer(text)]
-    inside = [at for at in starts if _in_string(text, at)]
-    if len(inside) < len(starts) and _balanced(text):
-        starts = [at for at in starts if at not in inside]
-    edges = [0, *starts, len(text)]
-    parts = zip(edges, edges[1:], strict=False)
-    return tuple(Chunk(text.count("\n", 0, a) + 1, text[a:b]) for a, b in parts)
+    edges = [0, *(found.start() for found in SLIDE.finditer(text)), len(text)]
+    made, at = [], 0
+    while at < len(edges) - 1:
+        end = _end(text, edges, at)
+        made.append(Chunk(text.count("\n", 0, edges[at]) + 1, text[edges[at] : edges[end]]))
+        at = end
+    return tuple(made)
 
 
-def _in_string(text: str, at: int) -> bool:
-    """Whether a long string is open at a place."""
-    return _open(text[:at]) != ""
-
-
-def _balanced(text: str) -> bool:
-    return _open(text) == ""
-
-
-def _open(text: str) -> str:
-    """The quotes of the long string that is open at the end of a text, "" when none is."""
-    current = ""
-    for quotes in _marks(text):
-        if not current:
-            current = quotes
-        elif quotes == current:
-            current = ""
-    return current
-
-
-def _marks(text: str) -> Iterator[str]:
-    return (found[0] for found in re.finditer("|".join(_QUOTES), text))
+def _end(text: str, edges: list[int], at: int) -> int:
+    """The edge where a chunk ends: the next one, or a later one if only that ends its string."""
+    for end in range(at + 1, min(at + 1 + _REACH, len(edges))):
+        try:
+            found = tomllib.loads(text[edges[at] : edges[end]])
+        except tomllib.TOMLDecodeError as error:
+            if _UNFINISHED not in str(error):
+                break
+        else:
+            one = at == 0 or len(found["slide"]) == 1
+            return end if one else at + 1
+    return at + 1
 
 
 def loads(chunk: Chunk) -> dict[str, object]:

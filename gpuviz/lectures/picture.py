@@ -21,6 +21,7 @@ from gpuviz.scenes.base import Story
 _CLOSE = 1e-6
 _LARGE = 1000  # pixels from which on a screen is a large one
 _LINE = 1.5  # from one line of words to the next, in their size
+_SIZES = (24, 21, 18, 16, 14, 12)  # of words, at scale 1; the first in which all fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,35 @@ def _band(shown: Shown, cue: Cue, t: float, stage: Stage, room: float) -> tuple[
     return marks
 
 
+@dataclass(frozen=True)
+class _Text:
+    """Words in lines: a title in `large` letters, then lines of `size`."""
+
+    title: tuple[str, ...]
+    lines: tuple[str, ...]
+    large: float
+    size: float
+
+    @property
+    def gap(self) -> float:
+        """Between title and lines."""
+        return self.large * 0.6 if self.title else 0.0
+
+    @property
+    def height(self) -> float:
+        """Of all together."""
+        return (len(self.title) * self.large + len(self.lines) * self.size) * _LINE + self.gap
+
+
+def _set(slide: Slide, width: float, stage: Stage, wanted: int) -> _Text:
+    """The words of a slide in letters of a size."""
+    size = stage.text(wanted)
+    large = fit_size(slide.title, width, size * 1.6, size, bold=True)
+    lines = tuple(line for paragraph in slide.words.split("\n")
+                  for line in wrap(paragraph, width, size) or ("",))
+    return _Text(wrap(slide.title, width, large, bold=True), lines, large, size)
+
+
 def _words(shown: Shown, given: Stage) -> Frame:
     """A slide of words, or what is said while there is no story."""
     stage = given.roomy()
@@ -97,18 +127,15 @@ def _words(shown: Shown, given: Stage) -> Frame:
         head, _ = heading(stage, shown.slide.name, shown.trouble)
         return stage.frame(*head)
     margin = stage.width * 0.08
-    width, size = stage.width - 2 * margin, stage.text(24)
-    large = fit_size(shown.slide.title, width, stage.text(38), size, bold=True)
-    title = wrap(shown.slide.title, width, large, bold=True)
-    lines = [line for paragraph in shown.slide.words.split("\n")
-             for line in wrap(paragraph, width, size) or ("",)]
-    gap = large * 0.6 if title else 0.0
-    y = max((stage.height - len(title) * large * _LINE - gap - len(lines) * size * _LINE) / 2, size)
+    width = stage.width - 2 * margin
+    sized = [_set(shown.slide, width, stage, size) for size in _SIZES]
+    text = next((one for one in sized if one.height <= stage.height * 0.94), sized[-1])
+    y, ink = max((stage.height - text.height) / 2, text.size), stage.palette.ink
     marks: list[Mark] = []
-    for line in title:
-        marks.append(label(margin, y + large * _LINE / 2, line, stage.palette.ink, large, True))
-        y += large * _LINE
-    for number, line in enumerate(lines, 1):
-        middle = y + gap + (number - 0.5) * size * _LINE
-        marks.append(label(margin, middle, line, stage.palette.ink, size))
+    for line in text.title:
+        marks.append(label(margin, y + text.large * _LINE / 2, line, ink, text.large, True))
+        y += text.large * _LINE
+    for number, line in enumerate(text.lines, 1):
+        middle = y + text.gap + (number - 0.5) * text.size * _LINE
+        marks.append(label(margin, middle, line, ink, text.size))
     return stage.frame(*marks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
+from gpuviz.export.quantities import SPACES
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.counting import KEYS
 from gpuviz.scenes.perform import check_values
@@ -65,6 +67,9 @@ def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
         view = take("kernel" if "kernel" in good else "lesson", lambda _: _view(good, folder), None)
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
+    if "question" in good and not {"lesson", "kernel"} & plain.keys():
+        faults.append(Fault("question", "a slide of words asks nothing: an answer is counted in a "
+                                        "lesson"))
     stops = good.get("stops", [])
     slide = Slide(
         title, view, take("stops", _stops, ()) if stops != STEPS else (), stops == STEPS,
@@ -104,7 +109,7 @@ def _view(plain: Plain, folder: Path) -> Provenance:
     """The view of a slide, its values checked; InputError names what there is not."""
     launch = _launch(plain["kernel"], folder) if "kernel" in plain else {}
     wanted = Provenance(str(plain.get("lesson", "")), _values(plain.get("values", {})),
-                        str(plain.get("arch", ARCH)), str(plain.get("level", LEVEL)),
+                        str(plain.get("arch") or ARCH), str(plain.get("level") or LEVEL),
                         _values(plain.get("compare", {})), str(plain.get("compare_arch", "")),
                         launch=launch)
     lesson = lesson_for(wanted)
@@ -192,9 +197,8 @@ def _numbers(given: list[object]) -> tuple[str, ...]:
 
 def check_count(name: object) -> None:
     """InputError when there is no such count."""
-    if name not in KEYS and not (
-        isinstance(name, str) and name.replace(CONFLICTS, "_wavefronts") in KEYS
-    ):
+    key = name.replace(CONFLICTS, "_wavefronts_ideal") if isinstance(name, str) else ""
+    if key not in KEYS or key.split("_")[0] not in SPACES:
         raise InputError(f"there is no count {name!r}; there are {KEYS[0]}, {KEYS[1]} and others: "
                          "see `gpuviz count --json`")
 
@@ -208,6 +212,10 @@ def _question(given: Plain) -> Question:
     choices = given["choices"]
     if not all(isinstance(c, int | float | str) and not isinstance(c, bool) for c in choices):
         raise InputError(f"choices have to be numbers or texts, not {choices!r}")
+    if not all(math.isfinite(c) for c in choices if not isinstance(c, str)):
+        raise InputError(f"choices have to be finite: {choices!r}")
+    if len(set(map(str, choices))) < len(choices):
+        raise InputError(f"choices have to differ: {choices!r}")
     per = given.get("per", "request")
     if per not in ("request", "launch"):
         raise InputError(f"per has to be request or launch, not {per!r}")

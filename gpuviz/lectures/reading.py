@@ -77,7 +77,7 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     except Broken as error:
         problems.append(Problem(error.line, error.text))
     problems += _strange(chunk, found)
-    good = {key: value for key, value in found.items() if key in _HEAD and _fits(key, value)}
+    good = {key: value for key, value in found.items() if key in _HEAD and fits(key, value)}
     title = good.get("title") or Path(name).stem
     return Lecture(title, (), good.get("author", ""), float(good.get("minutes", 0.0)),
                    good.get("language", ""), tuple(problems), chunk.text)
@@ -95,10 +95,11 @@ def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
         if key not in _HEAD:
             said.append(Problem(line_of(chunk, key), f"{key} is not known here; known are: "
                                                      f"{', '.join(_HEAD)}"))
-        elif not _fits(key, value):
+        elif not fits(key, value):
             said.append(Problem(line_of(chunk, key), f"{key} cannot be {value!r}"))
     return said
 
 
-def _fits(key: str, value: object) -> bool:
+def fits(key: str, value: object) -> bool:
+    """Whether a key of the head can have this value."""
     return isinstance(value, _HEAD[key]) and not isinstance(value, bool)

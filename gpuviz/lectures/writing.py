@@ -18,35 +18,56 @@ from gpuviz.export.film import whole
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.plain import plain_of
-from gpuviz.lectures.reading import KEY, VERSION, slide_in
+from gpuviz.lectures.reading import KEY, VERSION, fits, slide_in
 
 _INLINE = ("values", "compare", "kernel")
 
 
 def write(lecture: Lecture, path: Path) -> None:
     """Write the file, whole or not at all; InputError when that cannot be done."""
-    content = text_of(lecture, path.absolute().parent).encode()
+    content = text_of(lecture, path.absolute().parent)
+    if _windows(path):
+        content = content.replace("\n", "\r\n")
     with whole(path) as file:
-        file.write(content)
+        file.write(content.encode())
+
+
+def _windows(path: Path) -> bool:
+    """Whether the file that is there has lines that end as on Windows."""
+    try:
+        with path.open("rb") as file:
+            return file.readline().endswith(b"\r\n")
+    except OSError:  # it is not there yet
+        return False
 
 
 def text_of(lecture: Lecture, folder: Path) -> str:
     """The text; files of kernels in `folder` are named as seen from there."""
     parts = [_head(lecture), *(_slide(slide, folder) for slide in lecture.slides)]
-    apart = (part if part.endswith("\n\n") else part.rstrip("\n") + "\n\n" for part in parts)
+    read = {lecture.raw, *(slide.raw for slide in lecture.slides)}
+    close = [part for part in parts if not part.endswith("\n\n") and part in read]
+    kept = set(close) if len(close) > 1 else set()  # more than the last: as the author likes it
+    apart = (_ended(part, "\n" if part in kept else "\n\n") for part in parts)
     return "".join(apart).rstrip("\n") + "\n"
 
 
+def _ended(part: str, end: str) -> str:
+    return part if part.endswith(end) else part.rstrip("\n") + end
+
+
 def _head(lecture: Lecture) -> str:
-    plain = {KEY: VERSION, "title": lecture.title, "author": lecture.author,
-             "minutes": lecture.minutes, "language": lecture.language}
+    """The head with what was changed; what could not be read of it stays."""
+    plain = {"title": lecture.title, "author": lecture.author, "minutes": lecture.minutes,
+             "language": lecture.language}
     kept = {key: _number(value) for key, value in plain.items() if value not in ("", 0.0)}
     try:
         before = loads(Chunk(1, lecture.raw))
     except Broken:
         return lecture.raw
     document = tomlkit.parse(lecture.raw)
-    _update(document, before, {**before, KEY: before.get(KEY, VERSION), **kept})
+    other = {key: value for key, value in before.items() if key not in plain
+             or not fits(key, value)}
+    _update(document, before, {KEY: VERSION, **other, **kept})
     return tomlkit.dumps(document)
 
 
