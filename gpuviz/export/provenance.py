@@ -22,6 +22,7 @@ from gpuviz.errors import FormatError, InputError
 KEYWORD = "gpuviz"  # names the record where a format wants a name
 _VERSION = 1
 _MARK = b'{"gpuviz view": '
+_STEP = 1 << 20  # bytes searched at once
 _LONGEST = 1 << 16  # bytes of a record that is believed
 
 Value = int | str | bool
@@ -132,15 +133,23 @@ def _search(path: Path) -> bytes | None:
 
 
 def _find(content: mmap.mmap | bytes) -> bytes | None:
+    at = _place(content)
     if content[:4] == b"GIF8":
-        return _in_gif(content)
-    at = content.find(_MARK)
+        return _in_gif(content, at)
     return content[at : at + _LONGEST] if at >= 0 else None
 
 
-def _in_gif(content: mmap.mmap | bytes) -> bytes | None:
+def _place(content: mmap.mmap | bytes) -> int:
+    """Where the mark is, -1 when it is nowhere; in steps, so that other threads can run between."""
+    for start in range(0, len(content), _STEP):
+        at = content.find(_MARK, start, start + _STEP + len(_MARK))
+        if at >= 0:
+            return at
+    return -1
+
+
+def _in_gif(content: mmap.mmap | bytes, at: int) -> bytes | None:
     """The comment of a GIF that begins with the mark, its blocks joined."""
-    at = content.find(_MARK)
     if at < 1 or content[at - 3 : at - 1] != b"\x21\xfe":
         return None
     at, joined = at - 1, b""

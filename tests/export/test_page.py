@@ -112,8 +112,8 @@ def test_pages_show_a_picture_without_scripts() -> None:
     assert "<text" in still and svg.hatches([shown.frame(t) for t in data_of(text)["times"]])
 
 
-@pytest.mark.parametrize("name", ["coalescing",
-                                  pytest.param("matmul-tiled", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["coalescing", *(pytest.param(name, marks=pytest.mark.slow)
+                                                   for name in LESSONS if name != "coalescing")])
 def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
     shown = view(name)
@@ -138,7 +138,10 @@ def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
         line = source.splitlines()[step.line - 1] if step.line else ""
         assert said[name][1].strip() == line.strip() and said[name][3].startswith(step.label)
     assert said["start"][2] == said["home"][2] == said["playing"][2]
-    assert said["next"][2] == said["back"][2] != said["right"][2]
+    one, other = (list(elements(shown.frame(step.start))) for step in steps[1:3])
+    assert said["next"][2] == said["back"][2]
+    assert (said["next"][2] == said["right"][2]) == (one == other)
+    assert said["next"][2] != said["scrubbed"][2]
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=12), min_size=1, max_size=6))

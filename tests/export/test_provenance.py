@@ -9,7 +9,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export import provenance, svg
-from gpuviz.export.provenance import Provenance, file_name, read
+from gpuviz.export.provenance import Provenance, file_name, read, read_content
 
 VIEW = Provenance("coalescing", {"stride": 2, "words": True, "op": "</metadata>&"}, "sm_90",
                   compare_values={"stride": 32, "words": True, "op": "load"},
@@ -69,3 +69,12 @@ def test_names_say_what_is_shown() -> None:
     name = file_name(VIEW, ".svg")
     assert "vs-stride=32" in name and not set('/<>&: "') & set(name)
     assert provenance.Provenance("a", {}, "sm_90").words().startswith("a · ")
+
+
+def test_a_record_far_into_a_file_is_found(tmp_path: Path) -> None:
+    """Also where it lies across the end of a part that is searched at once."""
+    made = Provenance("banks", {}, "sm_90")
+    for before in (0, 1, (1 << 20) - 5, 1 << 20, 3 << 20):
+        (tmp_path / "a.mp4").write_bytes(b"\0" * before + made.text().encode())
+        assert read(tmp_path / "a.mp4") == made
+        assert read_content((tmp_path / "a.mp4").read_bytes(), "it") == made

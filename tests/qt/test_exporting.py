@@ -20,9 +20,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz import trace_file
+from gpuviz.draw.marks import Frame
 from gpuviz.export import video
 from gpuviz.export.film import Rgb
 from gpuviz.export.provenance import read, read_content
+from gpuviz.export.view import View
 from gpuviz.qt.export import files, film
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
@@ -92,16 +94,17 @@ def choose(box: object, value: object) -> None:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
-    """Every picture of a film takes a while; the threads that drew them."""
+    """Every picture of a film takes a while; the threads that drew one."""
     threads: list[threading.Thread] = []
-    draw = film.picture
+    draw = View.frame
 
-    def slowly(*given: object) -> Rgb:
+    def slowly(self: View, *given: object) -> Frame:
+        if threading.current_thread() is not threading.main_thread():  # where previews are drawn
+            time.sleep(0.02)
         threads.append(threading.current_thread())
-        time.sleep(0.02)
-        return draw(*given)  # type: ignore[arg-type]
+        return draw(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(film, "picture", slowly)
+    monkeypatch.setattr(View, "frame", slowly)
     return threads
 
 
@@ -375,6 +378,7 @@ def test_the_window_goes_on_while_a_film_is_saved(
     window: Window, answer: Answer, slow: list[threading.Thread], qtbot: QtBot
 ) -> None:
     begin(window, answer)
+    slow.clear()
     qtbot.waitUntil(lambda: window.status.progress.value() > 0)
     status = window.status
     assert status.progress.isVisible() and status.cancel.isVisible()
@@ -383,9 +387,9 @@ def test_the_window_goes_on_while_a_film_is_saved(
     window.player.toggle()
     qtbot.waitUntil(lambda: window.player.t > before + 0.2)
     window.player.pause()
+    assert len(slow) > 5 and threading.main_thread() not in slow
     begin(window, answer, "second.gif")
     qtbot.waitUntil(lambda: status.running.text() == "saving film.gif …, 1 more to come")
-    assert threading.main_thread() not in slow
     window.exchange.close()
 
 
@@ -592,3 +596,15 @@ def test_commands_have_keys_of_their_own(window: Window) -> None:
         assert isinstance(action, QAction)
         keys += [key.toString() for key in action.shortcuts()]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.3])
+def test_all_of_the_toolbar_fits_into_a_small_window(scale: float, window: Window, qtbot: QtBot
+                                                     ) -> None:
+    window.resize(1280, 720)
+    window.theme.set_scale(scale)
+    window.status.say("a long remark " * 30)
+    QApplication.processEvents()
+    assert window.width() == 1280
+    assert window.toolbar.commands.geometry().right() < 1280
+    assert window.toolbar.export.width() >= window.toolbar.export.minimumSizeHint().width()

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.errors import Error
 from gpuviz.export.view import View
 from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space, label
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.export.wanted import THEME_NAMES
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.worker import failure_of
 from gpuviz.words import tr
 
 DRAW_MS = 40  # what is chosen in a hurry is drawn once
@@ -59,12 +59,17 @@ class ExportDialog(QDialog):
 
     def renew(self, *_: object) -> None:
         """Something else was chosen."""
+        self.suit()
         problem = self.why_not()
         self.problem.setText(f"▲ {problem}" if problem else "")
         self.problem.setVisible(bool(problem))
         self.save.setEnabled(not problem)
         self.said.setText("" if problem else self.words())
         self._timer.start()
+
+    def suit(self) -> None:
+        """Show only what applies to what is chosen."""
+        raise NotImplementedError
 
     def why_not(self) -> str:
         """Why what is chosen cannot be written, "" when it can."""
@@ -103,8 +108,8 @@ class ExportDialog(QDialog):
         """A picture that cannot be drawn is a problem, not the end of the dialog."""
         try:
             self.draw()
-        except Error as error:
-            self.said.setText(str(error))
+        except Exception as error:  # a lesson's mistake must not take the dialog down
+            self.said.setText(failure_of(error).message)
 
     def _lay_out(self) -> None:
         left = QVBoxLayout()

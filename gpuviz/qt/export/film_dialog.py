@@ -53,11 +53,15 @@ class FilmDialog(ExportDialog):
                     self.fps.value(), self.loop.isChecked(), str(self.theme.currentData()),
                     self._stretch, self.start.value(), self.end.value())  # fmt: skip
 
+    def suit(self) -> None:
+        """Only some formats say that they begin again; a GIF is not that fast."""
+        suffix = self.wanted().suffix
+        self.form.setRowVisible(self.loop, suffix in (".gif", ".apng"))
+        self.fps.setMaximum(FASTEST if suffix == ".gif" else FASTEST_FILM)
+
     def why_not(self) -> str:
         """What is missing on this machine, or a stretch without length."""
         wanted = self.wanted()
-        self.form.setRowVisible(self.loop, wanted.suffix in (".gif", ".apng"))
-        self.fps.setMaximum(FASTEST if wanted.suffix == ".gif" else FASTEST_FILM)
         if self.start.value() >= self.end.value():
             return tr("The end has to come after the beginning.")
         return video.why_not(wanted.suffix)

@@ -46,10 +46,13 @@ class StillDialog(ExportDialog):
                      int(self.pixels.currentData()), str(self.theme.currentData()),
                      self.clear.isChecked())  # fmt: skip
 
+    def suit(self) -> None:
+        """Shapes have no pixels."""
+        self.form.setRowVisible(self.pixels, self.wanted().suffix == ".png")
+
     def why_not(self) -> str:
         """Too many pixels."""
         wanted = self.wanted()
-        self.form.setRowVisible(self.pixels, wanted.suffix == ".png")
         if wanted.suffix != ".png":
             return ""
         made = wanted.view(self.shown_view).provenance
