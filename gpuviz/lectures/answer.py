@@ -96,7 +96,7 @@ def label(key: str, sectors: bool = True) -> str:
         return tr("time of a launch")
     space, op, quantity = _parts(key)
     name = "segments" if quantity == "sectors" and not sectors else quantity
-    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=tr(NAMES.get(name, name)))
+    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=_named(name))
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
 
 
@@ -110,6 +110,11 @@ def unit(question: Question, run: Run, value: float) -> str:
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)
+
+
+def _named(quantity: str) -> str:
+    """A quantity in words; one without a name of its own as it is written."""
+    return tr(NAMES[quantity]) if quantity in NAMES else quantity
 
 
 def shown(value: float) -> str:

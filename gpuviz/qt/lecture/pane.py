@@ -24,10 +24,10 @@ from gpuviz.qt.lecture.document import Document
 from gpuviz.words import later, tr
 
 # What the buttons below the slides do, and what is written on them.
-_BUTTONS = (("lecture.add", later("+ view")), ("lecture.words", later("+ words")),
-            ("lecture.update", later("set view")), ("lecture.edit", later("edit …")),
-            ("lecture.duplicate", later("copy")), ("lecture.up", "↑"), ("lecture.down", "↓"),
-            ("lecture.remove", "×"))  # fmt: skip
+_BUTTONS = {"lecture.add": later("+ view"), "lecture.words": later("+ words"),
+            "lecture.update": later("set view"), "lecture.edit": later("edit …"),
+            "lecture.duplicate": later("copy"), "lecture.up": "↑", "lecture.down": "↓",
+            "lecture.remove": "×"}  # fmt: skip
 _LONGEST = 90  # letters of a problem in the list
 
 
@@ -135,12 +135,13 @@ class LecturePane(QFrame):
         column.addWidget(self.title)
         column.addWidget(self.state)
         column.addWidget(self.list, 3)
-        for row in (_BUTTONS[:4], _BUTTONS[4:]):
+        ids = tuple(_BUTTONS)
+        for row in (ids[:4], ids[4:]):
             line = QHBoxLayout()
             line.setSpacing(4)
-            for id, text in row:
+            for id in row:
                 action = actions[id]
-                made = button(tr(text), action.text(), "chip", _tip(actions, id))
+                made = button(tr(_BUTTONS[id]), action.text(), "chip", _tip(actions, id))
                 made.setAutoRepeat(id in ("lecture.up", "lecture.down"))
                 made.clicked.connect(action.trigger)
                 action.changed.connect(lambda made=made, action=action: made.setEnabled(

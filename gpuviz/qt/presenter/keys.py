@@ -27,12 +27,12 @@ KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
     "leave": (_K.Key_Escape,),
 }  # fmt: skip
 # What the speaker is told of them.
-WORDS = (
-    ("Space → PageDown", later("next")), ("← PageUp", later("back")),
-    ("1 2 3 …", later("slide")), ("B  W", later("black, white")), ("L", later("laser")),
-    ("Z", later("lens")), ("+  −", later("letters")), ("M", later("measure again")),
-    ("S", later("notes")), ("F", later("full screen")), ("Esc", later("end")),
-)  # fmt: skip
+WORDS = {
+    "Space → PageDown": later("next"), "← PageUp": later("back"), "1 2 3 …": later("slide"),
+    "B  W": later("black, white"), "L": later("laser"), "Z": later("lens"),
+    "+  −": later("letters"), "M": later("measure again"), "S": later("notes"),
+    "F": later("full screen"), "Esc": later("end"),
+}  # fmt: skip
 _ACTS = {key: act for act, keys in KEYS.items() for key in keys}
 
 

@@ -186,6 +186,6 @@ class Speaker(QWidget):
             made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
             row.addWidget(made)
         row.addStretch(1)
-        keys = "   ".join(f"{key} {tr(words)}" for key, words in WORDS)
+        keys = "   ".join(f"{key} {tr(WORDS[key])}" for key in WORDS)
         row.addWidget(label(keys, "quiet"))
         return row
