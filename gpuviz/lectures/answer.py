@@ -105,8 +105,8 @@ def unit(question: Question, run: Run, value: float) -> str:
     space, op, quantity = _parts(question.count)
     segments = quantity == "sectors" and not architecture(run.arch).has_sectors
     key = "segments" if segments else quantity
-    one = ONE.get(key) if abs(value - 1) < _SAME else None
-    name = tr(one or NAMES.get(key, key))
+    single = abs(value - 1) < _SAME and key in ONE
+    name = tr(ONE[key]) if single else _named(key)
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)

@@ -32,6 +32,7 @@ _ASKED: Mapping[str, tuple[type, ...]] = {
     "ask": (str,), "choices": (list,), "count": (str,), "per": (str,), "run": (str,),
     "line": (int,),
 }  # fmt: skip
+VIEW = ("lesson", "kernel", "values", "arch", "level", "compare", "compare_arch")
 _KERNEL = ("file", "entry", "name", "grid", "block", "arguments", "shared")
 _NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
 

@@ -180,7 +180,7 @@ def test_a_question_is_asked_by_the_form(opened: Window, file: Path) -> None:
     fill(form.ask, "How many?")
     assert form.problem.isVisible() and "choices" in form.problem.text()
     fill(form.choices, "4, 16, 32")
-    assert form.problem.isHidden()
+    assert form.problem.isHidden(), form.problem.text()
     form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
     fill(form.stops, "2, 1")
     assert "grow" in form.problem.text()

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import Slide
-from gpuviz.lectures.plain import STEPS, TIME, plain_of, slide_of
+from gpuviz.lectures.plain import STEPS, TIME, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
 
-_FOLDER = Path()  # the form knows of no files
+_FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have
 
 
 class SlideDialog(QDialog):
@@ -40,7 +40,8 @@ class SlideDialog(QDialog):
         self._slide = slide
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
         self.setModal(True)
-        plain = plain_of(replace(slide, view=None), _FOLDER)
+        plain = plain_of(slide, _FOLDER)
+        self._view = {key: value for key, value in plain.items() if key in VIEW}
         asked = plain.get("question", {})
         self.title = _line(tr("Title"), plain.get("title", ""))
         self.words = QPlainTextEdit(plain.get("words", ""))
@@ -84,7 +85,7 @@ class SlideDialog(QDialog):
         """What is filled in, as a file would have it."""
         stops = self.stops.text().strip()
         plain: dict[str, Any] = {
-            "title": self.title.text().strip(), "words": self.words.toPlainText().strip(),
+            **self._view, "title": self.title.text().strip(), "words": self.words.toPlainText().strip(),
             "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
             "numbers": _parts(self.numbers.text())}
         if self.ask.text().strip():
@@ -100,8 +101,6 @@ class SlideDialog(QDialog):
     def _check(self, *_: object) -> None:
         plain = self._plain()
         faults = slide_of(plain, _FOLDER)[1]
-        if self._slide.view is not None:  # a slide with a view needs nothing else
-            faults = tuple(fault for fault in faults if fault.key != "slide")
         said = "; ".join(fault.text for fault in faults)
         self.problem.setText(f"▲ {said}" if said else "")
         self.problem.setVisible(bool(said))
