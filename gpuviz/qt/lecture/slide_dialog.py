@@ -85,7 +85,8 @@ class SlideDialog(QDialog):
         """What is filled in, as a file would have it."""
         stops = self.stops.text().strip()
         plain: dict[str, Any] = {
-            **self._view, "title": self.title.text().strip(), "words": self.words.toPlainText().strip(),
+            **self._view, "title": self.title.text().strip(),
+            "words": self.words.toPlainText().strip(),
             "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
             "numbers": _parts(self.numbers.text())}
         if self.ask.text().strip():
