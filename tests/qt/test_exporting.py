@@ -282,7 +282,7 @@ def test_choices_are_remembered(window: Window, answer: Answer, qtbot: QtBot) ->
 
 
 def test_damaged_memories_are_forgotten(window: Window) -> None:
-    kept = window._remembered
+    kept = window.remembered
     kept.keep("export/still", '{"suffix": 3, "pixels": 99, "theme": "light", "size": []}')
     kept.keep("export/film", "[")
     dialog = still(window)
