@@ -529,6 +529,7 @@ def live(make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbo
                     and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
     made = Answer(tmp_path)
     window.exchange.exporting.ask_where = made
+    window.exchange.exporting.quick_folder = lambda: tmp_path
     return window, made
 
 
