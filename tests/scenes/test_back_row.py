@@ -15,6 +15,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes.compare import beside
 from gpuviz.scenes.perform import perform
 from tests.scenes.pictures import text_rects
 
@@ -90,3 +91,22 @@ def test_cells_are_an_exception_that_is_needed(name: str) -> None:
     sizes = [mark.size for _, frame in frames(lesson(name), STAGES["1080"], presets=True)
              for mark in frame.marks if isinstance(mark, Texts) and in_cells(mark)]  # fmt: skip
     assert 12 <= min(sizes) < STAGES["1080"].height * LEAST
+
+
+# Halves are narrow: letters stop growing there at about this scale, whatever is asked for.
+HALVES = [Stage(1920, 1080, PROJECTOR, 1.7), Stage(1280, 720, PROJECTOR, 1.5)]
+
+
+@each
+@pytest.mark.parametrize("given", HALVES, ids=["1080", "720"])
+@pytest.mark.parametrize("asked", ["", "How many of these does the warp need for its load?"])
+def test_two_variants_stay_inside_and_apart(one: Lesson, given: Stage, asked: str) -> None:
+    stage = replace(given, question=asked, choices=("4", "8", "16", "32") * bool(asked))
+    pair = beside(told(one.id, -1), told(one.id, len(one.presets) - 1), "this one", "that one")
+    whole = QRectF(0, 0, stage.width, stage.height)
+    for share in MOMENTS:
+        placed = text_rects(pair.frame(share * pair.duration, stage))
+        for text, rect in placed:
+            assert whole.contains(rect), f"{text!r} is outside at {share:.1f}"
+        for (a, first), (b, second) in combinations(placed, 2):
+            assert not first.intersects(second), f"{a!r} and {b!r} overlap at {share:.1f}"

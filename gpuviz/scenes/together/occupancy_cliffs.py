@@ -13,6 +13,7 @@ from gpuviz.scenes.together.occupancy_fit import Fit, Sweep, grouped, names, per
 from gpuviz.words import tr
 
 _KIB = 1024
+_LOW = 11.0  # letters of height below which five numbers would touch
 
 
 def cliffs(stage: Stage, area: Rect, fit: Fit, sweeps: tuple[Sweep, ...], share: float
@@ -34,7 +35,7 @@ def _one(stage: Stage, area: Rect, fit: Fit, sweep: Sweep, known: float, first: 
     """One curve with the kernel's place on it, and the next cliff."""
     size = stage.text(14)
     top, rest = area.above(size * 1.5)
-    plot = lay_out(stage, rest, _axis(fit, sweep), _height(first))
+    plot = lay_out(stage, rest, _axis(fit, sweep), _height(first, rest.height < size * _LOW))
     marks: list[Mark] = [*axes(stage, plot)]
     shown = np.searchsorted(sweep.edges[:-1], sweep.edges[-1] * known, "left")
     heights = np.array([100 * f.fraction for f in sweep.fits])
@@ -96,9 +97,11 @@ def _axis(fit: Fit, sweep: Sweep) -> Axis:
     return linear(titles, low, high, next(s for s in steps if high / s <= 4.5))
 
 
-def _height(named: bool) -> Axis:
-    """Occupancy in percent; numbers only beside the first of several plots in a row."""
-    ticks = (0.0, 25.0, 50.0, 75.0, 100.0)
+def _height(named: bool, low: bool) -> Axis:
+    """Occupancy in percent; numbers only beside the first of several plots in a row, and only the
+    ends where the plot is low.
+    """
+    ticks = (0.0, 100.0) if low else (0.0, 25.0, 50.0, 75.0, 100.0)
     labels = tuple(f"{t:g}" for t in ticks) if named else ("",) * len(ticks)
     return Axis((tr("occupancy, %"),) if named else ("",), 0.0, 100.0, ticks, labels)
 

@@ -153,7 +153,7 @@ def examples(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
     columns = [
         table.Column((tr("multiprocessor"), tr("device")),
                      tuple(brief[e.arch] for e in EXAMPLES), "left"),
-        table.Column((tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=3,
+        table.Column((tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=4,
                      given=True),
         table.Column((tr("a block of"), tr("block")), tuple(e.given for e in EXAMPLES), "left",
                      given=True),
@@ -162,10 +162,10 @@ def examples(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
         table.Column((tr("blocks"),), tuple(str(o.blocks) for o in found), badge=tr("model"),
                      bold=True),
         table.Column((tr("threads"),), tuple(
-            f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found), optional=2),
+            f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found), optional=3),
         table.Column((tr("warp slots"),), ("",) * len(found), "left", least=stage.text(14) * 6,
-                     optional=1),
-        table.Column((tr("limit"),), tuple(map(_held, found)), "left"),
+                     optional=2),
+        table.Column((tr("limit"),), tuple(map(_held, found)), "left", optional=1),
     ]  # fmt: skip
     slides = tr("Lecture slides on memory sharing")
     texts = (f"“{_S0}”, “{_S3}” · {slides}, G80", f"{_S0} · {_S3} · {slides}", f"{_S0} · {_S3}",
