@@ -221,6 +221,7 @@ def test_what_is_asked_is_not_told(performed: list[Performed]) -> None:
         asking = frame(one.shown, cues(one.slide, one.view.story)[0], one.slide.stops[0], at)
         told = [text for text, _ in text_rects(asking)]
         assert one.slide.question.ask in told, one.slide.name
+        told.remove(one.slide.question.ask)
         hints = [text for text in told if "µs" in text or text in ("model", "recorded")
                  or re.search(r"\d (of \d+ )?(sector|segment|wavefront)s?\b|conflict", text)]
         assert hints == [], one.slide.name
