@@ -96,7 +96,7 @@ def label(key: str, sectors: bool = True) -> str:
         return tr("time of a launch")
     space, op, quantity = _parts(key)
     name = "segments" if quantity == "sectors" and not sectors else quantity
-    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=tr(NAMES.get(name, name)))
+    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=_name(name))
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
 
 
@@ -105,11 +105,14 @@ def unit(question: Question, run: Run, value: float) -> str:
     space, op, quantity = _parts(question.count)
     segments = quantity == "sectors" and not architecture(run.arch).has_sectors
     key = "segments" if segments else quantity
-    one = ONE.get(key) if abs(value - 1) < _SAME else None
-    name = tr(one or NAMES.get(key, key))
+    name = tr(ONE[key]) if key in ONE and abs(value - 1) < _SAME else _name(key)
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)
+
+
+def _name(quantity: str) -> str:
+    return tr(NAMES[quantity]) if quantity in NAMES else quantity
 
 
 def shown(value: float) -> str:
