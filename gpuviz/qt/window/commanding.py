@@ -4,9 +4,9 @@ architecture, level and language.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
@@ -15,28 +15,30 @@ from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.commands.keys_dialog import KeysDialog
-from gpuviz.qt.commands.palette_dialog import PaletteDialog
+from gpuviz.qt.commands.palette_dialog import Entry, PaletteDialog
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.running.comparing import Comparing
 from gpuviz.qt.running.device_button import use_id
 from gpuviz.qt.running.meter import USES
+from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.left_tabs import LECTURE, LESSONS
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
 from gpuviz.words import chosen, languages, tr
 
-if TYPE_CHECKING:
-    from gpuviz.qt.window.window import Window
-
 
 class Commanding(QObject):
-    """Made before the window's parts, which show commands; bound to what they do behind them."""
+    """Made before the window's parts, which show commands; bound to what they do behind them.
 
-    def __init__(self, window: Window) -> None:
+    `find_more` has commands for what is typed where one is looked for, besides those there are.
+    """
+
+    def __init__(self, window: Host) -> None:
         super().__init__(window)
         self._window = window
+        self.find_more: Callable[[str], Sequence[Entry]] = lambda text: ()
         self.actions = actions = Actions(window)
         self.choices = Choices(actions, self._on)
         for lesson in window.course.lessons:
@@ -151,7 +153,7 @@ class Commanding(QObject):
 
     def _find_command(self) -> None:
         window = self._window
-        PaletteDialog(self.actions, window.theme, window, window.everyday.linking.offer).open()
+        PaletteDialog(self.actions, window.theme, window, self.find_more).open()
 
     def _choose_arch(self, arch: str) -> None:
         self._window.remembered.keep("arch_chosen", "true")

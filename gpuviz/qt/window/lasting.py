@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, Qt
 
@@ -16,13 +16,11 @@ from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import State
 from gpuviz.qt.running.worker import Perform
+from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.remembered import Remembered
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
-
-if TYPE_CHECKING:
-    from gpuviz.qt.window.window import Window
 
 SIZE = (1440, 860)
 ARCH = "sm_90"
@@ -56,7 +54,7 @@ def core(kept: Remembered, lessons: Sequence[Lesson], perform: Perform, parent: 
     return Core(theme, player, comparison, director)
 
 
-def restore_layout(window: Window) -> None:
+def restore_layout(window: Host) -> None:
     """Panes and their divisions as they were left."""
     window.panes.divide(*SIZE)
     window.remembered.restore_layout(window, window.panes.splitters)
@@ -66,7 +64,7 @@ def restore_layout(window: Window) -> None:
     window.stage.setFocus()
 
 
-def remember(window: Window) -> None:
+def remember(window: Host) -> None:
     """Keep everything for the next start."""
     kept, player, director = window.remembered, window.player, window.director
     stored = {"theme": window.theme.mode, "scale": window.theme.look.scale,
@@ -83,7 +81,7 @@ def remember(window: Window) -> None:
     kept.keep_layout(window, window.panes.splitters)
 
 
-def start_over(window: Window) -> None:
+def start_over(window: Host) -> None:
     """Everything as at the very first start; undo brings back the view."""
     window.remembered.forget(but=(RECENTS,))
     if window.windowState() != Qt.WindowState.WindowNoState:
@@ -91,16 +89,15 @@ def start_over(window: Window) -> None:
     window.resize(*SIZE)
     window.theme.set_mode(FOLLOW)
     window.theme.set_scale(1.0)
-    window.everyday.preferring.motion.reduce(False)
     window.meter.set_use(State().use)
     window.player.set_speed(1.0)
     window.player.set_loop(False)
     _start_view_over(window)
     restore_layout(window)
-    window.commanding.choices.mark()
+    window.choices.mark()
 
 
-def _start_view_over(window: Window) -> None:
+def _start_view_over(window: Host) -> None:
     lesson, comparison = window.player.lesson, window.comparison
     with window.director.together():
         window.player.set_values(lesson.defaults())

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.export.provenance import Provenance
@@ -30,6 +29,7 @@ from gpuviz.qt.window.commanding import Commanding
 from gpuviz.qt.window.course import Course
 from gpuviz.qt.window.everyday import Everyday
 from gpuviz.qt.window.exchange import Exchange
+from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.parameters import Parameters
@@ -46,7 +46,7 @@ from gpuviz.words import tr
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 
 
-class Window(QMainWindow):
+class Window(Host):
     """Everything in one place.
 
     `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
@@ -67,7 +67,7 @@ class Window(QMainWindow):
         self.course = Course(lessons, self.player, self.comparison, self.remembered)
         self.meter = Meter(sources or Sources(), self)
         self.commanding = Commanding(self)
-        self.actions_ = self.commanding.actions
+        self.actions_, self.choices = self.commanding.actions, self.commanding.choices
         self._build(perform)
         self._wire()
         self._wire_opening()
@@ -77,6 +77,7 @@ class Window(QMainWindow):
         self.commanding.bind()
         lasting.restore_layout(self)
         self.everyday = Everyday(self, self.remembered, state)
+        self.commanding.find_more = self.everyday.linking.offer
         self.lecturing.unrecorded = self.everyday.undo.unrecorded
         self.exchange.exporting.exports.saved.connect(lambda saved: self.everyday.recents.keep())
         with self.director.together():
@@ -113,7 +114,7 @@ class Window(QMainWindow):
     def _wire(self) -> None:
         player, director = self.player, self.director
         player.lesson_changed.connect(self._show_lesson)
-        player.loop_changed.connect(self.commanding.choices.mark)
+        player.loop_changed.connect(self.choices.mark)
         director.arch_changed.connect(self.toolbar.show_arch)
         director.level_changed.connect(self.toolbar.show_level)
         director.problem_changed.connect(self.parameters.show_problem)
@@ -130,7 +131,7 @@ class Window(QMainWindow):
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self.message.show_findings)
-        self.theme.changed.connect(self.commanding.choices.mark)
+        self.theme.changed.connect(self.choices.mark)
         self.toolbar.show_arch(director.arch)
         self.toolbar.show_level(director.level)
 
@@ -168,7 +169,7 @@ class Window(QMainWindow):
         meter.found.connect(self.suit)
         meter.troubled.connect(
             lambda said: self.message.say("error", tr("The GPU did not run this"), said))
-        meter.changed.connect(self.commanding.choices.mark)
+        meter.changed.connect(self.choices.mark)
         meter.set_use(self.remembered.number("gpu_use", meter.state.use))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
@@ -193,7 +194,7 @@ class Window(QMainWindow):
         if known and not chosen_already:
             with self.everyday.undo.unrecorded():
                 self.director.set_arch(device.sm)
-            self.commanding.choices.mark()
+            self.choices.mark()
 
     def _name_sides(self, *_: object) -> None:
         variants = self.director.variants()
@@ -204,7 +205,7 @@ class Window(QMainWindow):
         """Make room for two pictures, or for one."""
         self.toolbar.compare.setChecked(on)
         self._make_room()
-        self.commanding.choices.mark()
+        self.choices.mark()
 
     def _make_room(self) -> None:
         """Two pictures need room: in a narrow window the list of lessons makes it."""
@@ -214,7 +215,7 @@ class Window(QMainWindow):
         """A wider window may have room for everything."""
         super().resizeEvent(event)
         self._make_room()
-        self.commanding.choices.mark()
+        self.choices.mark()
 
     def _show_lesson(self, lesson: Lesson) -> None:
         self.setWindowTitle(f"{tr(lesson.title)} – gpuviz")
