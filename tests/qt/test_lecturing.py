@@ -164,7 +164,7 @@ def test_the_title(opened: Window, file: Path) -> None:
 
 def dialog(window: Window) -> SlideDialog:
     press(window, "edit …")
-    found = window.lecturing.dialog
+    found = window.lecturing.editing.dialog
     assert found is not None and found.isVisible()
     return found
 
@@ -211,7 +211,7 @@ def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
 
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
-    form = opened.lecturing.dialog
+    form = opened.lecturing.editing.dialog
     assert form is not None
     fill(form.title, "Remember")
     form.words.selectAll()
@@ -268,25 +268,25 @@ def test_a_folder_that_cannot_be_written_is_a_message(opened: Window, tmp_path: 
 
 def test_presenting_the_lecture_and_coming_back(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.presentation
+    given = opened.lecturing.giving.presentation
     assert given is not None and given.screen.isVisible()
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.presentation is None and opened.lecturing.pane.slide == 1
+    assert opened.lecturing.giving.presentation is None and opened.lecturing.pane.slide == 1
 
 
 def test_presenting_from_the_slide_chosen(opened: Window, qtbot: QtBot) -> None:
     opened.lecturing.pane.select(1)
     key(opened, K.Key_F5, SHIFT)
-    given = opened.lecturing.presentation
+    given = opened.lecturing.giving.presentation
     assert given is not None and given.conductor.slide == 1
 
 
 def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.presentation
+    given = window.lecturing.giving.presentation
     assert given is not None and given.conductor.shown.story is window.player.story
     assert len(given.conductor.cues) == 1 + len(window.player.story.steps)  # type: ignore[union-attr]
     QTest.keyClick(given.screen, K.Key_Escape)

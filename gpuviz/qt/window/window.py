@@ -233,7 +233,7 @@ class Window(Host):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, then stop what runs: nothing may call into a window that is gone."""
-        if not self.lecturing.settle():
+        if not self.lecturing.settle(self.close):
             event.ignore()
             return
         self.lecturing.close()
