@@ -5,6 +5,7 @@ diagnostics. Binds these commands of the window.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.running.worker import failure_of
+from gpuviz.qt.window.lasting import remember, start_over
 from gpuviz.qt.window.remembered import Remembered
 from gpuviz.words import tr
 
@@ -66,7 +68,7 @@ class Everyday(QObject):
         if first is not None:
             self._show(first)
         elif left is not None and not left.hopeful:
-            self._window.show_first_lesson()
+            self._window.course.open_first()
         if lost is not None and not restored:
             self.recents.keep(lost)
         if left is not None:
@@ -113,7 +115,7 @@ class Everyday(QObject):
             return
         window = self._window
         keeping = self.keeping = Keeping(self.session, window.viewing, window.player,
-                                         window._remember, window)
+                                         partial(remember, window), window)
         for splitter in window.panes.splitters.values():
             keeping.follow(splitter)
         window.theme.changed.connect(keeping.touch)
@@ -156,8 +158,8 @@ class Everyday(QObject):
 
     def _prefer(self) -> None:
         window = self._window
-        self.preferences = PreferencesDialog(self.preferring, window.start_over, window.theme,
-                                             window)
+        reset = partial(start_over, window)
+        self.preferences = PreferencesDialog(self.preferring, reset, window.theme, window)
         self.preferences.open()
 
     def _copy_diagnostics(self) -> None:
