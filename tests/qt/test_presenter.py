@@ -277,7 +277,7 @@ def test_the_speakers_buttons(given: Presentation, qtbot: QtBot) -> None:
     QTest.mouseClick(given.speaker.slides.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert given.conductor.slide == 3
     with qtbot.waitSignal(given.ended):
-        QTest.mouseClick(buttons["End"], Qt.MouseButton.LeftButton)
+        QTest.mouseClick(buttons["End lecture"], Qt.MouseButton.LeftButton)
 
 
 def test_escape_ends_it_on_the_slide_it_was_at(given: Presentation, qtbot: QtBot) -> None:

@@ -244,6 +244,10 @@ class Lecturing(QObject):
         box = QMessageBox(QMessageBox.Icon.Question, "gpuviz",
                           tr("Save the changes of the lecture “{name}”?", name=self.document.name),
                           kinds.Save | kinds.Discard | kinds.Cancel, self._window)
+        said = {kinds.Save: tr("Save"), kinds.Discard: tr("Do not save"),
+                kinds.Cancel: tr("Cancel")}
+        for kind, text in said.items():
+            box.button(kind).setText(text)
         answers = {kinds.Save: "save", kinds.Discard: "discard"}
         return answers.get(QMessageBox.StandardButton(box.exec()), "cancel")
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QDateTime, QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -22,6 +23,7 @@ from gpuviz.words import tr
 
 SIZE = (1180, 720)
 _TICK_MS = 500
+_FIXED = "\N{NO-BREAK SPACE}"  # where no line ends
 
 
 class Speaker(QWidget):
@@ -179,13 +181,20 @@ class Speaker(QWidget):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         names = (("back", tr("Back")), ("forward", tr("Next")), ("black", tr("Black")),
-                 ("leave", tr("End")))
+                 ("leave", tr("End lecture")))
         for act, text in names:
             made = button(text, text)
             made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
             row.addWidget(made)
-        row.addStretch(1)
-        keys = "   ".join(f"{key} {tr(WORDS[key])}" for key in WORDS)
-        row.addWidget(label(keys, "quiet"))
+        row.addWidget(_keys(), 1)
         return row
+
+
+def _keys() -> QLabel:
+    """What the keys do, at the right; two lines where there is no room for one."""
+    told = (f"{key} {tr(WORDS[key])}".replace(" ", _FIXED) for key in WORDS)
+    made = label("   ".join(told), "quiet")
+    made.setWordWrap(True)
+    made.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return made
