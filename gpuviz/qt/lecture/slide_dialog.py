@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import Slide
 from gpuviz.lectures.plain import STEPS, TIME, VIEW, plain_of, slide_of
-from gpuviz.qt.controls.controls import Combo, button, label
+from gpuviz.qt.controls.controls import Combo, answers, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
 
@@ -64,11 +64,7 @@ class SlideDialog(QDialog):
         self.row = _line(tr("Line"), str(asked.get("line", "")))
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Cancel).setText(tr("Cancel"))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = answers(self, tr("Done"))
         self._lay_out(theme, moment)
         for line in (self.title, self.stops, self.numbers, self.ask, self.choices, self.run,
                      self.row):
