@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import button, keep_arrows, label
+from gpuviz.qt.controls.controls import Elided, button, keep_arrows
 from gpuviz.qt.lecture.document import Document
 from gpuviz.words import later, tr
 
@@ -48,7 +48,7 @@ class LecturePane(QFrame):
         self.title = QLineEdit()
         self.title.setAccessibleName(tr("Title of the lecture"))
         self.title.editingFinished.connect(lambda: document.retitle(self.title.text()))
-        self.state = label("", "quiet")
+        self.state = Elided("quiet")
         self.list = _Slides(document)
         self.list.currentRowChanged.connect(self._choose)
         self.notes = QPlainTextEdit()
@@ -79,7 +79,8 @@ class LecturePane(QFrame):
         self._showing = True
         if self.title.text() != lecture.title:
             self.title.setText(lecture.title)
-        self.state.setText(_state(self._document))
+            self.title.setCursorPosition(0)
+        self.state.say(_state(self._document))
         row = self.slide
         self.list.fill(lecture)
         self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))

@@ -31,6 +31,11 @@ class LeftTabs(QWidget):
         column.addWidget(self._stack, 1)
         self.offer(False)
 
+    @property
+    def on_lecture(self) -> bool:
+        """Whether the lecture is shown."""
+        return self.tabs.currentIndex() == LECTURE
+
     def offer(self, lecture: bool) -> None:
         """Whether there is a lecture to look at."""
         self.tabs.setVisible(lecture)

@@ -147,6 +147,7 @@ class Window(Host):
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
         lecturing.said.connect(self.status.say)
         lecturing.opened.connect(lambda: self.commanding.go_to("lecture"))
+        self.panes.left.tabs.currentChanged.connect(self._make_room)
         lecturing.document.changed.connect(
             lambda: self.panes.left.offer(lecturing.document.lecture is not None))
         once = Qt.ConnectionType.SingleShotConnection
@@ -207,9 +208,10 @@ class Window(Host):
         self._make_room()
         self.choices.mark()
 
-    def _make_room(self) -> None:
+    def _make_room(self, *_: object) -> None:
         """Two pictures need room: in a narrow window the list of lessons makes it."""
-        self.visible.make_room(self.comparison.on and self.width() < ROOMY)
+        lessons = not self.panes.left.on_lecture
+        self.visible.make_room(lessons and self.comparison.on and self.width() < ROOMY)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A wider window may have room for everything."""
