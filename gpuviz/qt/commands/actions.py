@@ -66,7 +66,7 @@ COMMANDS = (
     Command("lecture.add", later("Add this view to lecture"), "Lecture", ("Ctrl+Shift+A",)),
     Command("lecture.words", later("Add a slide of words"), "Lecture"),
     Command("lecture.update", later("Give the slide this view"), "Lecture", ("Ctrl+Shift+U",)),
-    Command("lecture.edit", later("Question, stops, title of the slide …"), "Lecture",
+    Command("lecture.edit", later("Edit the slide: title, stops, question …"), "Lecture",
             ("Ctrl+Shift+E",)),
     Command("lecture.duplicate", later("Duplicate the slide"), "Lecture", ("Ctrl+Shift+D",)),
     Command("lecture.up", later("Move the slide up"), "Lecture", ("Ctrl+Shift+Up",)),
@@ -124,6 +124,13 @@ COMMANDS = (
 )  # fmt: skip
 
 
+# What a line in the menu is drawn above of: it parts what is done with different things.
+PARTED = frozenset({
+    "edit.link", "edit.preferences", "play.slower", "lesson.reset", "lecture.new",
+    "lecture.add", "lecture.up", "lecture.undo", "export.copy", "export.counts", "gpu.sweep",
+    "gpu.use.10", "show.lessons", "theme.system", "text.larger", "help.diagnostics"})  # fmt: skip
+
+
 class Actions:
     """The commands as QActions of a window, by id; more may be added (lessons, presets)."""
 
@@ -179,4 +186,6 @@ class Actions:
         """Add the commands of one group of the table."""
         for command in COMMANDS:
             if command.group == group:
+                if command.id in PARTED:
+                    menu.addSeparator()
                 menu.addAction(self._actions[command.id])

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from gpuviz.errors import Error
 from gpuviz.lectures import bundle
@@ -91,6 +91,14 @@ class Lecturing(QObject):
         self.opened.emit()
         self._tell_problems(path)
         self._look_at(0)
+
+    def add_shipped(self, menu: QMenu) -> None:
+        """A submenu of the lectures that ship, behind the command that opens one."""
+        inner = QMenu(tr("Lectures that came with gpuviz"), menu)
+        for path in bundle.shipped():
+            inner.addAction(self._actions[f"lecture.shipped.{path.stem}"])
+        menu.insertMenu(self._actions["lecture.save"], inner)
+        menu.insertSeparator(self._actions["lecture.save"])
 
     def begin(self) -> None:
         """Look at the lecture that is open, or at a new one."""
@@ -313,6 +321,8 @@ class Lecturing(QObject):
         lecture = self.document.lecture
         for id in _NEEDS_LECTURE:
             self._actions[id].setEnabled(lecture is not None)
+        self._actions["lecture.undo"].setEnabled(self.document.undoes)
+        self._actions["lecture.redo"].setEnabled(self.document.redoes)
         for id in _NEEDS_SLIDE:
             self._actions[id].setEnabled(lecture is not None and bool(lecture.slides))
 

@@ -46,6 +46,7 @@ class SlideDialog(QDialog):
         self.title = _line(tr("Title"), plain.get("title", ""))
         self.words = QPlainTextEdit(plain.get("words", ""))
         self.words.setAccessibleName(tr("Words"))
+        self.words.setProperty("role", "field")
         self.words.setTabChangesFocus(True)
         stops = plain.get("stops", [])
         self.stops = _line(tr("Stops"), stops if stops == STEPS else _joined(stops))

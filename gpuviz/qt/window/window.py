@@ -189,6 +189,7 @@ class Window(QMainWindow):
 
     def _wire_lecture(self) -> None:
         lecturing = self.lecturing
+        lecturing.add_shipped(self.toolbar.group_menu("Lecture"))
         lecturing.failed.connect(
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
         lecturing.said.connect(self.status.say)
