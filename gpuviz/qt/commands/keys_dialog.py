@@ -27,7 +27,7 @@ _WITHIN = (
     (later("Tab, Shift+Tab"), later("from control to control")),
     (later("Up, Down"), later("lessons, when the list has the focus")),
     (later("Arrows, Home, End"), later("values of a slider, number or list that has the focus")),
-    (later("Shift+Left, Shift+Right"), later("a little of the timeline that has the focus")),
+    (later("Shift+Left, Shift+Right"), later("a little along the timeline that has the focus")),
     (later("Space, Enter"), later("press the button that has the focus")),
 )
 

@@ -338,11 +338,15 @@ class Lecturing(QObject):
 
     def _ask_unsaved(self) -> str:
         kinds = QMessageBox.StandardButton
-        box = QMessageBox(QMessageBox.Icon.Question, "gpuviz",
-                          tr("Save the changes of the lecture “{name}”?", name=self.document.name),
-                          kinds.Save | kinds.Discard | kinds.Cancel, self._window)
         answers = {kinds.Save: "save", kinds.Discard: "discard"}
-        return answers.get(QMessageBox.StandardButton(box.exec()), "cancel")
+        return answers.get(QMessageBox.StandardButton(self.unsaved_box().exec()), "cancel")
+
+    def unsaved_box(self) -> QMessageBox:
+        """Asks what becomes of changes that are not saved."""
+        kinds = QMessageBox.StandardButton
+        return QMessageBox(QMessageBox.Icon.Question, "gpuviz",
+                           tr("Save the changes of the lecture “{name}”?", name=self.document.name),
+                           kinds.Save | kinds.Discard | kinds.Cancel, self._window)
 
 
 def _file_name(document: Document) -> str:
