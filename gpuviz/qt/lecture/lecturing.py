@@ -96,7 +96,7 @@ class Lecturing(QObject):
         """A submenu of the lectures that ship, behind the command that opens one."""
         inner = QMenu(tr("Lectures that came with gpuviz"), menu)
         for path in bundle.shipped():
-            inner.addAction(self._actions[f"lecture.shipped.{path.stem}"])
+            inner.addAction(read(path).title, self._actions[f"lecture.shipped.{path.stem}"].trigger)
         menu.insertMenu(self._actions["lecture.save"], inner)
         menu.insertSeparator(self._actions["lecture.save"])
 
