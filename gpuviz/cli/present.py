@@ -12,6 +12,7 @@ from gpuviz.errors import InputError
 from gpuviz.lectures.bundle import find, shipped, unpacked
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
+from gpuviz.runners import recorded, recording
 
 NAME = "present"
 HELP = "give a lecture: full screen for the class, notes and clock for the speaker"
@@ -30,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a .gpuviz-lecture file, or the name of one that ships")
     parser.add_argument("--slide", type=at_least_one, default=1, metavar="N",
                         help="begin with this slide")
+    parser.add_argument("--recording", action="append", default=[], type=Path, metavar="FILE",
+                        help="take measurements from this .gpurec first (may be given again)")
     parser.add_argument("--pack", type=Path, metavar="OUT",
                         help="show nothing: write one file with its kernels and recordings")
     parser.add_argument("--check", action="store_true",
@@ -43,6 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         for path in shipped():
             print(f"{path.stem:28} {read(path).title}")
         return 0
+    for path in arguments.recording:
+        recorded.adopt(recording.read(path))
     lecture = read(unpacked(find(arguments.lecture)))
     for problem in lecture.all_problems:
         print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)

@@ -12,6 +12,7 @@ from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import Error, InputError
 from gpuviz.export.performed import lesson_for
+from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", action="append", default=[], metavar="ID",
                         help="a lesson (may be given several times)")
     parser.add_argument("--all", action="store_true", help="every lesson")
-    parser.add_argument("--lecture", action="append", default=[], type=Path, metavar="FILE",
+    parser.add_argument("--lecture", action="append", default=[], metavar="FILE",
                         help="what the slides of a lecture launch and --all does not hold (may be "
                         "given several times)")
     parser.add_argument("--check", action="store_true", help="measure nothing: list the launches "
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and write; 0, or 1 when some launches could not be measured."""
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
-    wanted = (*variants(lessons), *(one for path in arguments.lecture for one in of_lecture(path)))
+    wanted = (*variants(lessons), *(one for name in arguments.lecture for one in of_lecture(name)))
     if not wanted and not arguments.lecture:
         raise InputError("what to record? give --all, --scene ID (see gpuviz list), or --lecture")
     return _check(arguments.output, wanted) if arguments.check else _record(arguments, wanted)
@@ -98,13 +99,10 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
                     yield one, values, plan, key
 
 
-def of_lecture(path: Path) -> Iterator[Variant]:
-    """Every launch of a lecture's slides that is none of a lesson's `variants`.
-
-    Kernels of one's own are left out: recordings are of lessons.
-    """
+def of_lecture(name: str) -> Iterator[Variant]:
+    """Every launch of a lecture's slides that is none of a lesson's `variants`."""
     seen = {(one.id, key) for one, _, _, key in variants(SCENES)}
-    views = [slide.view for slide in read(path).slides if slide.view and not slide.view.launch]
+    views = [slide.view for slide in read(unpacked(find(name))).slides if slide.view]
     for view in views:
         one = lesson_for(view)
         both = [{**view.values, **view.compare_values}] if view.compared else []

@@ -146,6 +146,8 @@ def _lecture(arguments: argparse.Namespace) -> int:
     from gpuviz.qt.export import pdf, saving
 
     told = read(unpacked(find(arguments.lecture)))
+    if arguments.language == words.ENGLISH and told.language in words.languages():
+        words.choose(told.language)
     looks = _looks(Provenance("", {}, "sm_90", theme="projector"), arguments)
     suffix = "." + arguments.format.lstrip(".").lower()
     saving.check_suffix(Path(f"SLIDE{suffix}"))

@@ -34,3 +34,11 @@ def staggered(share: float, count: int, overlap: float = 0.5) -> Float:
     span = 1.0 / (1.0 + (count - 1) * (1.0 - overlap)) if count else 1.0
     start: Float = np.arange(count, dtype=np.float64) * span * (1.0 - overlap)
     return progress(share, start, start + span)
+
+
+def passed(arrived: float) -> int:
+    """How many of several things that come one after another are over.
+
+    One that lacks a hundredth counts: stories are stopped just before the next step begins.
+    """
+    return int(arrived + 0.01)

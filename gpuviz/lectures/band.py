@@ -17,7 +17,7 @@ from gpuviz.words import tr
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
-_LETTERS = "ABCDEFGHIJ"
+_LETTERS = "abcdefghij"  # A and B are the sides of a comparison
 _Number = tuple[str, str, Measurement | None]  # as it is shown, its badge, what measured it
 
 

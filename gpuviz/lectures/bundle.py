@@ -27,7 +27,7 @@ from gpuviz.runners import recorded, recording
 
 TEXT = "lecture" + SUFFIX
 KERNELS, PROGRAMS, RECORDINGS = "kernels", "programs", "recordings"
-_ZIP = b"PK\x03\x04"
+_ZIPS = (b"PK\x03\x04", b"PK\x05\x06")  # with files, and empty
 _LARGEST = 1 << 29  # bytes a bundle may unpack to
 _MOST = 2000  # files in it
 _DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, EOFError, KeyError)
@@ -62,7 +62,7 @@ def unpacked(path: Path) -> Path:
     """
     try:
         with path.open("rb") as file:
-            if file.read(len(_ZIP)) != _ZIP:
+            if file.read(4) not in _ZIPS:
                 return path
         folder = _folder(path)
         if not (folder / TEXT).is_file():

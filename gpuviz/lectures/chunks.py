@@ -9,6 +9,7 @@ from dataclasses import dataclass
 # Comments right above a slide are about it.
 SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*[ \t]*\[\[[ \t]*slide[ \t]*\]\]", re.MULTILINE)
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+_QUOTES = ('"""', "'''")
 _UNFINISHED = "(at end of document)"
 _REACH = 50  # how many beginnings of slides are looked for inside one long string
 
@@ -68,15 +69,20 @@ class Broken(Exception):
 
 
 def _told(message: str, chunk: Chunk) -> tuple[int, str]:
-    """The line, and the message without its place in the chunk."""
+    """The line, and the message without its place in the chunk.
+
+    Of what never ends the line is told where a long string begins, if there is one.
+    """
     found = _PLACE.search(message)
-    within = int(found[1]) if found and found[1] else max(chunk.text.rstrip().count("\n") + 1, 1)
+    opened = max(chunk.text.rfind(quotes) for quotes in _QUOTES)
+    end = opened if opened >= 0 else len(chunk.text.rstrip())
+    within = int(found[1]) if found and found[1] else chunk.text.count("\n", 0, end) + 1
     said = _PLACE.sub("", message).strip()
     return chunk.line + within - 1, said[:1].lower() + said[1:]
 
 
 def line_of(chunk: Chunk, key: str) -> int:
     """The line where a key is set, or the first of the chunk."""
-    found = re.search(rf"^[ \t]*(?:\[slide\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\].]", chunk.text,
-                      re.MULTILINE)
+    setting = rf"^[ \t]*(?:\[+(?:slide\.)?)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\].]"
+    found = re.search(setting, chunk.text, re.MULTILINE)
     return chunk.line + (chunk.text.count("\n", 0, found.start()) if found else 0)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from gpuviz.lectures.lecture import Slide
 from gpuviz.scenes.base import Story
 
-_CLOSE = 1e-3  # seconds: stops nearer than this are one
+_CLOSE = 5e-3  # seconds: stops nearer than this are one
+_BEFORE = 1e-3  # seconds before the next step begins that the story waits: it shows what is over
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
     if story is None or slide.view is None:
         return (Cue(asks=slide.question is not None),)
     stops = _stops(slide, story)
-    plays = [Cue(a, b) for a, b in zip(stops, stops[1:], strict=False)]
+    begins = {step.start for step in story.steps}
+    plays = [Cue(a, b - _BEFORE * any(abs(b - begin) < _CLOSE for begin in begins))
+             for a, b in zip(stops, stops[1:], strict=False)]
     if slide.question is None:
         return (Cue(stops[0], stops[0]), *plays)
     first = plays[0] if plays else Cue(stops[0], stops[0])

@@ -6,6 +6,7 @@ speaker's preview and the export.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from gpuviz.draw.heading import heading, label
@@ -110,6 +111,11 @@ class _Text:
         """Of all together."""
         return (len(self.title) * self.large + len(self.lines) * self.size) * _LINE + self.gap
 
+    def cut(self, height: float) -> _Text:
+        """As many of the lines as there is room for; an ellipsis says that there are more."""
+        over = math.ceil((self.height - height) / (self.size * _LINE))
+        return replace(self, lines=(*self.lines[: -over - 1], "…")) if over > 0 else self
+
 
 def _set(slide: Slide, width: float, stage: Stage, wanted: int) -> _Text:
     """The words of a slide in letters of a size."""
@@ -129,7 +135,8 @@ def _words(shown: Shown, given: Stage) -> Frame:
     margin = stage.width * 0.08
     width = stage.width - 2 * margin
     sized = [_set(shown.slide, width, stage, size) for size in _SIZES]
-    text = next((one for one in sized if one.height <= stage.height * 0.94), sized[-1])
+    most = stage.height * 0.94
+    text = next((one for one in sized if one.height <= most), sized[-1].cut(most))
     y, ink = max((stage.height - text.height) / 2, text.size), stage.palette.ink
     marks: list[Mark] = []
     for line in text.title:

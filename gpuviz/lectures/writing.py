@@ -21,6 +21,7 @@ from gpuviz.lectures.plain import plain_of
 from gpuviz.lectures.reading import KEY, VERSION, fits, slide_in
 
 _INLINE = ("values", "compare", "kernel")
+_LONG = ("words", "notes")  # their first and last line ends are no part of them
 
 
 def write(lecture: Lecture, path: Path) -> None:
@@ -103,7 +104,7 @@ def _update(table: Any, before: Mapping[str, Any], plain: Mapping[str, Any]) -> 
 
 def _item(key: str, value: Any) -> Item:
     """A value as people write it: long texts in lines, small tables in one line."""
-    if isinstance(value, str) and "\n" in value:
+    if key in _LONG and "\n" in value:
         quoted = tomlkit.string(value + "\n", multiline=True).as_string()
         return _made(tomlkit.parse(f'text = """\n{quoted[3:]}')["text"])
     if isinstance(value, dict) and key in _INLINE:

@@ -94,13 +94,20 @@ class LaunchKey:
 def key_of(plan: Planned) -> LaunchKey:
     """The key of a lesson's launch, with the source as it is now.
 
-    A user's own kernel is known by the name of its file, wherever that lies.
+    A user's own kernel is known by the name of its file, wherever that lies, and so is a file that
+    an argument is read from.
     """
     own = Path(plan.kernel)
     source = read_text(own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}"))
     return LaunchKey(own.name, source_hash(source), plan.entry, plan.grid, plan.block,
-                     tuple(plan.arguments), tuple(sorted(plan.defines)),
+                     tuple(map(_placeless, plan.arguments)), tuple(sorted(plan.defines)),
                      plan.dynamic_shared)  # fmt: skip
+
+
+def _placeless(spec: str) -> str:
+    """An argument without the folder of the file that it is read from."""
+    head, sign, file = spec.partition("=@")
+    return f"{head}{sign}{Path(file).name}" if sign else spec
 
 
 @dataclass(frozen=True, eq=False)

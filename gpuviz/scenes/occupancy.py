@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.draw.ease import passed
 from gpuviz.draw.figures import Figure, figures, line_height, sourced
 from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
@@ -234,7 +235,7 @@ def _machine(scene: _Scene, t: float, stage: Stage) -> Frame:
     top = area.above(area.height - 3 * low - stage.text(14) * 0.3)[0]
     feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (3, 2, 1)]
     return stage.frame(*head, *slots(stage, top, fit, arrived, tried),
-                       *_figures(stage, feet[0], scene, int(arrived + 1e-6)),
+                       *_figures(stage, feet[0], scene, passed(arrived)),
                        *_measured(stage, feet[1:], scene))  # fmt: skip
 
 

@@ -343,7 +343,7 @@ def test_a_lecture_leaves_the_window_as_narrow_as_it_was(full: Window) -> None:
 
 def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     full.actions_["present.start"].trigger()
-    shown = full.lecturing.presentation
+    shown = full.lecturing.giving.presentation
     assert shown is not None
     shown.speaker.show()
     qtbot.waitUntil(lambda: shown.conductor.shown.story is not None)
@@ -366,7 +366,7 @@ def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     QTest.keyClick(speaker.slides, K.Key_Return)
     assert shown.conductor.slide == 1
     QTest.keyClick(speaker.slides, K.Key_Escape)
-    assert full.lecturing.presentation is None
+    assert full.lecturing.giving.presentation is None
     assert told.args is not None and "Pairs" not in told.args
 
 

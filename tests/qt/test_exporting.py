@@ -282,7 +282,7 @@ def test_choices_are_remembered(window: Window, answer: Answer, qtbot: QtBot) ->
 
 
 def test_damaged_memories_are_forgotten(window: Window) -> None:
-    kept = window._remembered
+    kept = window.remembered
     kept.keep("export/still", '{"suffix": 3, "pixels": 99, "theme": "light", "size": []}')
     kept.keep("export/film", "[")
     dialog = still(window)
@@ -529,6 +529,7 @@ def live(make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbo
                     and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
     made = Answer(tmp_path)
     window.exchange.exporting.ask_where = made
+    window.exchange.exporting.quick_folder = lambda: tmp_path
     return window, made
 
 

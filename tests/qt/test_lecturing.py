@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures.reading import read
@@ -164,7 +164,7 @@ def test_the_title(opened: Window, file: Path) -> None:
 
 def dialog(window: Window) -> SlideDialog:
     press(window, "edit …")
-    found = window.lecturing.dialog
+    found = window.lecturing.editing.dialog
     assert found is not None and found.isVisible()
     return found
 
@@ -197,6 +197,30 @@ def test_a_question_is_asked_by_the_form(opened: Window, file: Path) -> None:
     assert slide.notes == "Look."
 
 
+def test_the_form_tells_the_answer(opened: Window) -> None:
+    form = dialog(opened)
+    assert form.answer.isHidden()
+    fill(form.ask, "How many?")
+    fill(form.choices, "4, 16, 32")
+    assert "the answer is 1, which is none of the choices" in form.answer.text()
+    assert form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
+    assert form.answer.text() == "The answer is 16 sectors a request: choice B."
+    form.per.setCurrentIndex(1)
+    assert "which is none of the choices" in form.answer.text()
+    QTest.keyClick(form, K.Key_Escape)
+
+
+def test_the_form_tells_no_answer_of_another_view(opened: Window, qtbot: QtBot) -> None:
+    opened.player.set_values({"stride": 1})
+    idle(opened, qtbot)
+    form = dialog(opened)
+    fill(form.ask, "How many?")
+    fill(form.choices, "4, 16, 32")
+    assert form.answer.isHidden()
+    QTest.keyClick(form, K.Key_Escape)
+
+
 def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
     opened.player.seek(3.0)
     form = dialog(opened)
@@ -211,7 +235,7 @@ def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
 
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
-    form = opened.lecturing.dialog
+    form = opened.lecturing.editing.dialog
     assert form is not None
     fill(form.title, "Remember")
     form.words.selectAll()
@@ -268,25 +292,25 @@ def test_a_folder_that_cannot_be_written_is_a_message(opened: Window, tmp_path: 
 
 def test_presenting_the_lecture_and_coming_back(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.presentation
+    given = opened.lecturing.giving.presentation
     assert given is not None and given.screen.isVisible()
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.presentation is None and opened.lecturing.pane.slide == 1
+    assert opened.lecturing.giving.presentation is None and opened.lecturing.pane.slide == 1
 
 
 def test_presenting_from_the_slide_chosen(opened: Window, qtbot: QtBot) -> None:
     opened.lecturing.pane.select(1)
     key(opened, K.Key_F5, SHIFT)
-    given = opened.lecturing.presentation
+    given = opened.lecturing.giving.presentation
     assert given is not None and given.conductor.slide == 1
 
 
 def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.presentation
+    given = window.lecturing.giving.presentation
     assert given is not None and given.conductor.shown.story is window.player.story
     assert len(given.conductor.cues) == 1 + len(window.player.story.steps)  # type: ignore[union-attr]
     QTest.keyClick(given.screen, K.Key_Escape)

@@ -209,10 +209,10 @@ def test_the_architecture_of_the_gpu_is_taken_until_one_is_chosen(
     live: Callable[..., Window], qtbot: QtBot
 ) -> None:
     window = live()
-    window._suit(replace(fake_gpu.facts(0), capability="8.0"))
+    window.suit(replace(fake_gpu.facts(0), capability="8.0"))
     assert window.director.arch == "sm_80"
     window.actions_["arch.sm_75"].trigger()
-    window._suit(fake_gpu.facts(0))
+    window.suit(fake_gpu.facts(0))
     assert window.director.arch == "sm_75"
 
 

@@ -42,7 +42,7 @@ def change_all(dialog: PreferencesDialog) -> None:
 
 def state(window: Window) -> tuple[object, ...]:
     return (window.theme.mode, window.theme.look.scale, window.player.state.calm,
-            window._remembered.text("language", ""), window.meter.state.use)
+            window.remembered.text("language", ""), window.meter.state.use)
 
 
 def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window]) -> None:

@@ -93,7 +93,7 @@ def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
     first.player.set_values({"stride": 7})
     first.everyday.recents.keep()
     first.close()
-    kept = first._remembered
+    kept = first.remembered
     lines = json.loads(kept.text("recents", ""))
     bad = ["nonsense", "gpuviz://gone", "gpuviz://pairs?stride=900", 7, None]
     kept.keep("recents", json.dumps([*bad, *lines]))
@@ -105,7 +105,7 @@ def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
 def own_lesson(window: Window, file: Path) -> None:
     file.write_text("// nothing")
     launch = KernelLaunch(file, "pairs", "pairs", (1, 1, 1), (32, 1, 1), ("f32[32]=rand",))
-    window._open_any(lesson_of(launch))
+    window.course.open_any(lesson_of(launch))
 
 
 def test_an_own_kernel_is_remembered_and_missed_when_its_file_is_gone(

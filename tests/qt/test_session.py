@@ -114,7 +114,7 @@ def test_settings_are_kept_before_the_end(make: Callable[..., Window], qtbot: Qt
                                           monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "SOON_MS", 30)
     window = make(state=tmp_path)
-    kept = window._remembered
+    kept = window.remembered
     window.actions_["show.source"].trigger()
     window.actions_["theme.light"].trigger()
     qtbot.waitUntil(lambda: not kept.flag("show/source", True))
@@ -154,7 +154,7 @@ def test_a_view_asked_for_comes_before_the_lost_one(
     assert (window.director.arch, window.player.t) == ("sm_80", 2.5)
     assert [v["stride"] for v in perform.asked] == [5]
     assert window.everyday.recents.views[0].lesson == "sums"
-    window._suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
+    window.suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
     assert window.director.arch == "sm_80"
     window.close()
 
@@ -226,7 +226,7 @@ from pathlib import Path
 from gpuviz.scenes.kernel import KernelLaunch, lesson_of
 arguments = ("f32[256]=rand", "f32[256]=zeros", "i32=1")
 launch = KernelLaunch(Path({str(file)!r}), "pairs", "pairs", (4, 1, 1), (64, 1, 1), arguments)
-window._open_any(lesson_of(launch))
+window.course.open_any(lesson_of(launch))
 wait(lambda: window.director.showing and window.director.showing.sides[0].variant.lesson.launch)
 window.player.set_values({{"block": 2}})
 wait(lambda: not window.director.performer.busy)

@@ -71,7 +71,7 @@ def live(make: Make, perform: FakePerform, measure: FakeMeasure, tmp_path: Path,
     window.sweeps.measure, window.sweeps.folder = measure, tmp_path / "sweeps"
     qtbot.waitUntil(lambda: window.meter.state.device is not None
                     and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
-    window._open_any(ABOUT)
+    window.course.open_any(ABOUT)
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     return window
 
@@ -171,7 +171,7 @@ def test_the_command_says_why_it_is_not_to_be_had(live: Window, make: Make) -> N
     live.actions_["gpu.sweep"].trigger()
     assert not live.sweeps.busy
     bare = make()
-    bare._open_any(ABOUT)
+    bare.course.open_any(ABOUT)
     assert tip(bare) == "No GPU: no GPU has been asked."
 
 

@@ -435,7 +435,7 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
 
 def test_damaged_settings_are_ignored(make: Callable[[], Window]) -> None:
     first = make()
-    kept = first._remembered
+    kept = first.remembered
     first.close()
     damaged = (("theme", "purple"), ("scale", "x"), ("lesson", "gone"), ("arch", "sm_1"),
                ("values/pairs", '{"stride": 900, "element": 3, "guard": "yes"}'))  # fmt: skip
@@ -530,7 +530,7 @@ def test_a_language_is_chosen_for_the_next_start(window: Window) -> None:
     assert window.actions_["language.en"].isChecked()
     window.actions_["language.es"].trigger()
     assert "starts again" in window.message.text.toPlainText()
-    assert window._remembered.text("language", "") == "es"
+    assert window.remembered.text("language", "") == "es"
     assert not window.actions_["language.es"].isChecked()
 
 

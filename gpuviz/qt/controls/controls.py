@@ -9,6 +9,8 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDialog,
+    QDialogButtonBox,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.qt.look.icons import paint_icon
 from gpuviz.qt.look.theme import Theme
+from gpuviz.words import tr
 
 
 def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
@@ -64,6 +67,17 @@ def button(text: str, name: str, role: str = "", tip: str = "") -> QPushButton:
     made.setProperty("role", role)
     made.setAccessibleName(name)
     made.setToolTip(tip)
+    return made
+
+
+def answers(dialog: QDialog, ok: str) -> QDialogButtonBox:
+    """The two buttons that end a dialog: the one named, which accepts, and Cancel."""
+    kinds = QDialogButtonBox.StandardButton
+    made = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+    made.button(kinds.Ok).setText(ok)
+    made.button(kinds.Cancel).setText(tr("Cancel"))
+    made.accepted.connect(dialog.accept)
+    made.rejected.connect(dialog.reject)
     return made
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.export.view import View
-from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space, label
+from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
 from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
@@ -42,13 +42,8 @@ class ExportDialog(QDialog):
         self.said, self.problem = label("", "quiet"), label("", "problem")
         for words in (self.said, self.problem):
             words.setWordWrap(True)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok
-                                        | QDialogButtonBox.StandardButton.Cancel)  # fmt: skip
+        self.buttons = answers(self, tr("Save …"))
         self.save = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.save.setText(tr("Save …"))
-        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setText(tr("Cancel"))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         self.form = QFormLayout()
         self.form.setHorizontalSpacing(14)
         self.form.setVerticalSpacing(8)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout,
 
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
-from gpuviz.qt.controls.controls import label, restyle
+from gpuviz.qt.controls.controls import answers, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
 
@@ -42,13 +42,8 @@ class LinkDialog(QDialog):
         self.said = label("")
         self.said.setWordWrap(True)
         self.said.setMinimumHeight(2 * self.said.fontMetrics().lineSpacing())
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(tr("Open"))
-        self.buttons.button(kinds.Cancel).setText(tr("Cancel"))
-        self.buttons.accepted.connect(self.accept)
+        self.buttons = answers(self, tr("Open"))
         self.accepted.connect(lambda: self.opened.emit(self.view))
-        self.buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 20, 16)
         column.setSpacing(10)

@@ -20,7 +20,7 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import FILLS, parse
 from gpuviz.compile import Program
 from gpuviz.errors import InputError
-from gpuviz.qt.controls.controls import Combo, label
+from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
@@ -52,17 +52,13 @@ class KernelDialog(QDialog):
         self.arguments: list[QLineEdit] = []
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok
-                                        | QDialogButtonBox.StandardButton.Cancel)  # fmt: skip
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText(tr("Show"))
+        self.buttons = answers(self, tr("Show"))
         self._lay_out(theme)
         self.entry.currentIndexChanged.connect(self._choose)
         for line in (self.grid, self.block):
             line.editingFinished.connect(self._guess_again)
             line.textChanged.connect(self._check)
         self.shared.valueChanged.connect(self._check)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         self._choose()
 
     def launch(self) -> KernelLaunch:

@@ -93,7 +93,7 @@ class Timeline(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As high as wished, narrow if it must be."""
-        return QSize(100, self.sizeHint().height())
+        return QSize(60, self.sizeHint().height())
 
     def rects(self) -> list[QRectF]:
         """Where each step is drawn."""

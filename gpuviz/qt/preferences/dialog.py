@@ -8,7 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -18,7 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.qt.controls.controls import Combo, Switch, button, keep_arrows, keep_space, label
+from gpuviz.qt.controls.controls import (
+    Combo,
+    Switch,
+    answers,
+    button,
+    keep_arrows,
+    keep_space,
+    label,
+)
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.preferences.preferences import Preferring
@@ -54,10 +61,7 @@ class PreferencesDialog(QDialog):
                           theme)
         self.everything = button(tr("Reset everything to defaults …"),
                                  tr("Reset everything to defaults"))
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(tr("Done"))
-        self.buttons.button(kinds.Cancel).setText(tr("Cancel"))
+        self.buttons = answers(self, tr("Done"))
         self._lay_out()
         self._show()
         self._wire()

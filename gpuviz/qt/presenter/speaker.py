@@ -6,6 +6,7 @@ from PySide6.QtCore import QDateTime, QElapsedTimer, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -25,6 +26,7 @@ from gpuviz.words import tr
 
 SIZE = (1180, 720)
 _TICK_MS = 500
+_FIXED = "\N{NO-BREAK SPACE}"  # where no line ends
 # Keys that stay with a text or a list, and with a button, that has the focus.
 _TEXT = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _BUTTON = (Qt.Key.Key_Space,)
@@ -207,12 +209,19 @@ class Speaker(QWidget):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         names = (("back", tr("Back")), ("forward", tr("Next")), ("black", tr("Black")),
-                 ("leave", tr("End")))
+                 ("leave", tr("End lecture")))
         for act, text in names:
             made = button(text, text)
             made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
             row.addWidget(made)
-        row.addStretch(1)
-        keys = "   ".join(f"{key} {tr(WORDS[key])}" for key in WORDS)
-        row.addWidget(label(keys, "quiet"))
+        row.addWidget(_keys(), 1)
         return row
+
+
+def _keys() -> QLabel:
+    """What the keys do, at the right; two lines where there is no room for one."""
+    told = (f"{key} {tr(WORDS[key])}".replace(" ", _FIXED) for key in WORDS)
+    made = label("   ".join(told), "quiet")
+    made.setWordWrap(True)
+    made.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return made

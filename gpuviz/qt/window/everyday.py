@@ -5,8 +5,8 @@ diagnostics. Binds these commands of the window.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QHBoxLayout, QMenu
@@ -27,17 +27,16 @@ from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.running.worker import failure_of
+from gpuviz.qt.window.host import Host
+from gpuviz.qt.window.lasting import remember, start_over
 from gpuviz.qt.window.remembered import Remembered
 from gpuviz.words import tr
-
-if TYPE_CHECKING:
-    from gpuviz.qt.window.window import Window
 
 
 class Everyday(QObject):
     """Made when the window is; `begin` when its first lesson is about to be shown."""
 
-    def __init__(self, window: Window, remembered: Remembered, state: Path | None) -> None:
+    def __init__(self, window: Host, remembered: Remembered, state: Path | None) -> None:
         super().__init__(window)
         self._window, self._state = window, state
         self.session = Session(state)
@@ -66,7 +65,7 @@ class Everyday(QObject):
         if first is not None:
             self._show(first)
         elif left is not None and not left.hopeful:
-            self._window.show_first_lesson()
+            self._window.course.open_first()
         if lost is not None and not restored:
             self.recents.keep(lost)
         if left is not None:
@@ -113,7 +112,7 @@ class Everyday(QObject):
             return
         window = self._window
         keeping = self.keeping = Keeping(self.session, window.viewing, window.player,
-                                         window._remember, window)
+                                         partial(remember, window), window)
         for splitter in window.panes.splitters.values():
             keeping.follow(splitter)
         window.theme.changed.connect(keeping.touch)
@@ -157,7 +156,7 @@ class Everyday(QObject):
 
     def _prefer(self) -> None:
         window = self._window
-        self.preferences = PreferencesDialog(self.preferring, window.start_over, window.theme,
+        self.preferences = PreferencesDialog(self.preferring, self._start_over, window.theme,
                                              window)
         self.preferences.open()
 
@@ -166,3 +165,7 @@ class Everyday(QObject):
         helping.copy(report(window.viewing.record(), window.meter.state, window.theme, window,
                             self._state))
         window.status.say(tr("The diagnostics are on the clipboard."))
+
+    def _start_over(self) -> None:
+        self.preferring.motion.reduce(False)
+        start_over(self._window)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.draw.ease import passed
 from gpuviz.draw.figures import Figure, figures, line_height, lines
 from gpuviz.draw.heading import label, steady_heading
 from gpuviz.draw.layout import Rect, around, centers, first_fitting
@@ -194,7 +195,7 @@ def _board(stage: Stage, reading: Reading, area: Rect, k: int, served: float) ->
     """The requests so far, and what all loads fetch either way."""
     palette, load = stage.palette, reading.loads[k]
     first, rest = area.above(line_height(stage))
-    so_far = sum(one.count for one in reading.loads[:k]) + int(served * load.count + 1e-6)
+    so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
     used = f"{100 * load.used / load.moved:.3g}"
     pieces: tuple[Figure, ...] = (
         (tr("request {n} of {all}", n=k + 1, all=len(reading.loads)), palette.ink, False),

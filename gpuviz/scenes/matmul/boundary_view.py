@@ -64,7 +64,8 @@ def _track(stage: Stage, area: Rect, scene: Scene) -> tuple[Mark, ...]:
     now = scene.moment.track
     if scene.moment.part in ("store", "result"):
         now += 4 * (wanted - made)
-    return track(stage, area, phase_parts(stage, wanted, made), now)
+    told = wanted if stage.asks else made  # which are left out answers a question
+    return track(stage, area, phase_parts(stage, wanted, told), now)
 
 
 def dropped(about: Multiplication, operand: Operand) -> I64:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.draw.ease import passed
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.request.requests import Request
 from gpuviz.words import tr
@@ -42,7 +43,7 @@ class Act:
 
     def delivered(self, t: float) -> int:
         """Transactions that have been delivered."""
-        return int(self.served_at(t) + 1e-6)
+        return passed(self.served_at(t))
 
 
 def acts_of(requests: tuple[Request, ...], pace: Pace, start: float = 0.0) -> tuple[Act, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuviz.draw.ease import passed
 from gpuviz.draw.figures import pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, elide, first_fitting
@@ -64,7 +65,7 @@ def _counters(stage: Stage, area: Rect, request: BankRequest, served: float, tim
               ) -> tuple[Mark, ...]:  # fmt: skip
     """Wavefronts so far, and how few there could be; from the model."""
     palette, size = stage.palette, stage.text(16)
-    done = int(served + 1e-6)
+    done = passed(served)
     whole = tr("{done} of {all}", done=done, all=wavefronts(request.count))
     color = palette.good if request.count <= request.ideal else palette.accent
     y, x = area.center[1], area.x

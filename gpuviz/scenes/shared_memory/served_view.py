@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.color import Float
-from gpuviz.draw.ease import smooth
+from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, centers
@@ -58,7 +58,7 @@ def _head(stage: Stage, area: Rect, space: str, load: Served, turns: float) -> l
     palette, size, y = stage.palette, stage.text(14), area.y + stage.text(14) * 0.6
     name = {"constant": tr("constant memory"), "shared": tr("shared memory"),
             "global": tr("global memory")}[space]  # fmt: skip
-    done = tr("{done} of {all}", done=int(turns + 1e-6), all=load.counted)
+    done = tr("{done} of {all}", done=passed(turns), all=load.counted)
     if stage.asks:
         return [label(area.x, y, name, palette.ink, size, bold=True)]
     x = area.x + text_width(tr("constant memory"), size, True) + size

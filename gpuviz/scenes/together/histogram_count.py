@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arch import Architecture
+from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
 from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
@@ -79,7 +80,7 @@ class Counting:
 
     def partly(self, served: float) -> I32:
         """The counters while the first request is served: so many of its turns are over."""
-        done = self.active[0] & (self.turn < int(served + 1e-6))
+        done = self.active[0] & (self.turn < passed(served))
         return np.bincount(self.cell[0, done], minlength=self.after.shape[1]).astype(np.int32)
 
 

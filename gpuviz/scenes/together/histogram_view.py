@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gpuviz.draw import table
 from gpuviz.draw.bands import bands, partly
-from gpuviz.draw.ease import smooth
+from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import Figure, figures
 from gpuviz.draw.heading import at, label
 from gpuviz.draw.layout import Rect, grid
@@ -102,7 +102,7 @@ def _counts(counting: Counting, now: Moment) -> I32:
     """The counters of the block."""
     if now.requests <= 1:
         return counting.partly(now.served)
-    return np.asarray(counting.after[min(int(now.requests + 1e-6), len(counting.cell))])
+    return np.asarray(counting.after[min(passed(now.requests), len(counting.cell))])
 
 
 def _target(view: View, counting: Counting, request: int) -> F32:
@@ -237,7 +237,7 @@ def cost_in_words(counting: Counting, cost: int) -> str:
 def now_figures(stage: Stage, area: Rect, counting: Counting, now: Moment) -> tuple[Mark, ...]:
     """What has been counted so far, and what that cost."""
     palette = stage.palette
-    over = int(now.requests + 1e-6)
+    over = passed(now.requests)
     cost, ideal = int(counting.cost[:over].sum()), int(counting.ideal[:over].sum())
     values = int(_counts(counting, now).sum())
     pieces: tuple[Figure, ...] = (

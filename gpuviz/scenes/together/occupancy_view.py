@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.draw.ease import passed
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Texts, Tip
@@ -43,7 +44,7 @@ def _row(stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: flo
     words, bar = row.above(size * 1.3)
     bar = Rect(bar.x, bar.y, end - bar.x, min(bar.height, size * 5.5))
     marks = _words(stage, Rect(words.x, words.y, end - words.x, words.height), fit, one,
-                   int(arrived + 1e-6), tried)  # fmt: skip
+                   passed(arrived), tried)  # fmt: skip
     base = stage.palette.cell if one.room is not None else stage.palette.panel
     marks.append(Boxes(bar.array(), base, stroke=stage.palette.border, radius=3))
     if one.room is None:
@@ -131,7 +132,7 @@ def _filled(stage: Stage, bar: Rect, one: Slots, fit: Fit, arrived: float) -> li
     palette, size = stage.palette, stage.text(13)
     spans = _spans(bar, one, fit.found.blocks)
     number = np.arange(len(spans))
-    there, now = number < int(arrived + 1e-6), number == int(arrived + 1e-6)
+    there, now = number < passed(arrived), number == passed(arrived)
     color = palette.soft(palette.accent, 0.35)
     tip = _tip(one)
     marks: list[Mark] = [

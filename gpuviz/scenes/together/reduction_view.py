@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.draw import table
 from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.color import Float
-from gpuviz.draw.ease import smooth
+from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import Figure, figures
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, grid
@@ -224,7 +224,7 @@ def _bar(stage: Stage, chart: Chart, number: int, one: Round, progress: float
 
 def now_figures(stage: Stage, area: Rect, rounds: Rounds, done: float) -> tuple[Mark, ...]:
     """What has happened so far, in numbers that tick."""
-    palette, over = stage.palette, min(int(done + 1e-6), len(rounds.rounds))
+    palette, over = stage.palette, min(passed(done), len(rounds.rounds))
     some = rounds.rounds[:over]
     adds = sum(r.lanes for r in some if r.kind == "add")
     issued = sum(r.issued for r in some if r.kind == "add")

@@ -1,0 +1,125 @@
+"""The commands that change slides of the lecture that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.plain import TIME
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.lecture.answering import same_run, told
+from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.lecture.pane import LecturePane
+from gpuviz.qt.lecture.slide_dialog import SlideDialog
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.director import Director
+from gpuviz.qt.window.viewing import Viewing
+from gpuviz.words import tr
+
+_NEEDS_SLIDE = ("lecture.update", "lecture.edit", "lecture.duplicate", "lecture.up", "lecture.down",
+                "lecture.remove")  # fmt: skip
+
+
+class Editing(QObject):
+    """Acts on the slide chosen in the pane.
+
+    Signals
+    -------
+    added : the number of a slide that was made of the view shown
+    """
+
+    added = Signal(int)
+
+    def __init__(self, document: Document, pane: LecturePane, viewing: Viewing,
+                 director: Director, theme: Theme, actions: Actions, window: QWidget) -> None:
+        super().__init__(window)
+        self._document, self._pane, self._viewing = document, pane, viewing
+        self._director, self._theme, self._actions = director, theme, actions
+        self._window = window
+        self.dialog: SlideDialog | None = None
+        doing: dict[str, Callable[[], object]] = {
+            "lecture.add": self._add, "lecture.words": self._add_words,
+            "lecture.update": self._update, "lecture.edit": self.edit,
+            "lecture.duplicate": self._duplicate, "lecture.up": lambda: self._move(-1),
+            "lecture.down": lambda: self._move(1), "lecture.remove": self._remove,
+            "lecture.undo": document.undo, "lecture.redo": document.redo,
+        }  # fmt: skip
+        for id, do in doing.items():
+            actions.bind(id, do)
+        pane.list.itemDoubleClicked.connect(lambda item: self.edit())
+        document.changed.connect(self._offer)
+        self._offer()
+
+    def edit(self) -> None:
+        """Ask for what a slide has besides its view."""
+        lecture, at = self._document.lecture, self._pane.slide
+        if lecture is None or not 0 <= at < len(lecture.slides):
+            return
+        self.dialog = dialog = SlideDialog(lecture.slides[at], self._counts(),
+                                           self._viewing.record().time, self._theme, self._window,
+                                           self._told_of(lecture.slides[at]))
+        dialog.accepted.connect(lambda: self._change(lambda slide: dialog.slide()))
+        dialog.open()
+
+    def _told_of(self, slide: Slide) -> Callable[[Question], str]:
+        """How the answer to a question about a slide is found: its view has to be shown."""
+        showing = self._director.showing
+        if showing is None or not same_run(slide.view, self._viewing.record()):
+            return lambda question: ""
+        return partial(told, showing=showing)
+
+    def _add(self) -> None:
+        """The view that is shown, as it is at this moment, behind the slide chosen."""
+        view = self._viewing.record()
+        stops = (round(view.time, 2),) if view.time > 0 else ()
+        self._document.add(Slide(view=view, stops=stops), self._pane.slide + 1)
+        self.added.emit(self._pane.slide)
+
+    def _add_words(self) -> None:
+        slide = Slide(tr("New slide"), words=tr("Words"))
+        self._document.add(slide, self._pane.slide + 1)
+        self.edit()
+
+    def _update(self) -> None:
+        view = self._viewing.record()
+        self._change(lambda slide: replace(slide, view=view, problems=()))
+
+    def _duplicate(self) -> None:
+        at = self._pane.slide
+        self._document.change(lambda lecture: lecture.insert(at + 1, lecture.slides[at]), at + 1)
+
+    def _move(self, way: int) -> None:
+        at, lecture = self._pane.slide, self._document.lecture
+        if lecture is not None and 0 <= at + way < len(lecture.slides):
+            self._document.change(lambda lecture: lecture.move(at, at + way), at + way)
+
+    def _remove(self) -> None:
+        at = self._pane.slide
+        self._document.change(lambda lecture: lecture.remove(at), at)
+
+    def _change(self, how: Callable[[Slide], Slide]) -> None:
+        at = self._pane.slide
+        if at >= 0:
+            self._document.change(lambda lecture: lecture.change(at, how))
+
+    def _counts(self) -> list[str]:
+        """The counts that the view shown has, and that can be asked for."""
+        showing = self._director.showing
+        if showing is None:
+            return []
+        found = (key for run in showing.runs.values() for key, n in run.counts.totals.items()
+                 if n and not key.endswith(("_ideal", "_bytes")) and key != TIME)
+        return [key for key in dict.fromkeys(found) if not key.startswith("l2_")]
+
+    def _offer(self) -> None:
+        """Commands that have nothing to act on cannot be given."""
+        lecture = self._document.lecture
+        self._actions["lecture.undo"].setEnabled(self._document.undoes)
+        self._actions["lecture.redo"].setEnabled(self._document.redoes)
+        for id in _NEEDS_SLIDE:
+            self._actions[id].setEnabled(lecture is not None and bool(lecture.slides))

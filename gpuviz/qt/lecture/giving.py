@@ -1,0 +1,71 @@
+"""From the window to the lecture being given, and back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.errors import Error
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.presenter.presentation import Presentation
+from gpuviz.qt.running.director import Director
+from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.worker import Perform, failure_of
+from gpuviz.qt.window.viewing import Viewing
+
+
+class Giving(QObject):
+    """One presentation at a time; the window's own GPU work rests meanwhile.
+
+    Signals
+    -------
+    failed : `Failure`: there is nothing to show
+    came_back : it is over, on the slide of this number
+    """
+
+    failed = Signal(object)
+    came_back = Signal(int)
+
+    def __init__(self, document: Document, viewing: Viewing, director: Director, meter: Meter,
+                 perform: Perform, window: QWidget) -> None:
+        super().__init__(window)
+        self._document, self._viewing = document, viewing
+        self._director, self._meter, self._perform = director, meter, perform
+        self._window = window
+        self.presentation: Presentation | None = None
+
+    def start(self, slide: int = 0) -> None:
+        """Give the lecture that is open from a slide on, or else the view shown, step by step."""
+        lecture = self._document.lecture
+        if lecture is not None and lecture.slides:
+            self._begin(lecture, slide)
+            return
+        whole = Slide(view=self._viewing.record(), steps=True)
+        self._begin(Lecture(whole.name, (whole,)), 0)
+
+    def close(self) -> None:
+        """End it."""
+        if self.presentation is not None:
+            self.presentation.close()
+
+    def _begin(self, lecture: Lecture, slide: int) -> None:
+        self._meter.stop()
+        known = {}
+        if self._director.showing is not None and lecture is not self._document.lecture:
+            known = {0: self._director.showing}
+        try:
+            made = Presentation(lecture, self._perform, self._meter.sources, self, known)
+        except Error as error:
+            self.failed.emit(failure_of(error))
+            return
+        self.presentation = made
+        made.ended.connect(self._come_back)
+        made.start(slide)
+
+    def _come_back(self, slide: int) -> None:
+        made, self.presentation = self.presentation, None
+        if made is not None:
+            made.deleteLater()
+        self._window.activateWindow()
+        self.came_back.emit(slide)

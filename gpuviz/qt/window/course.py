@@ -1,0 +1,70 @@
+"""The lessons there are, and which of them is shown, each as it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.qt.playing.player import Player
+from gpuviz.qt.running.comparison import Comparison
+from gpuviz.qt.window.remembered import Remembered
+from gpuviz.scenes.base import Lesson
+
+
+class Course(QObject):
+    """Opens lessons in player (side A) and comparison (side B), and keeps their values.
+
+    Signals
+    -------
+    added : a lesson made of a user's own kernel, which is among the others from now on
+    """
+
+    added = Signal(object)
+
+    def __init__(self, lessons: Sequence[Lesson], player: Player, comparison: Comparison,
+                 remembered: Remembered) -> None:
+        super().__init__(player)
+        self.lessons = tuple(lessons)
+        self._player, self._comparison = player, comparison
+        self._remembered = remembered
+
+    def open(self, lesson: Lesson) -> None:
+        """Show a lesson, unless it is shown already."""
+        if lesson is not self._player.lesson:
+            self.keep_values()
+            self.show(lesson)
+
+    def open_any(self, lesson: Lesson) -> None:
+        """Show a lesson that may be new here: a user's kernel becomes one like the others."""
+        known = next((one for one in self.lessons if one.id == lesson.id), None)
+        if known is None:
+            self.lessons += (lesson,)
+            self.added.emit(lesson)
+        self.open(known or lesson)
+
+    def open_neighbour(self, way: int) -> None:
+        """The lesson so many behind the one shown, if there is one."""
+        index = self.lessons.index(self._player.lesson) + way
+        if 0 <= index < len(self.lessons):
+            self.open(self.lessons[index])
+
+    def open_first(self) -> None:
+        """The first lesson alone as it is at first, whatever was remembered of it."""
+        lesson = self.lessons[0]
+        self.open(lesson)
+        self._player.set_values(lesson.defaults())
+        self._comparison.switch(False, lesson.defaults())
+
+    def show(self, lesson: Lesson) -> None:
+        """Show a lesson, both sides as they were left."""
+        values = self._remembered.values(lesson)
+        beside = self._remembered.values(lesson, "compared")
+        self._comparison.open(lesson, beside, lesson.defaults() | values)
+        self._player.open(lesson, values)
+
+    def keep_values(self) -> None:
+        """Keep the values of the lesson shown."""
+        lesson = self._player.lesson
+        self._remembered.keep_values(lesson, self._player.values)
+        self._remembered.keep_values(lesson, self._comparison.values, "compared")

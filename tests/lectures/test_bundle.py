@@ -1,0 +1,221 @@
+"""Bundles: everything a lecture needs in one file, played where there is nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuviz.cli import main
+from gpuviz.compile import carried, nvrtc
+from gpuviz.errors import Cancelled, FormatError, InputError
+from gpuviz.export.performed import view_of
+from gpuviz.lectures import bundle
+from gpuviz.lectures.answer import answer
+from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.packing import pack
+from gpuviz.lectures.reading import read
+from gpuviz.runners import recorded
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
+from gpuviz.runners.recording import Entry, key_of
+from gpuviz.scenes.base import Plan
+
+SOURCE = """#include "scale.h"
+extern "C" __global__ void scaled(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = SCALE * x[2 * i];
+}
+"""
+TEXT = """gpuviz-lecture = 1
+title = "Mine"
+
+[[slide]]
+notes = "Say this."
+[slide.kernel]
+file = "kernels/mine.cu"
+entry = "scaled"
+grid = "4"
+block = "64"
+arguments = "f32[512]=@values.npy f32[256]=zeros i32=256"
+[slide.question]
+ask = "How many sectors?"
+choices = [4, 8]
+count = "global_load_sectors"
+
+[[slide]]
+lesson = "banks"
+values = { stride = 8 }
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_carried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test knows only the recordings and programs that ship, or that it brings."""
+    monkeypatch.setattr(recorded, "_opened", [])
+    monkeypatch.setattr(carried, "_carried", {})
+    recorded.known.cache_clear()
+    yield
+    recorded.known.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "mine"
+    (made / "kernels").mkdir(parents=True)
+    (made / "kernels" / "mine.cu").write_text(SOURCE)
+    (made / "kernels" / "scale.h").write_text("#define SCALE 2.0f\n")
+    np.save(made / "values.npy", np.arange(512, dtype=np.float32))
+    (made / "mine.gpuviz-lecture").write_text(TEXT)
+    return made
+
+
+@pytest.fixture
+def lecture(folder: Path) -> Lecture:
+    made = read(folder / "mine.gpuviz-lecture")
+    assert not made.all_problems
+    return made
+
+
+def measured(plan: Plan) -> Entry | None:
+    """What a GPU would have counted of the user's kernel."""
+    if not Path(plan.kernel).is_absolute():
+        return None
+    facts = DeviceFacts(0, "NVIDIA Mine", "9.0", "1", "13.0", 1, 1, 1)
+    found = Measurement("recorded", "2026-01-02", facts, {
+        "global_load_sectors": Reading(64.0), "global_load_requests": Reading(8.0)})
+    return Entry("kernel", "kernel", {}, key_of(plan), found)
+
+
+def test_it_plays_without_its_files_a_compiler_and_a_gpu(
+    lecture: Lecture, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "all.gpuviz-lecture"
+    shares: list[float] = []
+    pack(lecture, path, measured, shares.append)
+    assert shares[-1] == 1.0 and shares == sorted(shares)
+    shutil.rmtree(folder)
+    monkeypatch.setattr(nvrtc, "libraries", lambda: ())
+    again = read(bundle.unpacked(path))
+    assert not again.all_problems and again.title == "Mine"
+    first = again.slides[0]
+    assert first.view is not None and first.question is not None and first.notes == "Say this."
+    view = view_of(first.view)
+    (run,) = view.runs.values()
+    assert np.array_equal(run.outputs["y"], 2 * np.arange(0, 512, 2, dtype=np.float32))
+    found = answer(first.question, view.runs, {
+        key: one.measurement for key, one in view.runs.items() if one.measurement is not None})
+    assert (found.value, found.measured) == (8, 8)
+    assert found.origin is not None and found.origin.device.name == "NVIDIA Mine"
+    second = again.slides[1]
+    assert second.view is not None and view_of(second.view).story.steps
+
+
+def test_the_same_bundle_at_every_run(lecture: Lecture, tmp_path: Path) -> None:
+    for name in "ab":
+        pack(lecture, tmp_path / name, measured)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_bundle_is_opened_again_and_again(lecture: Lecture, tmp_path: Path) -> None:
+    pack(lecture, tmp_path / "a.gpuviz-lecture")
+    first = bundle.unpacked(tmp_path / "a.gpuviz-lecture")
+    assert first == bundle.unpacked(tmp_path / "a.gpuviz-lecture") and first.is_file()
+    pack(read(first), tmp_path / "b.gpuviz-lecture")
+    assert len(read(bundle.unpacked(tmp_path / "b.gpuviz-lecture")).slides) == 2
+
+
+def test_two_kernels_of_one_name_stay_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
+    other = folder / "other"
+    shutil.copytree(folder / "kernels", other)
+    (other / "scale.h").write_text("#define SCALE 3.0f\n")
+    (other / "mine.cu").write_text(SOURCE + "// another one\n")
+    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("kernels/", "other/")
+    (folder / "two.gpuviz-lecture").write_text(text)
+    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
+    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
+    scales = [view_of(s.view).runs["kernel"].outputs["y"][1] for s in again.slides
+              if s.view is not None and s.view.launch]
+    assert scales == [4.0, 6.0]
+
+
+def test_stopping_writes_nothing(lecture: Lecture, tmp_path: Path) -> None:
+    with pytest.raises(Cancelled, match="not written"):
+        pack(lecture, tmp_path / "a", cancel=lambda: True)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_header_that_lies_elsewhere_is_named(lecture: Lecture, folder: Path, tmp_path: Path
+                                               ) -> None:
+    (folder / "kernels" / "scale.h").unlink()
+    (folder / "scale.h").write_text("#define SCALE 1.0f\n")
+    (folder / "kernels" / "mine.cu").write_text(SOURCE.replace("scale.h", "../scale.h"))
+    with pytest.raises(InputError, match=r"scale\.h, which does not lie beside it"):
+        pack(lecture, tmp_path / "a")
+
+
+@pytest.mark.parametrize("missing", ["kernels/mine.cu", "values.npy"])
+def test_a_file_that_is_gone_is_named(missing: str, lecture: Lecture, folder: Path, tmp_path: Path
+                                      ) -> None:
+    (folder / missing).unlink()
+    with pytest.raises(InputError, match=Path(missing).name):
+        pack(lecture, tmp_path / "a")
+
+
+def made(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(("files", "said"), [
+    ({}, "no lecture"),
+    ({"other.txt": b""}, "no lecture"),
+    ({bundle.TEXT: b"", "../evil.py": b""}, "evil"),
+    ({bundle.TEXT: b"", "kernels/../../evil.py": b""}, "evil"),
+    ({bundle.TEXT: b"", "/evil.py": b""}, "evil"),
+    ({bundle.TEXT: b"", "kernels/C:evil.py": b""}, "evil"),
+    ({bundle.TEXT: b"", "kernels\\..\\..\\evil.py": b""}, "evil"),
+    ({bundle.TEXT: b"", "script.sh": b""}, "script.sh"),
+    ({bundle.TEXT: b"", "programs/0.json": b"{"}, "damaged"),
+    ({bundle.TEXT: b"", "programs/0.json": b'{"kernel": 1}'}, "damaged"),
+    ({bundle.TEXT: b"", "recordings/0.gpurec": b"PK"}, "damaged"),
+])
+def test_what_no_lecture_holds_is_refused(files: dict[str, bytes], said: str, tmp_path: Path
+                                          ) -> None:
+    with pytest.raises(FormatError, match=said):
+        bundle.unpacked(made(tmp_path / "a.gpuviz-lecture", files))
+    assert not list(tmp_path.parent.rglob("evil.py"))
+
+
+def test_a_bundle_cut_short(lecture: Lecture, tmp_path: Path) -> None:
+    pack(lecture, tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    for share in (0.2, 0.9):
+        (tmp_path / "cut").write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(FormatError, match="damaged"):
+            bundle.unpacked(tmp_path / "cut")
+
+
+def test_a_bundle_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "_LARGEST", 100)
+    with pytest.raises(FormatError, match="more than"):
+        bundle.unpacked(made(tmp_path / "a", {bundle.TEXT: b"x" * 200}))
+
+
+def test_names_of_those_that_ship() -> None:
+    assert bundle.find("coalescing-and-banks") in bundle.shipped()
+    with pytest.raises(InputError, match="coalescing-and-banks"):
+        bundle.find("nothing-like-it")
+
+
+def test_the_command_line_packs_and_opens(folder: Path, tmp_path: Path,
+                                          capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "all.gpuviz-lecture"
+    assert main(["present", str(folder / "mine.gpuviz-lecture"), "--pack", str(out)]) == 0
+    assert main(["present", str(out), "--check"]) == 0
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,227 @@
+"""The lectures that ship: they can be given, and what they say is what is counted and recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QRectF
+
+from gpuviz import resources
+from gpuviz.cli.record import of_lecture
+from gpuviz.compile import nvrtc
+from gpuviz.draw.palette import THEMES
+from gpuviz.draw.stage import Stage
+from gpuviz.export.performed import view_of
+from gpuviz.export.view import View
+from gpuviz.lectures.answer import Answer, answer, figures
+from gpuviz.lectures.cues import cues
+from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
+from gpuviz.lectures.picture import Shown, frame
+from gpuviz.lectures.reading import read
+from gpuviz.lectures.writing import text_of
+from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recorded import shipped
+from gpuviz.scenes import perform
+from gpuviz.scenes.base import Plan
+from tests.scenes.pictures import text_rects
+
+FILES = sorted(resources.path("lectures").glob("*" + SUFFIX))
+NAMES = ["coalescing-and-banks", "tiled-matmul"]
+MOST_LINES = 6  # of words on one slide
+SIZES = ((1024, 768), (1920, 1080))
+_MINUTES = re.compile(r"^\[([\d.]+) min\] ")
+# Numbers that the notes and words quote, by the slide that shows them, as the picture has them.
+QUOTED = {
+    "Stride 32, and what it costs": {"copy": (5.79, 22.6)},
+    "Transpose: the proof": {"naive": (20.4,), "shared": (8.83,), "padded": (5.04,),
+                             "swizzled": (5.01,)},
+    "The proof": {"naive": (24.5,), "tiled 8": (10.1,), "tiled 16": (8.64,)},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Performed:
+    """A slide as it will be given: its view, what is recorded of its runs, and the answer."""
+
+    number: int
+    slide: Slide
+    view: View
+    measured: dict[str, Measurement]
+    answer: Answer | None
+
+    @property
+    def shown(self) -> Shown:
+        made = figures(self.slide.numbers, self.view.runs, self.measured)
+        return Shown(self.slide, self.view.story, self.answer, made)
+
+
+@pytest.fixture(scope="module", params=FILES, ids=[file.stem for file in FILES])
+def path(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+@pytest.fixture(scope="module")
+def lecture(path: Path) -> Lecture:
+    return read(path)
+
+
+@pytest.fixture(scope="module")
+def performed(lecture: Lecture) -> Iterator[list[Performed]]:
+    """Every slide with a lesson, performed once."""
+    if not nvrtc.libraries():
+        pytest.skip("NVRTC is not installed")
+    with pytest.MonkeyPatch.context() as patch:  # tests of lessons take the recordings away
+        patch.setattr(perform, "recorded_measurement", recorded)
+        yield [perform_slide(n, slide) for n, slide in enumerate(lecture.slides, 1) if slide.view]
+
+
+def recorded(plan: Plan) -> Measurement | None:
+    return shipped().find(plan).measurement
+
+
+def perform_slide(number: int, slide: Slide) -> Performed:
+    assert slide.view is not None
+    view = view_of(slide.view)
+    measured = {key: run.measurement for key, run in view.runs.items() if run.measurement}
+    found = answer(slide.question, view.runs, measured) if slide.question else None
+    return Performed(number, slide, view, measured, found)
+
+
+def minutes_of(slide: Slide) -> float:
+    found = _MINUTES.match(slide.notes)
+    assert found, f"the notes of {slide.name!r} begin with no [n min]"
+    return float(found[1])
+
+
+def test_two_are_shipped() -> None:
+    assert [file.stem for file in FILES] == NAMES
+
+
+def test_there_are_no_problems(lecture: Lecture, path: Path) -> None:
+    assert lecture.all_problems == ()
+    assert lecture.title and lecture.language == "en"
+    assert all(slide.playable and slide.title for slide in lecture.slides)
+    assert text_of(lecture, path.parent) == path.read_text(encoding="utf-8")
+
+
+def test_they_take_as_long_as_they_say(lecture: Lecture) -> None:
+    each = [minutes_of(slide) for slide in lecture.slides]
+    assert all(0 < minutes <= 4 for minutes in each)
+    assert abs(sum(each) - lecture.minutes) <= 0.2 * lecture.minutes
+
+
+def test_the_speaker_has_something_to_say_on_every_slide(lecture: Lecture) -> None:
+    for slide in lecture.slides:
+        said = _MINUTES.sub("", slide.notes)
+        assert len(said) > 100, slide.name
+        if slide.question is not None:  # of every wrong guess what one thinks who makes it
+            assert sum(str(guess) in said for guess in slide.question.choices) >= 3, slide.name
+
+
+def test_it_begins_and_ends_with_words(lecture: Lecture) -> None:
+    first, last = lecture.slides[0], lecture.slides[-1]
+    assert first.words and first.title == lecture.title
+    assert last.title == "What to remember" and "Exercise:" in last.words
+    assert [line[:2] for line in last.words.split("\n")[:3]] == ["1.", "2.", "3."]
+    for slide in lecture.slides:
+        assert len(slide.words.split("\n")) <= MOST_LINES, slide.name
+
+
+def test_no_slide_repeats_another(lecture: Lecture) -> None:
+    shown = [(str(slide.view), slide.stops, slide.words) for slide in lecture.slides]
+    assert len(set(shown)) == len(shown)
+    assert len({slide.name for slide in lecture.slides}) == len(shown)
+    asked = [slide.question.ask for slide in lecture.slides if slide.question]
+    assert len(set(asked)) == len(asked)
+
+
+def test_there_are_questions_with_wrong_choices(lecture: Lecture) -> None:
+    questions = [slide.question for slide in lecture.slides if slide.question]
+    assert 4 <= len(questions) <= 8
+    places = set()
+    for question in questions:
+        numbers = [float(guess) for guess in question.choices]
+        assert 3 <= len(numbers) <= 5 and numbers == sorted(set(numbers)), question.ask
+        places.add(question.choices)
+    assert len(places) > len(questions) / 2
+
+
+def test_every_answer_is_among_the_choices_and_as_recorded(performed: list[Performed]) -> None:
+    rights = set()
+    for one in performed:
+        if one.answer is not None:
+            rights.add(one.answer.right)
+            assert one.measured, one.slide.name
+            wants_bytes = one.slide.question is not None and "bytes" in one.slide.question.count
+            if not wants_bytes:  # no GPU counts the bytes that lanes ask for
+                assert one.answer.measured == pytest.approx(one.answer.value), one.slide.name
+    assert len(rights) > 2  # it is not always the same letter
+
+
+def test_stops_are_within_the_story_and_each_plays_something(performed: list[Performed]) -> None:
+    for one in performed:
+        stops, last = one.slide.stops, one.view.story.duration
+        assert stops and stops[-1] <= last + 0.1, one.slide.name
+        found = cues(one.slide, one.view.story)
+        assert len(found) == len(stops) > 1, one.slide.name
+        assert all(cue.end - cue.start > 0.5 for cue in found[1:]), one.slide.name
+
+
+def test_numbers_below_a_picture_are_recorded(performed: list[Performed]) -> None:
+    for one in performed:
+        found = one.shown.figures
+        assert bool(found) == bool(one.slide.numbers)
+        for figure in found:
+            assert figure.measured is not None, (one.slide.name, figure.label)
+            if figure.predicted is not None:
+                assert figure.measured == figure.predicted, (one.slide.name, figure.label)
+
+
+def test_times_that_are_quoted_are_those_recorded(performed: list[Performed]) -> None:
+    for one in performed:
+        for role, times in QUOTED.get(one.slide.title, {}).items():
+            found = [m.timing.median for key, m in one.measured.items()
+                     if key.endswith(role) and m.timing]
+            assert found == pytest.approx(times, rel=0.005), one.slide.title
+
+
+def test_everything_launched_is_recorded(path: Path) -> None:
+    """`gpuviz record --lecture` of both files made what --all does not hold."""
+    missing = [one.id for one, _, plan, _ in of_lecture(path)
+               if shipped().find(plan).measurement is None]
+    assert missing == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_every_picture_is_legible(performed: list[Performed], lecture: Lecture,
+                                  size: tuple[int, int]) -> None:
+    """At the scale that a presentation begins with: inside the stage, and nothing over another."""
+    at, whole = Stage(*size, THEMES["light"], 1.15), QRectF(0, 0, *size)
+    words = [Shown(slide) for slide in lecture.slides if slide.view is None]
+    for shown in (*words, *(one.shown for one in performed)):
+        for cue in cues(shown.slide, shown.story):
+            placed = text_rects(frame(shown, cue, cue.end, at))
+            where = f"{shown.slide.title} at {cue.end}"
+            for text, rect in placed:
+                assert whole.contains(rect), f"{where}: {text!r} is outside"
+            for (a, one), (b, other) in combinations(placed, 2):
+                assert not one.intersects(other), f"{where}: {a!r} and {b!r} overlap"
+
+
+def test_what_is_asked_is_not_told(performed: list[Performed]) -> None:
+    at = Stage(1920, 1080, THEMES["light"], 1.15)
+    for one in performed:
+        if one.answer is None or one.slide.question is None:
+            continue
+        asking = frame(one.shown, cues(one.slide, one.view.story)[0], one.slide.stops[0], at)
+        told = [text for text, _ in text_rects(asking)]
+        assert one.slide.question.ask in told, one.slide.name
+        told.remove(one.slide.question.ask)
+        hints = [text for text in told if "µs" in text or text in ("model", "recorded")
+                 or re.search(r"\d (of \d+ )?(sector|segment|wavefront)s?\b|conflict", text)]
+        assert hints == [], one.slide.name
