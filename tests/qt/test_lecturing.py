@@ -339,3 +339,30 @@ def test_screen_readers_are_told(opened: Window) -> None:
     pane = opened.lecturing.pane
     for widget in (pane.title, pane.list, pane.notes, *pane.findChildren(QPushButton)):
         assert widget.accessibleName(), widget
+
+
+def test_slides_stay_in_a_narrow_window_when_one_compares(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "two.gpuviz-lecture"
+    path.write_text('gpuviz-lecture = 1\ntitle = "Two"\n[[slide]]\nlesson = "pairs"\n'
+                    '[[slide]]\nlesson = "pairs"\ncompare = { stride = 8 }\n'
+                    '[[slide]]\nlesson = "strides"\n')
+    window.resize(1280, 720)
+    window.lecturing.open(path)
+    key(window, K.Key_8, CONTROL)
+    key(window, K.Key_Down)
+    idle(window, qtbot)
+    assert window.comparison.on and window.lecturing.pane.list.hasFocus()
+    key(window, K.Key_Down)
+    idle(window, qtbot)
+    assert window.player.lesson.id == "strides"
+
+
+def test_an_unfinished_bundle_is_not_said_to_be_under_way(opened: Window, tmp_path: Path,
+                                                          qtbot: QtBot) -> None:
+    opened.lecturing.ask_path = lambda save: tmp_path / "no" / "such" / "folder"
+    opened.actions_["lecture.pack"].trigger()
+    qtbot.waitUntil(lambda: opened.message.isVisible())
+    assert "cannot write" in opened.message.text.toPlainText()
+    assert opened.status.running.text() == "nothing was saved"

@@ -72,7 +72,7 @@ def _tables(actions: Actions) -> Iterator[tuple[str, Rows]]:
             if command.group == group and keys:
                 rows.append((keys, tr(command.text)))
         yield tr(GROUPS[group]), rows
-    yield tr("Within a control"), [(tr(keys), tr(text)) for keys, text in _WITHIN]
+    yield tr("Within a control"), [(tr(row[0]), tr(row[1])) for row in _WITHIN]
 
 
 def _columns(tables: Sequence[tuple[str, Rows]], count: int, parent: QWidget) -> QWidget:

@@ -180,12 +180,16 @@ class Lecturing(QObject):
     def _packed(self, lecture: Lecture, path: Path) -> None:
         self.document.saved(lecture, path, bundled=True)
         then, self._then = self._then, None
-        self.said.emit(tr("saved {file} with all it needs", file=path.name))
+        if any(slide.problems for slide in lecture.slides):
+            self.said.emit(tr("saved {file} without what could not be read", file=path.name))
+        else:
+            self.said.emit(tr("saved {file} with all it needs", file=path.name))
         if then is not None:
             then()
 
     def _not_packed(self, failure: Failure) -> None:
         self._then = None
+        self.said.emit(tr("nothing was saved"))
         self.failed.emit(failure)
 
     def _tell_added(self, number: int) -> None:

@@ -37,6 +37,11 @@ class LeftTabs(QWidget):
         if not lecture:
             self.show_tab(LESSONS)
 
+    @property
+    def at_lecture(self) -> bool:
+        """Whether the slides are in front."""
+        return self.tabs.currentIndex() == LECTURE
+
     def show_tab(self, tab: int) -> None:
         """Show the lessons or the lecture."""
         self.tabs.setCurrentIndex(tab)

@@ -209,8 +209,12 @@ class Window(Host):
         self.choices.mark()
 
     def _make_room(self) -> None:
-        """Two pictures need room: in a narrow window the list of lessons makes it."""
-        self.visible.make_room(self.comparison.on and self.width() < ROOMY)
+        """Two pictures need room: in a narrow window the list of lessons makes it.
+
+        The slides of a lecture stay: they are gone through, and some compare.
+        """
+        tight = self.comparison.on and self.width() < ROOMY
+        self.visible.make_room(tight and not self.panes.left.at_lecture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A wider window may have room for everything."""
