@@ -25,6 +25,7 @@ from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
+from gpuviz.qt.playing.words_dialog import WordsDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.trace import Finding
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
@@ -119,7 +120,7 @@ def test_what_is_painted_is_described(full: Window) -> None:
 
 
 DIALOGS = ("edit.preferences", "file.link", "export.still", "export.film", "export.page",
-           "lecture.edit", "help.keys", "help.commands")  # fmt: skip
+           "lecture.edit", "help.keys", "help.commands", "view.words")  # fmt: skip
 
 
 @pytest.mark.parametrize("id", DIALOGS)
@@ -391,3 +392,15 @@ def test_line_edits_of_forms_keep_their_keys(full: Window) -> None:
         QTest.keyClick(line, letter)
     assert line.text() == TYPED
     dialog.close()
+
+
+def test_the_picture_is_told_in_words(window: Window) -> None:
+    window.player.seek(1.5)
+    dialog = opened(window, "view.words", WordsDialog)
+    assert isinstance(dialog, WordsDialog) and dialog.text.hasFocus()
+    said = dialog.text.toPlainText().splitlines()
+    assert said[:2] == ["One warp reads every word 2", "What lies between is fetched for nothing."]
+    assert said[2].startswith("step 2 of 5: sector 1. ")
+    assert "lane 31 reads word 62" in said
+    QTest.keyClick(dialog.text, K.Key_Escape)
+    assert not dialog.isVisible()

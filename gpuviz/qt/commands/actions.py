@@ -109,6 +109,7 @@ COMMANDS = (
     Command("show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",),
             checkable=True),
     Command("code.next", later("Next tab: source, PTX, SASS, SMs"), "View", ("Ctrl+T",)),
+    Command("view.words", later("The picture in words"), "View", ("Ctrl+D",)),
     Command("theme.system", later("Theme: follow the system"), "View", checkable=True),
     Command("theme.dark", later("Theme: dark"), "View", checkable=True),
     Command("theme.light", later("Theme: light"), "View", checkable=True),
