@@ -6,7 +6,6 @@ Texts are English; show them through `words.tr` (`tr(entry.text)`), as they are 
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -83,33 +82,6 @@ def entry(name: str) -> Entry:
     if found is None:
         raise InputError(f"the glossary has no word {name!r}; it has: {', '.join(entries())}")
     return found
-
-
-def named_in(text: str) -> tuple[Entry, ...]:
-    """The words that an English text uses, singular or plural, in the text's order.
-
-    Of words that begin alike the longest is meant: "shared memory", not "memory".
-    """
-    return tuple(dict.fromkeys(_by_word()[_singular(m)] for m in _pattern().findall(text)))
-
-
-@cache
-def _by_word() -> Mapping[str, Entry]:
-    return {one.word.lower(): one for one in entries().values()}
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    longest_first = sorted(_by_word(), key=len, reverse=True)
-    either = "|".join(map(re.escape, longest_first))
-    return re.compile(rf"\b(?:{either})(?:e?s)?\b", re.IGNORECASE)
-
-
-def _singular(found: str) -> str:
-    """The word itself of a match of `_pattern`."""
-    lower = found.lower()
-    return next(w for w in (lower, lower.removesuffix("s"), lower.removesuffix("es"))
-                if w in _by_word())  # fmt: skip
 
 
 def page() -> str:

@@ -64,15 +64,6 @@ def test_every_lesson_has_words() -> None:
         assert len(lesson.words) == len(set(lesson.words))
 
 
-def test_words_are_found_in_texts() -> None:
-    def found(text: str) -> list[str]:
-        return [entry.id for entry in glossary.named_in(text)]
-
-    assert found("Wavefronts of 32-byte Sectors") == ["wavefront", "sector"]
-    assert found("two blocks share no shared memory") == ["block", "shared-memory"]
-    assert found("branches, passwords and subwarps") == ["branch"]
-
-
 def test_an_unknown_word_names_the_known_ones() -> None:
     assert glossary.entry("half-warp").word == "half warp"
     with pytest.raises(InputError, match="'sektor'.*sector"):

@@ -87,12 +87,6 @@ def cell_size(area: Rect, rows: int, columns: int, gap: float = 0.0, most: float
     return max(min(wide, high, most), 0.0)
 
 
-def square_grid(area: Rect, rows: int, columns: int, gap: float = 0.0, most: float = 64.0) -> Rect:
-    """The area, from the same top left corner, that a grid of such square cells takes."""
-    side = cell_size(area, rows, columns, gap, most)
-    return Rect(area.x, area.y, columns * (side + gap) - gap, rows * (side + gap) - gap)
-
-
 def centers(rects: F32) -> F32:
     """(N, 2) middles of (N, 4) rectangles: where a centred label is anchored."""
     return np.asarray(rects[:, :2] + rects[:, 2:] / 2, dtype=np.float32)

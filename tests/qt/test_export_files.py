@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtGui import QImage
 
 from gpuviz import trace_file
 from gpuviz.cli import main
@@ -108,13 +107,6 @@ def test_films_show_what_the_story_draws(suffix: str, view: View, tmp_path: Path
         last = np.array(image.convert("RGB")).astype(int)
     most = {".gif": 1.0, ".apng": 0.0}[suffix]  # a GIF has 255 colours
     assert apart(last, film.picture(view.frame(4.4)).astype(int)) <= most
-
-
-def test_the_clipboard_gets_picture_and_drawing(still: View) -> None:
-    data = saving.for_clipboard(still)
-    image = data.imageData()
-    assert isinstance(image, QImage) and (image.width(), image.height()) == SIZE
-    assert bytes(data.data("image/svg+xml").data()).startswith(b"<svg")
 
 
 def test_data(still: View, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
 from gpuviz.qt.look.fonts import font
 from gpuviz.qt.painting import raster
 
@@ -138,11 +137,3 @@ def test_painting_twice_gives_the_same_picture(qtbot: QtBot) -> None:
         Texts(np.array([[5, 45]], np.float32), ("same",), DARK.ink, 14),
     )
     assert (painted(*marks, scale=1.5) == painted(*marks, scale=1.5)).all()
-
-
-def test_png_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    raster.save_png(STAGE.frame(), tmp_path / "out.png", scale=2)
-    image = QImage(str(tmp_path / "out.png"))
-    assert (image.width(), image.height()) == (200, 120)
-    with pytest.raises(InputError, match="cannot write"):
-        raster.save_png(STAGE.frame(), tmp_path / "missing" / "out.png")

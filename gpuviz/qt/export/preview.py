@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpuviz.export.view import View
-from gpuviz.qt.export.saving import image_of
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.painting.raster import to_image
 from gpuviz.words import tr
 
 SIZE = QSize(448, 280)
@@ -30,7 +30,7 @@ class Preview(QWidget):
         """Draw another picture."""
         made, ratio = view.provenance, self.devicePixelRatioF()
         share = min(SIZE.width() / made.width, SIZE.height() / made.height)
-        self.image = image_of(view.frame(made.time, transparent), share * ratio)
+        self.image = to_image(view.frame(made.time, transparent), share * ratio)
         self.image.setDevicePixelRatio(ratio)
         self.setAccessibleDescription(f"{view.story.title}, {made.width} × {made.height}")
         self.update()

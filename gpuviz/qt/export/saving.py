@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QMimeData
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QImage
 
 from gpuviz import trace_file
-from gpuviz.draw.marks import Frame
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import counts, page, svg
 from gpuviz.export.film import whole
@@ -22,7 +21,7 @@ from gpuviz.export.provenance import file_name
 from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.export import film, pdf
 from gpuviz.qt.export.picture_file import png_of
-from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.painting.raster import to_image
 
 MOST_PIXELS = 1 << 28
 
@@ -71,7 +70,7 @@ def name_for(view: View, suffix: str = ".png") -> str:
 def png_file(view: View, options: Options) -> bytes:
     """The picture as a PNG file."""
     check_pixels(view.provenance.width, view.provenance.height, options.pixels)
-    image = image_of(view.frame(view.provenance.time, options.transparent), options.pixels)
+    image = to_image(view.frame(view.provenance.time, options.transparent), options.pixels)
     return png_of(image, view.provenance)
 
 
@@ -80,20 +79,6 @@ def check_pixels(width: int, height: int, pixels: float) -> None:
     if not 0.1 <= pixels <= 8 or width * height * pixels**2 > MOST_PIXELS:
         raise InputError(f"{pixels:g} pixels for each of {width}x{height}: that is too large or "
                          "too small; from 0.1 to 8, and at most 16384x16384 in all")
-
-
-def image_of(frame: Frame, pixels: float = 1.0) -> QImage:
-    """The picture with `pixels` image pixels to a logical pixel, clear where it has no ground."""
-    size = round(frame.width * pixels), round(frame.height * pixels)
-    image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(0)
-    painter = QPainter(image)
-    try:  # a painter left open would bring the process down with its image
-        painter.scale(pixels, pixels)
-        paint(painter, frame)
-    finally:
-        painter.end()
-    return image
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +103,6 @@ def clip(view: View, options: Options | None = None) -> Clip:
     file = png_file(view, options or Options())
     drawing = svg.document(view.still, view.provenance, view.story.title)
     return Clip(QImage.fromData(QByteArray(file)), file, drawing.encode())
-
-
-def for_clipboard(view: View, options: Options | None = None) -> QMimeData:
-    """The picture for the clipboard at once, in the GUI's thread."""
-    return clip(view, options).mime()
 
 
 def save_traces(view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
