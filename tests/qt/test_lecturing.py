@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures.reading import read
@@ -197,6 +197,30 @@ def test_a_question_is_asked_by_the_form(opened: Window, file: Path) -> None:
     assert slide.notes == "Look."
 
 
+def test_the_form_tells_the_answer(opened: Window) -> None:
+    form = dialog(opened)
+    assert form.answer.isHidden()
+    fill(form.ask, "How many?")
+    fill(form.choices, "4, 16, 32")
+    assert "the answer is 1, which is none of the choices" in form.answer.text()
+    assert form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
+    assert form.answer.text() == "The answer is 16 sectors a request: choice B."
+    form.per.setCurrentIndex(1)
+    assert "which is none of the choices" in form.answer.text()
+    QTest.keyClick(form, K.Key_Escape)
+
+
+def test_the_form_tells_no_answer_of_another_view(opened: Window, qtbot: QtBot) -> None:
+    opened.player.set_values({"stride": 1})
+    idle(opened, qtbot)
+    form = dialog(opened)
+    fill(form.ask, "How many?")
+    fill(form.choices, "4, 16, 32")
+    assert form.answer.isHidden()
+    QTest.keyClick(form, K.Key_Escape)
+
+
 def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
     opened.player.seek(3.0)
     form = dialog(opened)
@@ -315,3 +339,30 @@ def test_screen_readers_are_told(opened: Window) -> None:
     pane = opened.lecturing.pane
     for widget in (pane.title, pane.list, pane.notes, *pane.findChildren(QPushButton)):
         assert widget.accessibleName(), widget
+
+
+def test_slides_stay_in_a_narrow_window_when_one_compares(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "two.gpuviz-lecture"
+    path.write_text('gpuviz-lecture = 1\ntitle = "Two"\n[[slide]]\nlesson = "pairs"\n'
+                    '[[slide]]\nlesson = "pairs"\ncompare = { stride = 8 }\n'
+                    '[[slide]]\nlesson = "strides"\n')
+    window.resize(1280, 720)
+    window.lecturing.open(path)
+    key(window, K.Key_8, CONTROL)
+    key(window, K.Key_Down)
+    idle(window, qtbot)
+    assert window.comparison.on and window.lecturing.pane.list.hasFocus()
+    key(window, K.Key_Down)
+    idle(window, qtbot)
+    assert window.player.lesson.id == "strides"
+
+
+def test_an_unfinished_bundle_is_not_said_to_be_under_way(opened: Window, tmp_path: Path,
+                                                          qtbot: QtBot) -> None:
+    opened.lecturing.ask_path = lambda save: tmp_path / "no" / "such" / "folder"
+    opened.actions_["lecture.pack"].trigger()
+    qtbot.waitUntil(lambda: opened.message.isVisible())
+    assert "cannot write" in opened.message.text.toPlainText()
+    assert opened.status.running.text() == "nothing was saved"

@@ -66,7 +66,7 @@ COMMANDS = (
     Command("lecture.add", later("Add this view to lecture"), "Lecture", ("Ctrl+Shift+A",)),
     Command("lecture.words", later("Add a slide of words"), "Lecture"),
     Command("lecture.update", later("Give the slide this view"), "Lecture", ("Ctrl+Shift+U",)),
-    Command("lecture.edit", later("Question, stops, title of the slide …"), "Lecture",
+    Command("lecture.edit", later("Edit the slide: title, stops, question …"), "Lecture",
             ("Ctrl+Shift+E",)),
     Command("lecture.duplicate", later("Duplicate the slide"), "Lecture", ("Ctrl+Shift+D",)),
     Command("lecture.up", later("Move the slide up"), "Lecture", ("Ctrl+Shift+Up",)),
@@ -109,6 +109,7 @@ COMMANDS = (
     Command("show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",),
             checkable=True),
     Command("code.next", later("Next tab: source, PTX, SASS, SMs"), "View", ("Ctrl+T",)),
+    Command("view.words", later("The picture in words"), "View", ("Ctrl+D",)),
     Command("theme.system", later("Theme: follow the system"), "View", checkable=True),
     Command("theme.dark", later("Theme: dark"), "View", checkable=True),
     Command("theme.light", later("Theme: light"), "View", checkable=True),
@@ -122,6 +123,13 @@ COMMANDS = (
     Command("help.diagnostics", later("Copy diagnostics"), "Help"),
     Command("help.log", later("Open log folder"), "Help"),
 )  # fmt: skip
+
+
+# What a line in the menu is drawn above of: it parts what is done with different things.
+PARTED = frozenset({
+    "edit.link", "edit.preferences", "play.slower", "lesson.reset", "lecture.new",
+    "lecture.add", "lecture.up", "lecture.undo", "export.copy", "export.counts", "gpu.sweep",
+    "gpu.use.10", "show.lessons", "theme.system", "text.larger", "help.diagnostics"})  # fmt: skip
 
 
 class Actions:
@@ -179,4 +187,6 @@ class Actions:
         """Add the commands of one group of the table."""
         for command in COMMANDS:
             if command.group == group:
+                if command.id in PARTED:
+                    menu.addSeparator()
                 menu.addAction(self._actions[command.id])

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.fuzzy import score
+from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
 
@@ -63,6 +64,8 @@ class PaletteDialog(QDialog):
         self.line.returnPressed.connect(self._do)
         self.line.installEventFilter(self)
         self.list.itemClicked.connect(lambda item: self._do())
+        self.announcer = Announcer(self.line)  # the list never has the focus
+        self.list.currentItemChanged.connect(self._tell)
         look = theme.look
         self.resize(min(look.px(560), parent.width() - 40), min(look.px(420), parent.height() - 80))
         self._find("")
@@ -85,8 +88,12 @@ class PaletteDialog(QDialog):
             item = QListWidgetItem(tr(command.text))
             item.setData(_ACTION, action)
             item.setData(_GROUP, tr(command.group))
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, _spoken(action, tr(command.group)))
             self.list.addItem(item)
         self.list.setCurrentRow(0)
+
+    def _tell(self, item: QListWidgetItem | None) -> None:
+        self.announcer.say(item.data(Qt.ItemDataRole.AccessibleTextRole) if item else "")
 
     def _do(self) -> None:
         item = self.list.currentItem()
@@ -96,6 +103,13 @@ class PaletteDialog(QDialog):
                 return
             self.accept()
             action.trigger()
+
+
+def _spoken(action: QAction, group: str) -> str:
+    """What the delegate paints, in words."""
+    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    on = tr("on") if action.isCheckable() and action.isChecked() else ""
+    return ", ".join(part for part in (action.text(), on, group, keys) if part)
 
 
 class _Delegate(QStyledItemDelegate):

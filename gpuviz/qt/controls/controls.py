@@ -152,12 +152,16 @@ def _paint_chevron(widget: QWidget, theme: Theme) -> None:
 
 
 class Combo(QComboBox):
-    """A combo box with a painted chevron. The wheel scrolls the panel, not the value."""
+    """A combo box with a painted chevron. The wheel scrolls the panel, not the value.
+
+    On Linux Qt tells a screen reader the value instead of the name: the description has it, too.
+    """
 
     def __init__(self, name: str, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self.setAccessibleName(name)
+        self.setAccessibleDescription(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -178,7 +182,10 @@ class Combo(QComboBox):
 
 
 class MenuButton(QToolButton):
-    """A boxed button that opens a menu. Where there is no room the end of its text is left out."""
+    """A boxed button that opens a menu. Where there is no room the end of its text is left out.
+
+    Its text is what is chosen: to a screen reader it describes what has the name.
+    """
 
     def __init__(self, name: str, theme: Theme, tip: str = "") -> None:
         super().__init__()
@@ -190,6 +197,11 @@ class MenuButton(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def setText(self, text: str) -> None:
+        """Show what is chosen."""
+        super().setText(text)
+        self.setAccessibleDescription(text)
 
     def sizeHint(self) -> QSize:
         """Room for the chevron."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.running.worker import Failure
 from gpuviz.trace import Finding
@@ -56,6 +57,7 @@ class Message(QFrame):
         column.addWidget(self.text)
         column.addLayout(row)
         over.installEventFilter(self)
+        self.announcer = Announcer(self, urgent=True)
         self.hide()
 
     def show_failure(self, failure: Failure, title: str = "", stays: bool = False) -> None:
@@ -92,6 +94,7 @@ class Message(QFrame):
         self._place()
         self.show()
         self.raise_()
+        self.announcer.say(f"{title}. {text}")
 
     def pass_by(self) -> None:
         """Another run begins, or is done: what was said of the one before is over."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.export.view import View
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
+from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.export.wanted import THEME_NAMES
@@ -51,6 +53,11 @@ class ExportDialog(QDialog):
         self._timer.setInterval(DRAW_MS)
         self._timer.timeout.connect(self._draw)
         self.size_.changed.connect(self.renew)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The first choice has the focus, the buttons come last."""
+        tab_as_laid_out(self)
+        super().showEvent(event)
 
     def renew(self, *_: object) -> None:
         """Something else was chosen."""

@@ -21,6 +21,7 @@ from gpuviz.arguments import FILLS, parse
 from gpuviz.compile import Program
 from gpuviz.errors import InputError
 from gpuviz.qt.controls.controls import Combo, answers, label
+from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
 from gpuviz.scenes.kernel import KernelLaunch
@@ -120,6 +121,7 @@ class KernelDialog(QDialog):
             self.arguments.append(line)
         if not self._taken:
             rows.addWidget(label(tr("none"), "quiet"), 0, 0)
+        tab_as_laid_out(self)
         self._check()
 
     def _guess_again(self) -> None:

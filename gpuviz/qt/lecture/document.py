@@ -66,6 +66,16 @@ class Document(QObject):
             return self.path.name
         return self.lecture.title if self.lecture is not None else ""
 
+    @property
+    def undoes(self) -> bool:
+        """Whether a change can be taken back."""
+        return bool(self._past)
+
+    @property
+    def redoes(self) -> bool:
+        """Whether one that was taken back can be made again."""
+        return bool(self._future)
+
     def new(self) -> None:
         """An empty lecture."""
         head = f'{KEY} = {VERSION}\ntitle = "{tr("New lecture")}"\n\n'

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.lectures.lecture import Slide
+from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.plain import TIME
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.lecture.answering import same_run, told
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
@@ -59,9 +61,17 @@ class Editing(QObject):
         if lecture is None or not 0 <= at < len(lecture.slides):
             return
         self.dialog = dialog = SlideDialog(lecture.slides[at], self._counts(),
-                                           self._viewing.record().time, self._theme, self._window)
+                                           self._viewing.record().time, self._theme, self._window,
+                                           self._told_of(lecture.slides[at]))
         dialog.accepted.connect(lambda: self._change(lambda slide: dialog.slide()))
         dialog.open()
+
+    def _told_of(self, slide: Slide) -> Callable[[Question], str]:
+        """How the answer to a question about a slide is found: its view has to be shown."""
+        showing = self._director.showing
+        if showing is None or not same_run(slide.view, self._viewing.record()):
+            return lambda question: ""
+        return partial(told, showing=showing)
 
     def _add(self) -> None:
         """The view that is shown, as it is at this moment, behind the slide chosen."""
@@ -109,5 +119,7 @@ class Editing(QObject):
     def _offer(self) -> None:
         """Commands that have nothing to act on cannot be given."""
         lecture = self._document.lecture
+        self._actions["lecture.undo"].setEnabled(self._document.undoes)
+        self._actions["lecture.redo"].setEnabled(self._document.redoes)
         for id in _NEEDS_SLIDE:
             self._actions[id].setEnabled(lecture is not None and bool(lecture.slides))

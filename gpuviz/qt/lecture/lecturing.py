@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from gpuviz.errors import Error
 from gpuviz.lectures import bundle
@@ -87,6 +87,14 @@ class Lecturing(QObject):
         self.opened.emit()
         self._tell_problems(path)
         self._look_at(0)
+
+    def add_shipped(self, menu: QMenu) -> None:
+        """A submenu of the lectures that ship, behind the command that opens one."""
+        inner = QMenu(tr("Lectures that came with gpuviz"), menu)
+        for path in bundle.shipped():
+            inner.addAction(read(path).title, self._actions[f"lecture.shipped.{path.stem}"].trigger)
+        menu.insertMenu(self._actions["lecture.save"], inner)
+        menu.insertSeparator(self._actions["lecture.save"])
 
     def begin(self) -> None:
         """Look at the lecture that is open, or at a new one."""
@@ -172,12 +180,16 @@ class Lecturing(QObject):
     def _packed(self, lecture: Lecture, path: Path) -> None:
         self.document.saved(lecture, path, bundled=True)
         then, self._then = self._then, None
-        self.said.emit(tr("saved {file} with all it needs", file=path.name))
+        if any(slide.problems for slide in lecture.slides):
+            self.said.emit(tr("saved {file} without what could not be read", file=path.name))
+        else:
+            self.said.emit(tr("saved {file} with all it needs", file=path.name))
         if then is not None:
             then()
 
     def _not_packed(self, failure: Failure) -> None:
         self._then = None
+        self.said.emit(tr("nothing was saved"))
         self.failed.emit(failure)
 
     def _tell_added(self, number: int) -> None:
@@ -241,6 +253,12 @@ class Lecturing(QObject):
 
     def _ask_unsaved(self) -> str:
         kinds = QMessageBox.StandardButton
+        answers = {kinds.Save: "save", kinds.Discard: "discard"}
+        return answers.get(QMessageBox.StandardButton(self.unsaved_box().exec()), "cancel")
+
+    def unsaved_box(self) -> QMessageBox:
+        """Asks what becomes of changes that are not saved."""
+        kinds = QMessageBox.StandardButton
         box = QMessageBox(QMessageBox.Icon.Question, "gpuviz",
                           tr("Save the changes of the lecture “{name}”?", name=self.document.name),
                           kinds.Save | kinds.Discard | kinds.Cancel, self._window)
@@ -248,8 +266,7 @@ class Lecturing(QObject):
                 kinds.Cancel: tr("Cancel")}
         for kind, text in said.items():
             box.button(kind).setText(text)
-        answers = {kinds.Save: "save", kinds.Discard: "discard"}
-        return answers.get(QMessageBox.StandardButton(box.exec()), "cancel")
+        return box
 
 
 def _file_name(document: Document) -> str:

@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -19,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import Elided, button, keep_arrows
+from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space
+from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
 from gpuviz.words import later, tr
 
@@ -52,7 +52,7 @@ class LecturePane(QFrame):
         self.list = _Slides(document)
         self.list.currentRowChanged.connect(self._choose)
         self.notes = QPlainTextEdit()
-        self.notes.setObjectName("slidenotes")
+        self.notes.setProperty("role", "field")
         self.notes.setAccessibleName(tr("Notes of the slide"))
         self.notes.setPlaceholderText(tr("Notes for the speaker"))
         self.notes.setTabChangesFocus(True)
@@ -79,7 +79,7 @@ class LecturePane(QFrame):
         self._showing = True
         if self.title.text() != lecture.title:
             self.title.setText(lecture.title)
-            self.title.setCursorPosition(0)
+            self.title.setCursorPosition(0)  # a long one is cut at its end
         self.state.say(_state(self._document))
         row = self.slide
         self.list.fill(lecture)
@@ -136,19 +136,17 @@ class LecturePane(QFrame):
         column.addWidget(self.title)
         column.addWidget(self.state)
         column.addWidget(self.list, 3)
-        ids = tuple(_BUTTONS)
-        for row in (ids[:4], ids[4:]):
-            line = QHBoxLayout()
-            line.setSpacing(4)
-            for id in row:
-                action = actions[id]
-                made = button(tr(_BUTTONS[id]), action.text(), "chip", _tip(actions, id))
-                made.setAutoRepeat(id in ("lecture.up", "lecture.down"))
-                made.clicked.connect(action.trigger)
-                action.changed.connect(lambda made=made, action=action: made.setEnabled(
-                    action.isEnabled()))
-                line.addWidget(made, 1)
-            column.addLayout(line)
+        line = FlowLayout(4)
+        for id in _BUTTONS:
+            action = actions[id]
+            made = button(tr(_BUTTONS[id]), action.text(), "chip", _tip(actions, id))
+            made.setAutoRepeat(id in ("lecture.up", "lecture.down"))
+            made.clicked.connect(action.trigger)
+            action.changed.connect(lambda made=made, action=action: made.setEnabled(
+                action.isEnabled()))
+            keep_space(made)
+            line.addWidget(made)
+        column.addLayout(line)
         column.addWidget(self.notes, 1)
 
 
@@ -208,13 +206,15 @@ def _state(document: Document) -> str:
     lecture = document.lecture
     if lecture is None:
         return tr("no lecture is open")
-    parts = [tr("{n} slides", n=len(lecture.slides))]
+    parts = [tr("not saved")] if document.dirty else []
+    parts.append(tr("{n} slides", n=len(lecture.slides)))
     if lecture.minutes:
         parts.append(tr("{n:g} min", n=lecture.minutes))
     if lecture.all_problems:
         count = len(lecture.all_problems)
         parts.append(tr("{n} problems", n=count) if count > 1 else tr("1 problem"))
-    parts.append(tr("not saved") if document.dirty else document.name)
+    if document.path is not None:
+        parts.append(document.path.name)
     return " · ".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.errors import InputError
 from gpuviz.lectures.answer import label as count_label
-from gpuviz.lectures.lecture import Slide
+from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.plain import STEPS, TIME, VIEW, plain_of, slide_of
-from gpuviz.qt.controls.controls import Combo, answers, button, label
+from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.words import tr
 
@@ -32,12 +33,14 @@ class SlideDialog(QDialog):
     """Accepts only what a file could hold; says what is wrong with the rest.
 
     `counts` are those that the slide's view has, `moment` the time in the story that is looked at.
+    `told` says the answer to a question, "" when it is not known; InputError when no choice is
+    right.
     """
 
     def __init__(self, slide: Slide, counts: Sequence[str], moment: float, theme: Theme,
-                 parent: QWidget) -> None:
+                 parent: QWidget, told: Callable[[Question], str] = lambda question: "") -> None:
         super().__init__(parent)
-        self._slide = slide
+        self._slide, self._told = slide, told
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
         self.setModal(True)
         plain = plain_of(slide, _FOLDER)
@@ -46,6 +49,7 @@ class SlideDialog(QDialog):
         self.title = _line(tr("Title"), plain.get("title", ""))
         self.words = QPlainTextEdit(plain.get("words", ""))
         self.words.setAccessibleName(tr("Words"))
+        self.words.setProperty("role", "field")
         self.words.setTabChangesFocus(True)
         stops = plain.get("stops", [])
         self.stops = _line(tr("Stops"), stops if stops == STEPS else _joined(stops))
@@ -64,12 +68,16 @@ class SlideDialog(QDialog):
         self.row = _line(tr("Line"), str(asked.get("line", "")))
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
+        self.answer = label("", "quiet")
+        self.answer.setWordWrap(True)
         self.buttons = answers(self, tr("Done"))
         self._lay_out(theme, moment)
         for line in (self.title, self.stops, self.numbers, self.ask, self.choices, self.run,
                      self.row):
             line.textChanged.connect(self._check)
         self.words.textChanged.connect(self._check)
+        for box in (self.count, self.per):
+            box.currentIndexChanged.connect(self._check)
         self._check()
 
     def slide(self) -> Slide:
@@ -98,11 +106,26 @@ class SlideDialog(QDialog):
 
     def _check(self, *_: object) -> None:
         plain = self._plain()
-        faults = slide_of(plain, _FOLDER)[1]
+        made, faults = slide_of(plain, _FOLDER)
         said = "; ".join(fault.text for fault in faults)
         self.problem.setText(f"▲ {said}" if said else "")
         self.problem.setVisible(bool(said))
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not said)
+        self._tell(made.question if not said else None)
+
+    def _tell(self, question: Question | None) -> None:
+        """The answer; a question without a right choice may be kept, to be mended later."""
+        said, role = "", "quiet"
+        if question is not None:
+            try:
+                said = self._told(question)
+            except InputError as error:
+                said, role = f"▲ {error}", "problem"
+        self.answer.setText(said)
+        self.answer.setVisible(bool(said))
+        if self.answer.property("role") != role:
+            self.answer.setProperty("role", role)
+            restyle(self.answer)
 
     def _lay_out(self, theme: Theme, moment: float) -> None:
         form = QFormLayout()
@@ -116,6 +139,7 @@ class SlideDialog(QDialog):
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)
         column.addLayout(form)
+        column.addWidget(self.answer)
         column.addWidget(self.problem)
         column.addStretch(1)
         column.addWidget(self.buttons)

@@ -102,6 +102,8 @@ QTabBar::tab:selected:focus { border: 1px solid $accent; border-bottom: 2px soli
 QListView, QTreeView, QTableView, QPlainTextEdit { background: transparent; border: 1px solid
     transparent; outline: none; selection-background-color: $accent_soft; selection-color: $ink; }
 QTableView:focus, QPlainTextEdit:focus { border: 1px solid $accent; }
+QPlainTextEdit[role="field"] { background: $cell; border: 1px solid $hair; border-radius: 5px; }
+QPlainTextEdit[role="field"]:focus { border: 1px solid $accent; }
 QHeaderView, QHeaderView::section { background: transparent; border: none; }
 
 QMenu { background: $cell; color: $ink; border: 1px solid $border; padding: 4px; }

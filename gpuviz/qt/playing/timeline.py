@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
     QHelpEvent,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -29,6 +30,7 @@ GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn
 BAR = (8.0, 26.0)  # top and height of the segments
 EDGE = 6.0  # space left and right for the outline of the outermost segments
+_NUDGE, _LEAP = 0.01, 0.1  # of the story, by a key
 _COLOR_OF = {"load": "load", "store": "store", "barrier": "barrier", "compute": "compute",
              "shared": "shared", "intro": "faint", "result": "accent"}  # fmt: skip
 
@@ -91,7 +93,7 @@ class Timeline(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As high as wished, narrow if it must be."""
-        return QSize(100, self.sizeHint().height())
+        return QSize(60, self.sizeHint().height())
 
     def rects(self) -> list[QRectF]:
         """Where each step is drawn."""
@@ -135,6 +137,19 @@ class Timeline(QWidget):
         """Scrub."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._player.seek(self.t_of(event.position().x()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scrub by keys: the window's arrow keys go from step to step."""
+        shifted = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ways = {Qt.Key.Key_PageUp: -_LEAP, Qt.Key.Key_PageDown: _LEAP}
+        if shifted:
+            ways = {Qt.Key.Key_Left: -_NUDGE, Qt.Key.Key_Right: _NUDGE}
+        if (way := ways.get(Qt.Key(event.key()))) is None:
+            super().keyPressEvent(event)
+            return
+        state = self._player.state
+        self._player.pause()
+        self._player.seek(state.t + way * (state.end - state.start))
 
     def event(self, event: QEvent) -> bool:
         """Hovering a segment says what happens there."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.picture import frame, letters
+from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
@@ -53,6 +54,8 @@ class Screen(QWidget):
         for signal in (conductor.moved, conductor.changed, conductor.blanked):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(self.refresh)
+        self.announcer = Announcer(self)
+        conductor.moved.connect(self._tell)
         self._show_cursor()
 
     @property
@@ -96,6 +99,19 @@ class Screen(QWidget):
             return
         paint(painter, self._frame)
         paint_tool(painter, self.tool, self._frame, self._at, self.zoom, self._look)
+
+    def _tell(self) -> None:
+        """Say the slide, the question, or what comes out."""
+        said, cue = self._conductor.shown, self._conductor.cue
+        words = [said.slide.name]
+        if said.slide.question is not None and cue.asks:
+            words += [said.slide.question.ask, ", ".join(map(str, said.slide.question.choices))]
+        elif cue.reveals and said.answer is not None:
+            words.append(tr("answer: {value:g} {unit}", value=said.answer.value,
+                            unit=said.answer.unit))
+        elif said.story is not None:
+            words.append(said.story.sentence)
+        self.announcer.say(". ".join(word for word in words if word))
 
     def _make(self) -> None:
         self._fresh = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDateTime, QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtCore import QDateTime, QElapsedTimer, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -10,11 +10,14 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.qt.controls.controls import button, label, restyle
+from gpuviz.qt.controls.message import SELECTABLE
+from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.preview import Preview, Wanted
@@ -24,6 +27,10 @@ from gpuviz.words import tr
 SIZE = (1180, 720)
 _TICK_MS = 500
 _FIXED = "\N{NO-BREAK SPACE}"  # where no line ends
+# Keys that stay with a text or a list, and with a button, that has the focus.
+_TEXT = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_BUTTON = (Qt.Key.Key_Space,)
+_TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
 class Speaker(QWidget):
@@ -61,9 +68,13 @@ class Speaker(QWidget):
         self.notes.setReadOnly(True)
         self.notes.setObjectName("notes")
         self.notes.setAccessibleName(tr("Notes"))
-        self.notes.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.notes.setTabChangesFocus(True)
+        self.notes.setTextInteractionFlags(SELECTABLE)
         self.slides = self._list()
         self._lay_out()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # else the first button would have it
+        self.setFocus()
+        self._hand_on()
         for signal in (conductor.moved, conductor.changed, conductor.blanked):
             signal.connect(self.refresh)
         conductor.player.t_changed.connect(lambda t: self.now.update())
@@ -101,6 +112,24 @@ class Speaker(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys are the presentation's, whichever window has them."""
         self.pressed.emit(event.key())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Whatever has the focus keeps only the keys it needs: a clicker works everywhere."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            own = _BUTTON if isinstance(watched, QPushButton) else _TEXT
+            if event.modifiers() == Qt.KeyboardModifier.NoModifier and (
+                event.key() not in (*own, *_TABS)
+            ):
+                self.pressed.emit(event.key())
+                return True
+        return super().eventFilter(watched, event)
+
+    def _hand_on(self) -> None:
+        """Notes and slides can be read by keyboard; Enter goes to the slide chosen."""
+        for widget in (self.notes, self.slides, *self.findChildren(QPushButton)):
+            widget.installEventFilter(self)
+        self.slides.itemActivated.connect(lambda item: self.chosen.emit(self.slides.row(item)))
+        tab_as_laid_out(self)
 
     def _shown(self) -> Wanted | None:
         conductor = self._conductor
@@ -140,7 +169,6 @@ class Speaker(QWidget):
     def _list(self) -> QListWidget:
         made = QListWidget()
         made.setAccessibleName(tr("Slides"))
-        made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         made.setTextElideMode(Qt.TextElideMode.ElideRight)
         made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for number, slide in enumerate(self._conductor.lecture.slides, 1):
@@ -184,7 +212,6 @@ class Speaker(QWidget):
                  ("leave", tr("End lecture")))
         for act, text in names:
             made = button(text, text)
-            made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))
             row.addWidget(made)
         row.addWidget(_keys(), 1)

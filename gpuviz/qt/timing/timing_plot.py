@@ -78,7 +78,8 @@ class TimingPlot(QWidget):
         import pyqtgraph
 
         self._view = pyqtgraph.GraphicsLayoutWidget()
-        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for widget in (self._view, self._view.viewport()):
+            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.ci.layout.setContentsMargins(0, 2, 0, 0)
         self._view.ci.layout.setHorizontalSpacing(4)
         self._lines, self._bars = self._view.addPlot(0, 0), self._view.addPlot(0, 1)

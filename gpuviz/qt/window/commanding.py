@@ -17,6 +17,7 @@ from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import Entry, PaletteDialog
 from gpuviz.qt.look.theme import MODES
+from gpuviz.qt.playing.words_dialog import show_words
 from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.running.comparing import Comparing
 from gpuviz.qt.running.device_button import use_id
@@ -115,6 +116,7 @@ class Commanding(QObject):
             "text.smaller": lambda: theme.zoom(False),
             "text.normal": lambda: theme.set_scale(1.0),
             "help.commands": self._find_command,
+            "view.words": lambda: show_words(window.player, window.stage, window.theme, window),
             "help.keys": lambda: KeysDialog(self.actions, window).open(),
         }
         doing |= {use_id(u): partial(meter.set_use, u) for u in USES}

@@ -127,6 +127,7 @@ class Everyday(QObject):
         menu = self.recent_menu = RecentMenu(self.recents, window.viewing, window.actions_,
                                              self.linking.show_view, file)
         file.insertMenu(window.actions_["file.quit"], menu)
+        file.insertSeparator(window.actions_["file.quit"])
 
     def _bind(self) -> None:
         doing: dict[str, Callable[[], object]] = {

@@ -31,16 +31,16 @@ class LeftTabs(QWidget):
         column.addWidget(self._stack, 1)
         self.offer(False)
 
-    @property
-    def on_lecture(self) -> bool:
-        """Whether the lecture is shown."""
-        return self.tabs.currentIndex() == LECTURE
-
     def offer(self, lecture: bool) -> None:
         """Whether there is a lecture to look at."""
         self.tabs.setVisible(lecture)
         if not lecture:
             self.show_tab(LESSONS)
+
+    @property
+    def at_lecture(self) -> bool:
+        """Whether the slides are in front."""
+        return self.tabs.currentIndex() == LECTURE
 
     def show_tab(self, tab: int) -> None:
         """Show the lessons or the lecture."""

@@ -42,8 +42,8 @@ class Panes(QWidget):
         column.setSpacing(0)
         column.addWidget(toolbar)
         column.addWidget(self.across, 1)
-        column.addWidget(status)
         self._fill(stage, transport, timeline)
+        column.addWidget(status)
 
     def reveal(self, widget: QWidget) -> None:
         """Scroll the panels at the side so that one of them, or a part of it, is in view."""

@@ -69,6 +69,12 @@ class Toolbar(QFrame):
                        self.commands):
             keep_space(widget)
 
+    def group_menu(self, group: str) -> QMenu:
+        """The submenu of a group of commands."""
+        found = self.menu.findChild(QMenu, group)
+        assert isinstance(found, QMenu)
+        return found
+
     def show_lesson(self, lesson: Lesson) -> None:
         """Name the lesson."""
         self.lesson.setText(tr(lesson.title))

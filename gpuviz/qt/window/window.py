@@ -143,11 +143,12 @@ class Window(Host):
 
     def _wire_lecture(self) -> None:
         lecturing = self.lecturing
+        lecturing.add_shipped(self.toolbar.group_menu("Lecture"))
         lecturing.failed.connect(
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
         lecturing.said.connect(self.status.say)
         lecturing.opened.connect(lambda: self.commanding.go_to("lecture"))
-        self.panes.left.tabs.currentChanged.connect(self._make_room)
+        self.panes.left.tabs.currentChanged.connect(lambda tab: self._make_room())
         lecturing.document.changed.connect(
             lambda: self.panes.left.offer(lecturing.document.lecture is not None))
         once = Qt.ConnectionType.SingleShotConnection
@@ -208,10 +209,13 @@ class Window(Host):
         self._make_room()
         self.choices.mark()
 
-    def _make_room(self, *_: object) -> None:
-        """Two pictures need room: in a narrow window the list of lessons makes it."""
-        lessons = not self.panes.left.on_lecture
-        self.visible.make_room(lessons and self.comparison.on and self.width() < ROOMY)
+    def _make_room(self) -> None:
+        """Two pictures need room: in a narrow window the list of lessons makes it.
+
+        The slides of a lecture stay: they are gone through, and some compare.
+        """
+        tight = self.comparison.on and self.width() < ROOMY
+        self.visible.make_room(tight and not self.panes.left.at_lecture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A wider window may have room for everything."""

@@ -1,0 +1,32 @@
+"""The Tab key goes through a dialog in the order in which it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLayout, QWidget
+
+
+def tab_as_laid_out(whole: QWidget) -> None:
+    """Go from control to control as the layout of `whole` has them, not as they were made."""
+    layout = whole.layout()
+    if layout is None:
+        return
+    for before, after in pairwise(_controls(layout)):
+        QWidget.setTabOrder(before, after)
+
+
+def _controls(layout: QLayout) -> Iterator[QWidget]:
+    """What takes the focus by Tab, depth first."""
+    for index in range(layout.count()):
+        item = layout.itemAt(index)
+        assert item is not None
+        inner, widget = item.layout(), item.widget()
+        if inner is not None:
+            yield from _controls(inner)
+        elif widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            yield widget
+        elif widget is not None and (within := widget.layout()) is not None:
+            yield from _controls(within)
