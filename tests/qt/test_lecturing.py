@@ -208,7 +208,7 @@ def test_the_form_tells_the_answer(opened: Window) -> None:
     assert "the answer is 1, which is none of the choices" in form.answer.text()
     assert form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
     form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
-    assert form.answer.text() == "The answer is 16 sectors a request: choice B."
+    assert form.answer.text() == "The answer is 16 sectors a request: choice b."
     form.per.setCurrentIndex(1)
     assert "which is none of the choices" in form.answer.text()
     QTest.keyClick(form, K.Key_Escape)
