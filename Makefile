@@ -33,7 +33,7 @@ run: $(APP)
 install: $(APP)
 
 test: $(DEV)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n auto)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuviz.draw.layout import Rect, centers, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.marks import F32, Boxes, Mark, Rgba, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.trace import LANES, Bool
@@ -42,5 +42,18 @@ def lane_row(
     return (
         Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
         Boxes(rects[now] + _AROUND, stroke=palette.outline, stroke_width=2, radius=5),
+        *_plates(rects[::every], fill[::every], _NUMBERS[::every], size),
         Texts(centers(rects)[::every], _NUMBERS[::every], ink[::every], size, "center", bold=True),
     )
+
+
+def _plates(rects: F32, fill: Rgba, numbers: tuple[str, ...], size: float) -> tuple[Mark, ...]:
+    """What numbers that are wider than their lanes stand on: more of the lane's colour."""
+    wide = np.array([text_width(number, size, bold=True) + 2 for number in numbers], np.float32)
+    over = wide > rects[:, 2]
+    if not over.any():
+        return ()
+    plates = rects[over].copy()
+    plates[:, 0] += (rects[over, 2] - wide[over]) / 2
+    plates[:, 2] = wide[over]
+    return (Boxes(plates, fill[over], radius=3),)

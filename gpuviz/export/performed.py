@@ -59,7 +59,11 @@ def lesson_for(wanted: Provenance) -> Lesson:
     """
     if traced.FILE in wanted.launch:
         return traced.lesson_of(Path(str(wanted.launch[traced.FILE])).expanduser())
-    return lesson_of(launch_of(wanted.launch)) if wanted.launch else lesson(wanted.lesson)
+    if wanted.launch:
+        return lesson_of(launch_of(wanted.launch))
+    if not wanted.lesson:
+        raise InputError("this is a slide of words: there is no view to show")
+    return lesson(wanted.lesson)
 
 
 def timed(view: View, time: float, end: float = 0.0) -> View:

@@ -84,4 +84,4 @@ def _picture(shown: Shown, cue: Cue) -> Callable[[float, Stage], Frame]:
 
 def _plain(name: str) -> str:
     """A name that every file system takes."""
-    return re.sub(r"[^\w.+ -]+", "", name)[:80].strip()
+    return " ".join(re.sub(r"[^\w.+ -]+", "", name).split())[:80].strip()

@@ -84,7 +84,7 @@ def test_opening_shows_the_slides_and_the_first_view(opened: Window) -> None:
     assert opened.player.values["stride"] == 4
     pane = opened.lecturing.pane
     assert pane.isVisible() and pane.notes.toPlainText() == "Look."
-    assert "3 slides" in pane.state.text() and "1 problem" in pane.state.text()
+    assert "3 slides" in pane.state.said and "1 problem" in pane.state.said
 
 
 def test_the_arrow_keys_go_through_the_slides(opened: Window, qtbot: QtBot) -> None:
@@ -149,7 +149,7 @@ def test_notes_are_kept_as_they_are_typed(opened: Window, file: Path) -> None:
     QTest.mouseClick(notes.viewport(), LEFT)
     notes.selectAll()
     QTest.keyClicks(notes, "Say this.")
-    assert "not saved" in opened.lecturing.pane.state.text()
+    assert "not saved" in opened.lecturing.pane.state.said
     key(opened, K.Key_S, CONTROL)
     assert 'notes = "Say this."' in file.read_text() and "# the first one" in file.read_text()
     assert 'lesson = "nowhere"' in file.read_text(), "what is broken is kept"

@@ -86,7 +86,7 @@ def test_large_words_stay_inside_and_apart(one: Lesson, stage: str, asked: str) 
             assert not first.intersects(second), f"{a!r} and {b!r} overlap, {where}"
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", sorted(CELLS))
 def test_cells_are_an_exception_that_is_needed(name: str) -> None:
     sizes = [mark.size for _, frame in frames(lesson(name), STAGES["1080"], presets=True)
              for mark in frame.marks if isinstance(mark, Texts) and in_cells(mark)]  # fmt: skip

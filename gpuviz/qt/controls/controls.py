@@ -38,7 +38,7 @@ class Elided(QLabel):
     def __init__(self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
                  ) -> None:
         super().__init__()
-        self._said = ""
+        self.said = ""
         self.setProperty("role", role)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -46,7 +46,7 @@ class Elided(QLabel):
 
     def say(self, text: str) -> None:
         """Show a text."""
-        self._said = text
+        self.said = text
         self._cut()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -56,9 +56,9 @@ class Elided(QLabel):
 
     def _cut(self) -> None:
         room = self.contentsRect().width()
-        shown = self.fontMetrics().elidedText(self._said, Qt.TextElideMode.ElideRight, room)
+        shown = self.fontMetrics().elidedText(self.said, Qt.TextElideMode.ElideRight, room)
         self.setText(shown)
-        self.setToolTip(self._said if shown != self._said else "")
+        self.setToolTip(self.said if shown != self.said else "")
 
 
 def button(text: str, name: str, role: str = "", tip: str = "") -> QPushButton:

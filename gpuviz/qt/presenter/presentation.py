@@ -87,9 +87,11 @@ class Presentation(QObject):
     def start(self, slide: int = 0) -> None:
         """Show both windows, each on its screen, and the first slide."""
         where = places()
+        self.screen.setScreen(where.audience)
         self.screen.setGeometry(where.audience.geometry())
         self.screen.showFullScreen()
         if not where.one:
+            self.speaker.setScreen(where.speaker)
             self.speaker.move(where.speaker.availableGeometry().topLeft())
             self.speaker.showMaximized()
         self.screen.activateWindow()

@@ -149,6 +149,7 @@ class Window(Host):
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
         lecturing.said.connect(self.status.say)
         lecturing.opened.connect(lambda: self.commanding.go_to("lecture"))
+        self.panes.left.tabs.currentChanged.connect(lambda tab: self._make_room())
         lecturing.document.changed.connect(
             lambda: self.panes.left.offer(lecturing.document.lecture is not None))
         once = Qt.ConnectionType.SingleShotConnection

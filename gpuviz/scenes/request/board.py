@@ -102,10 +102,17 @@ def _lines(request: Request, done: int) -> str:
 
 
 def _that_fit(pieces: tuple[_Piece, ...], width: float, size: float) -> tuple[_Piece, ...]:
-    """All pieces, or fewer, down to the second one alone, that fit side by side."""
+    """All pieces, or fewer, down to the second one alone or its first words, that fit in a row."""
     choices = (pieces, pieces[:3], pieces[:2], pieces[1:2])
     spaces = (sum(text_width(t, size, b) + size * 1.5 for t, _, b in few) for few in choices)
-    return next((few for few, w in zip(choices, spaces, strict=True) if w <= width), pieces[1:2])
+    fitting = next((few for few, w in zip(choices, spaces, strict=True) if w <= width), None)
+    if fitting is not None:
+        return fitting
+    text, color, bold = pieces[1]
+    words = text.split()
+    fewer = (" ".join(words[:n]) for n in range(len(words), 0, -1))
+    short = next((t for t in fewer if text_width(t, size, bold) + size <= width), words[0])
+    return ((short, color, bold),)
 
 
 def _bar(stage: Stage, bar: Rect, act: Act, t: float) -> list[Mark]:
