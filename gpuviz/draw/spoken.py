@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuviz.draw.hit import text_boxes
@@ -27,9 +28,15 @@ def lines(frame: Frame) -> tuple[str, ...]:
 
 
 def hints(frame: Frame, most: int = MOST) -> tuple[str, ...]:
-    """What hovering the parts says, each once, in the order in which they are drawn."""
-    found = dict.fromkeys(" ".join(said.split()) for said in _said(frame) if said.strip())
-    return tuple(found)[:most]
+    """What hovering the parts says, each once: lane 2 before lane 10."""
+    found = {" · ".join(said.splitlines()) for said in _said(frame) if said.strip()}
+    return tuple(sorted(found, key=_natural)[:most])
+
+
+def _natural(said: str) -> list[tuple[int, str]]:
+    """Sorts by words, and by numbers where there are any."""
+    parts = re.split(r"(\d+)", said)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _said(frame: Frame) -> Iterator[str]:

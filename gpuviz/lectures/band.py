@@ -17,7 +17,7 @@ from gpuviz.words import tr
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
-_LETTERS = "abcdefghij"  # A and B are the sides of a comparison
+LETTERS = "abcdefghij"  # A and B are the sides of a comparison
 _Number = tuple[str, str, Measurement | None]  # as it is shown, its badge, what measured it
 
 
@@ -46,7 +46,7 @@ def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer 
         edge = palette.accent if right else palette.border
         ink = palette.ink_on(palette.accent) if right else palette.faint if faded else palette.ink
         marks.append(Boxes(area.array(), fill, stroke=edge, stroke_width=2.0, radius=size * 0.3))
-        letter = "✓" if right else _LETTERS[number % len(_LETTERS)]
+        letter = "✓" if right else LETTERS[number % len(LETTERS)]
         quiet = ink if right or faded else palette.accent
         marks.append(label(area.x + size * 0.55, area.center[1], letter, quiet, size * 0.8, True))
         inner = box - size * 1.9  # beside the letter

@@ -25,12 +25,13 @@ def test_texts_are_read_line_by_line_whatever_the_order_of_drawing() -> None:
     assert lines(made) == ("left · right", "below")
 
 
-def test_hints_are_told_once() -> None:
+def test_hints_are_told_once_and_in_order() -> None:
     rect = np.array([[0, 0, 9, 9]] * 3, np.float32)
-    boxes = Boxes(rect, tip=lambda i: ("lane 0\nword 0", "", "lane 0 word 0")[i])
+    boxes = Boxes(rect, tip=lambda i: ("lane 10", "", "lane 2\nword 4")[i])
     pixels = np.zeros((2, 3, 4), np.uint8)
     raster = Raster((0.0, 0.0, 30.0, 20.0), pixels, lambda row, column: f"{row}, {column}")
-    assert hints(frame(boxes, raster))[:3] == ("lane 0 word 0", "0, 0", "0, 1")
+    assert hints(frame(boxes, boxes, raster)) == (
+        "0, 0", "0, 1", "0, 2", "1, 0", "1, 1", "1, 2", "lane 2 · word 4", "lane 10")  # fmt: skip
     assert len(hints(frame(boxes, raster), most=2)) == 2
 
 

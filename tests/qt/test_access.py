@@ -307,6 +307,17 @@ def test_a_message_is_told(window: Window, qtbot: QtBot) -> None:
     assert told.args == ["A title. What is wrong"]
 
 
+def test_what_the_bar_says_is_told_but_not_every_run(window: Window, qtbot: QtBot) -> None:
+    said: list[str] = []
+    window.status.announcer.said.connect(said.append)
+    window.player.set_values({"stride": 5})
+    qtbot.wait(400)
+    assert said == []
+    window.actions_["edit.link"].trigger()
+    qtbot.waitUntil(lambda: len(said) == 1)
+    assert said == [window.status.running.text()]
+
+
 def test_the_palette_tells_what_is_chosen(window: Window, qtbot: QtBot) -> None:
     palette = opened(window, "help.commands", PaletteDialog)
     assert isinstance(palette, PaletteDialog)

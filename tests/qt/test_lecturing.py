@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpuviz.export import performed
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
+from tests.qt.fake_lesson import FakePerform
 
 pytestmark = pytest.mark.usefixtures("course")
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -205,7 +208,7 @@ def test_the_form_tells_the_answer(opened: Window) -> None:
     assert "the answer is 1, which is none of the choices" in form.answer.text()
     assert form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
     form.count.setCurrentIndex(form.count.findData("global_load_sectors"))
-    assert form.answer.text() == "The answer is 16 sectors a request: choice B."
+    assert form.answer.text() == "The answer is 16 sectors a request: choice b."
     form.per.setCurrentIndex(1)
     assert "which is none of the choices" in form.answer.text()
     QTest.keyClick(form, K.Key_Escape)
@@ -366,3 +369,16 @@ def test_an_unfinished_bundle_is_not_said_to_be_under_way(opened: Window, tmp_pa
     qtbot.waitUntil(lambda: opened.message.isVisible())
     assert "cannot write" in opened.message.text.toPlainText()
     assert opened.status.running.text() == "nothing was saved"
+
+
+def test_a_lecture_is_saved_as_pages_to_print(opened: Window, tmp_path: Path, qtbot: QtBot,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    made_at_once = partial(FakePerform(), progress=lambda share: None, cancel=lambda: False)
+    monkeypatch.setattr(performed, "perform", made_at_once)
+    exporting = opened.exchange.exporting
+    exporting.ask_where = lambda parent, question: tmp_path / question.proposed.name
+    with qtbot.waitSignal(exporting.exports.saved, timeout=5_000):
+        opened.actions_["lecture.print"].trigger()
+    made = (tmp_path / "mine.pdf").read_bytes()
+    assert made.startswith(b"%PDF")
+    assert made.count(b"/Type /Page\n") == 5  # two clicks for each view, one for what is broken

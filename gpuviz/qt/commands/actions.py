@@ -62,6 +62,7 @@ COMMANDS = (
     Command("lecture.save", later("Save lecture"), "Lecture", ("Ctrl+S",)),
     Command("lecture.save_as", later("Save lecture as …"), "Lecture"),
     Command("lecture.pack", later("Save lecture with all it needs …"), "Lecture"),
+    Command("lecture.print", later("Save as pages to print …"), "Lecture"),
     Command("lecture.close", later("Close lecture"), "Lecture"),
     Command("lecture.add", later("Add this view to lecture"), "Lecture", ("Ctrl+Shift+A",)),
     Command("lecture.words", later("Add a slide of words"), "Lecture"),

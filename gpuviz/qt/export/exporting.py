@@ -174,6 +174,13 @@ class Exporting(QObject):
             self.exports.add(Task(path.name, lambda progress, cancel: _written(
                 path, table.csv().encode())))
 
+    def save_made(self, title: str, name: str, suffix: str,
+                  make: Callable[[Progress, Cancel], bytes]) -> None:
+        """Ask for a file, and write what is made in the background."""
+        if path := self._where(title, name, (suffix,)):
+            self.exports.add(Task(path.name, lambda progress, cancel: _written(
+                path, make(progress, cancel))))
+
     def _ask(self, dialog: QDialog, accepted: Callable[[], None]) -> None:
         self.dialog = dialog
         dialog.accepted.connect(accepted)

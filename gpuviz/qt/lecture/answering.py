@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.answer import answer, shown
+from gpuviz.lectures.band import LETTERS
 from gpuviz.lectures.lecture import Question
 from gpuviz.qt.running.showing import Showing
 from gpuviz.words import tr
@@ -24,4 +25,4 @@ def told(question: Question, showing: Showing) -> str:
     except (KeyError, InputError) as error:
         raise InputError(str(error)) from None
     return tr("The answer is {value} {unit}: choice {letter}.", value=shown(found.value),
-              unit=found.unit, letter=chr(ord("A") + found.right))  # fmt: skip
+              unit=found.unit, letter=LETTERS[found.right % len(LETTERS)])

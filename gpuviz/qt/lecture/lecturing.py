@@ -28,8 +28,8 @@ from gpuviz.qt.running.worker import Failure, Perform, failure_of
 from gpuviz.qt.window.viewing import Viewing
 from gpuviz.words import tr
 
-_NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.pack", "lecture.close",
-                  "lecture.words")
+_NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.pack", "lecture.print",
+                  "lecture.close", "lecture.words")
 
 
 class Lecturing(QObject):

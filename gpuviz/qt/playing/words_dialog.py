@@ -52,7 +52,8 @@ def in_words(story: Story, t: float, frame: Frame) -> str:
     if story.steps:
         told.append(step_words(story, story.step_at(t)))
     parts = ["\n".join(told)]
-    for heading, found in ((tr("In the picture"), lines(frame)),
+    stands = tuple(line for line in lines(frame) if line not in told)
+    for heading, found in ((tr("In the picture"), stands),
                            (tr("Its parts"), hints(frame))):  # fmt: skip
         if found:
             parts.append("\n".join((f"{heading}:", *found)))

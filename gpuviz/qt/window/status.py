@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.export.quantities import grouped
+from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
@@ -74,6 +75,7 @@ class Status(QFrame):
         self.link = button("", "", "link")
         self.link.clicked.connect(self._follow_link)
         self.watched = label("", "quiet")
+        self.announcer = Announcer(self)
         self._lay_out()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -98,11 +100,15 @@ class Status(QFrame):
         restyle(self.findings)
         self.findings.setVisible(bool(self._findings))
         notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
-        self.say(" · ".join([_work(runs[next(iter(runs))]), *notes]))
+        self._write(" · ".join([_work(runs[next(iter(runs))]), *notes]))
         self.watched.setText(_watched(runs[next(iter(runs))]))
 
     def say(self, words: str, offer: Offer | None = None) -> None:
-        """What goes on, until something else does."""
+        """What goes on, until something else does; told to screen readers, too."""
+        self._write(words, offer)
+        self.announcer.say(words)
+
+    def _write(self, words: str, offer: Offer | None = None) -> None:
         self.running.setText(words)
         self.running.setToolTip(words)
         self._offer = offer
@@ -144,7 +150,7 @@ class Status(QFrame):
         if self._job is None and activity is self._active():
             self._move(fraction)
             self._show_running(True)
-            self.say(activity.doing)
+            self._write(activity.doing)
 
     def _end_activity(self, words: str) -> None:
         if self._job is not None:

@@ -15,6 +15,7 @@ from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.export.exporting import Parts
 from gpuviz.qt.kernels.opening import Opening, marked_lines
+from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.timeline import Timeline
@@ -184,6 +185,7 @@ class Window(Host):
         parts = Parts(self.viewing, self.meter, self.counts, self.timing, self.theme)
         self.exchange = Exchange(self, parts, self.remembered, self.actions_)
         self.exchange.report_to(self.status, self.message)
+        Handout(self.lecturing.document, self.exchange.exporting, self.actions_, self)
         reopening = self.exchange.reopening
         reopening.lesson_opened.connect(self.course.open_any)
         reopening.lecture_asked.connect(self.lecturing.open)
