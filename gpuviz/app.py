@@ -86,6 +86,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.qt.diagnostics.troubles import Troubles
     from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
+    from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.remembered import Remembered
@@ -97,7 +98,8 @@ def _present(lecture: Lecture, slide: int) -> int:
     kept = Remembered(settings)
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0))
     theme.apply()
-    shown = Presentation(lecture, perform, Sources(Gpu, known))
+    calm = kept.flag(REDUCED_MOTION, False)
+    shown = Presentation(lecture, perform, Sources(Gpu, known), calm=calm)
     troubles = Troubles(shown)
     troubles.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     troubles.install()

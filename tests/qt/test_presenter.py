@@ -331,6 +331,22 @@ def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(given: Presentatio
     assert (pixels(given.screen) == before).all() and given.screen.trouble
 
 
+def test_without_motion_the_ends_of_steps_are_shown(tmp_path: Path, qtbot: QtBot) -> None:
+    load_fonts()
+    shown = Presentation(parse(TEXT, tmp_path), perform, Sources(None, shipped), calm=True)
+    shown.start(1)
+    ready(shown, qtbot)
+    story = shown.conductor.shown.story
+    assert story is not None
+    ends, seen = {step.end for step in story.steps}, []
+    shown.conductor.player.t_changed.connect(seen.append)
+    press(shown, K.Key_Space)
+    qtbot.waitUntil(lambda: len(seen) > 2)
+    assert set(seen[1:]) <= ends
+    shown.close()
+    shown.deleteLater()
+
+
 def test_nothing_to_show_is_refused(tmp_path: Path) -> None:
     lecture = parse('gpuviz-lecture = 1\ntitle = "T"\n[[slide]]\nlesson = "nowhere"\n', tmp_path)
     with pytest.raises(InputError, match="“T” has no slide"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -17,6 +19,8 @@ from gpuviz.qt.window.viewing import Viewing
 
 class Giving(QObject):
     """One presentation at a time; the window's own GPU work rests meanwhile.
+
+    `calm` tells whether pictures are to stand still at the ends of their steps.
 
     Signals
     -------
@@ -34,6 +38,7 @@ class Giving(QObject):
         self._director, self._meter, self._perform = director, meter, perform
         self._window = window
         self.presentation: Presentation | None = None
+        self.calm: Callable[[], bool] = lambda: False
 
     def start(self, slide: int = 0) -> None:
         """Give the lecture that is open from a slide on, or else the view shown, step by step."""
@@ -55,7 +60,8 @@ class Giving(QObject):
         if self._director.showing is not None and lecture is not self._document.lecture:
             known = {0: self._director.showing}
         try:
-            made = Presentation(lecture, self._perform, self._meter.sources, self, known)
+            made = Presentation(lecture, self._perform, self._meter.sources, self, known,
+                                self.calm())
         except Error as error:
             self.failed.emit(failure_of(error))
             return

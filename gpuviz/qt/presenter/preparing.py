@@ -33,6 +33,7 @@ class Preparing(QObject):
         self._done: dict[int, Showing] = dict(known or {})
         self._why_not: dict[int, str] = {}
         self._under_way: int | None = None
+        self._job: Job | None = None
         self._needed = 0
         self._performer = Performer(perform, self)
         self._performer.performed.connect(self._take)
@@ -77,14 +78,14 @@ class Preparing(QObject):
             self._why_not[number] = failure_of(error).message
             self.changed.emit(number)
             return False
-        self._under_way = number
-        self._performer.ask(Job(variants))
+        self._under_way, self._job = number, Job(variants)
+        self._performer.ask(self._job)
         return True
 
     def _take(self, job: Job, performances: object) -> None:
         number = self._under_way
-        if number is None or job.variants != variants_of(self._slides[number]):
-            return
+        if number is None or job is not self._job:
+            return  # what was asked for before another slide was needed
         assert isinstance(performances, tuple)
         self._done[number] = showing(job.variants, performances)
         self._go_on()
@@ -92,7 +93,7 @@ class Preparing(QObject):
 
     def _fail(self, job: Job, failure: Failure) -> None:
         number = self._under_way
-        if number is not None:
+        if number is not None and job is self._job:
             self._why_not[number] = failure.message
             self._go_on()
             self.changed.emit(number)

@@ -51,6 +51,8 @@ def places() -> Places:
 class Presentation(QObject):
     """Begins with `start`; ends by Esc, by closing the screen, or behind the last slide.
 
+    `known` are slides that have been performed already, `calm` is for those who want no motion.
+
     Signals
     -------
     ended : it is over, on the slide of this number
@@ -59,7 +61,8 @@ class Presentation(QObject):
     ended = Signal(int)
 
     def __init__(self, lecture: Lecture, perform: Perform, sources: Sources,
-                 parent: QObject | None = None, known: Mapping[int, Showing] | None = None) -> None:
+                 parent: QObject | None = None, known: Mapping[int, Showing] | None = None,
+                 calm: bool = False) -> None:
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
@@ -69,6 +72,7 @@ class Presentation(QObject):
         self.preparing = Preparing(lecture, perform, self, known)
         self.measuring = Measuring(Meter(sources, self), self)
         self.conductor = Conductor(lecture, self.preparing, self.measuring, self)
+        self.conductor.player.set_calm(calm)
         self.screen = Screen(self.conductor, self._look())
         self.speaker = Speaker(self.conductor, self.screen)
         self._acts = self._acting()

@@ -144,6 +144,7 @@ class Window(Host):
 
     def _wire_lecture(self) -> None:
         lecturing = self.lecturing
+        lecturing.giving.calm = lambda: self.player.state.calm
         lecturing.add_shipped(self.toolbar.group_menu("Lecture"))
         lecturing.failed.connect(
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
