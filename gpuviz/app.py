@@ -45,8 +45,8 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 
     from gpuviz.qt.diagnostics import log
     from gpuviz.qt.diagnostics.report import versions
+    from gpuviz.qt.history.remembered import APPLICATION, ORGANISATION
     from gpuviz.qt.look.fonts import load_fonts
-    from gpuviz.qt.window.remembered import APPLICATION, ORGANISATION
 
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
@@ -61,9 +61,9 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from PySide6.QtCore import QLocale
 
+    from gpuviz.qt.controls.failure import failure_of
     from gpuviz.qt.diagnostics.troubles import Troubles
     from gpuviz.qt.running.meter import Sources
-    from gpuviz.qt.running.worker import failure_of
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.recorded import known
@@ -85,11 +85,11 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 
 def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.qt.diagnostics.troubles import Troubles
+    from gpuviz.qt.history.remembered import Remembered
     from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.qt.running.meter import Sources
-    from gpuviz.qt.window.remembered import Remembered
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.recorded import known
     from gpuviz.scenes.perform import perform

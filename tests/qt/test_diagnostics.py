@@ -17,11 +17,11 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz import __version__
 from gpuviz.errors import LaunchError
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.diagnostics import log
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless
 from gpuviz.qt.diagnostics.troubles import Troubles
-from gpuviz.qt.running.worker import failure_of
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from tests.qt.fake_lesson import FakePerform

@@ -29,8 +29,8 @@ from gpuviz.export.link import link
 from gpuviz.export.provenance import Provenance
 from gpuviz.qt.export import saving
 from gpuviz.qt.export.files import ask_which
+from gpuviz.qt.running import viewing
 from gpuviz.qt.running.meter import Sources
-from gpuviz.qt.window import viewing
 from gpuviz.qt.window.window import Window
 from gpuviz.runners import recorded, recording
 from gpuviz.runners.measurement import Measurement, Timing

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
-from gpuviz.qt.running.worker import Failure
+from gpuviz.qt.controls.failure import Failure
 from gpuviz.trace import Finding
 from gpuviz.words import later, tr
 

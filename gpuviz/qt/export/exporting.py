@@ -24,11 +24,11 @@ from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.export.times_table import times_table
 from gpuviz.qt.export.wanted import STILLS, Film, Still, as_text, remembered
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
-from gpuviz.qt.window.remembered import Remembered
-from gpuviz.qt.window.viewing import Viewing
 from gpuviz.words import tr
 
 QUICK = Options(pixels=2)

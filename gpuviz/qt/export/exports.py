@@ -9,10 +9,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import shortened
 from gpuviz.qt.export.saving import Clip
 from gpuviz.qt.running.activity import Activity, Work
-from gpuviz.qt.running.worker import failure_of
 from gpuviz.words import tr
 
 

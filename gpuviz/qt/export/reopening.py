@@ -15,8 +15,8 @@ from gpuviz.errors import Error
 from gpuviz.export import link, provenance
 from gpuviz.export.opened import check_files, told_by
 from gpuviz.export.provenance import Provenance
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import AskWhich, ask_which, shortened
-from gpuviz.qt.running.worker import failure_of
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
 from gpuviz.words import tr

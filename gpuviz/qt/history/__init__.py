@@ -1,1 +1,1 @@
-"""Views seen before: undo and redo, recent views, links, and the session that survives a crash."""
+"""What was before: undo and redo, recent views, links, settings, the session after a crash."""

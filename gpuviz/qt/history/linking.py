@@ -17,7 +17,7 @@ from gpuviz.qt.commands.palette_dialog import Entry
 from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.history.naming import described
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.words import tr
 
 _START = f"{SCHEME}://"

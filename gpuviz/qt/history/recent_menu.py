@@ -12,7 +12,7 @@ from gpuviz.export.provenance import Provenance
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.naming import described
 from gpuviz.qt.history.recents import Recents
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.words import tr
 
 _PREFIX = "recent."

@@ -12,8 +12,8 @@ from gpuviz.errors import InputError
 from gpuviz.export.link import link, parse
 from gpuviz.export.provenance import Provenance
 from gpuviz.qt.history.history import changes
-from gpuviz.qt.window.remembered import Remembered
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.running.viewing import Viewing
 
 KEY = "recents"
 MOST = 12

@@ -14,7 +14,7 @@ from gpuviz.qt.history import history
 from gpuviz.qt.history.history import History
 from gpuviz.qt.history.naming import difference
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
 
 
 class Undo(QObject):

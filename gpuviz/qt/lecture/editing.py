@@ -18,7 +18,7 @@ from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.words import tr
 
 _NEEDS_SLIDE = ("lecture.update", "lecture.edit", "lecture.duplicate", "lecture.up", "lecture.down",

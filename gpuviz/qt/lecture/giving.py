@@ -9,12 +9,13 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.worker import Perform, failure_of
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.worker import Perform
 
 
 class Giving(QObject):

@@ -16,6 +16,7 @@ from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
 from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.editing import Editing
 from gpuviz.qt.lecture.giving import Giving
@@ -24,8 +25,8 @@ from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.worker import Failure, Perform, failure_of
-from gpuviz.qt.window.viewing import Viewing
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.worker import Perform
 from gpuviz.words import tr
 
 _NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.pack", "lecture.print",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.preferences.motion import KEY, Motion
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.words import chosen
 
 

@@ -11,8 +11,9 @@ from gpuviz.errors import Error
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.running.showing import Showing, showing
-from gpuviz.qt.running.worker import Failure, Job, Perform, Performer, Variant, failure_of
+from gpuviz.qt.running.worker import Job, Perform, Performer, Variant
 from gpuviz.runners.base import Level
 
 

@@ -1,1 +1,1 @@
-"""What is performed and measured, off the GUI thread, and how two variants are compared."""
+"""What is performed and measured, off the GUI thread; the view shown; two variants compared."""

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.qt.controls.failure import Failure
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.showing import Showing, showing
-from gpuviz.qt.running.worker import Failure, Job, Perform, Performer, Variant
+from gpuviz.qt.running.worker import Job, Perform, Performer, Variant
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES

@@ -8,11 +8,11 @@ from typing import Protocol
 from PySide6.QtCore import QStandardPaths
 
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State
-from gpuviz.qt.running.worker import failure_of
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu

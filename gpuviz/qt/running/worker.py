@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled, Error
+from gpuviz.errors import Cancelled
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.runners.base import Cancel, Level, Progress
 from gpuviz.scenes.base import Lesson, Value, Values
 from gpuviz.scenes.perform import Performance
@@ -59,31 +59,11 @@ class Job:
 
 
 @dataclass(frozen=True, eq=False)
-class Failure:
-    """Why a performance failed: a sentence, and what a developer needs to know of it.
-
-    `expected` is true for errors that gpuviz raises on purpose.
-    """
-
-    message: str
-    details: str
-    expected: bool
-
-
-@dataclass(frozen=True, eq=False)
 class _Ticket:
     """A job under way, and the flag that asks it to stop."""
 
     job: Job
     stop: threading.Event = field(default_factory=threading.Event)
-
-
-def failure_of(error: BaseException) -> Failure:
-    """An exception as something to show."""
-    details = "".join(traceback.format_exception(error))
-    if isinstance(error, Error):
-        return Failure(str(error), details, expected=True)
-    return Failure(f"{type(error).__name__}: {error}", details, expected=False)
 
 
 class Performer(QObject):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import Comparison
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.scenes.base import Lesson
 
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu
 from gpuviz.errors import InputError
 from gpuviz.export.link import parse
 from gpuviz.export.provenance import Provenance
+from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.diagnostics import helping
 from gpuviz.qt.diagnostics.chronicle import Chronicle
 from gpuviz.qt.diagnostics.report import report
@@ -21,15 +22,14 @@ from gpuviz.qt.history.keeping import Keeping
 from gpuviz.qt.history.linking import Linking
 from gpuviz.qt.history.recent_menu import RecentMenu
 from gpuviz.qt.history.recents import Recents
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.history.session import Left, Session
 from gpuviz.qt.history.text_undo import TextUndo
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.preferences.preferences import Preferring
-from gpuviz.qt.running.worker import failure_of
 from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.lasting import remember, start_over
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.words import tr
 
 

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QMainWindow
 from gpuviz.errors import Error
 from gpuviz.export.provenance import Provenance
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.export.dropping import Dropping
 from gpuviz.qt.export.exporting import Exporting, Parts
 from gpuviz.qt.export.exports import Saved
 from gpuviz.qt.export.reopening import Reopening
-from gpuviz.qt.running.worker import Failure, failure_of
-from gpuviz.qt.window.remembered import Remembered
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.runners.recorded import adopt
 from gpuviz.runners.recording import Recording

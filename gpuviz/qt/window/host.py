@@ -9,6 +9,7 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
@@ -17,15 +18,14 @@ from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.running.comparison import Comparison
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window.course import Course
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.parameters import Parameters
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.qt.window.status import Status
 from gpuviz.qt.window.toolbar import Toolbar
-from gpuviz.qt.window.viewing import Viewing
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.measurement import DeviceFacts
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.history.recents import KEY as RECENTS
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
@@ -17,7 +18,6 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import State
 from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.window.host import Host
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson

@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 from gpuviz.export.quantities import grouped
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
+from gpuviz.qt.controls.failure import Failure
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State, why_of
 from gpuviz.qt.running.showing import Showing
-from gpuviz.qt.running.worker import Failure, Job
+from gpuviz.qt.running.worker import Job
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.trace import Finding

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.qt.window.remembered import Remembered
+from gpuviz.qt.history.remembered import Remembered
 
 
 class VisiblePanes:

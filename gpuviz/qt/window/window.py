@@ -11,9 +11,11 @@ from PySide6.QtGui import QCloseEvent, QResizeEvent
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.export.provenance import Provenance
 from gpuviz.qt.code.source import Source
+from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.export.exporting import Parts
+from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.kernels.opening import Opening, marked_lines
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.lecturing import Lecturing
@@ -23,7 +25,8 @@ from gpuviz.qt.playing.transport import Transport
 from gpuviz.qt.running.meter import Meter, Sources
 from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
-from gpuviz.qt.running.worker import Failure, Job, Perform, failure_of
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.worker import Job, Perform
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window import lasting
 from gpuviz.qt.window.commanding import Commanding
@@ -34,11 +37,9 @@ from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.parameters import Parameters
-from gpuviz.qt.window.remembered import Remembered
 from gpuviz.qt.window.status import Status
 from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.qt.window.toolbar import Toolbar
-from gpuviz.qt.window.viewing import Viewing
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Lesson
