@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -17,6 +18,13 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS, FakePerform
+
+
+@pytest.fixture(autouse=True)
+def empty_clipboard(qapp: QApplication) -> Iterator[None]:
+    """What a test leaves on the clipboard outlives Python, and would be destroyed without it."""
+    yield
+    QApplication.clipboard().clear()
 
 
 @pytest.fixture

@@ -246,3 +246,17 @@ window.player.seek(0.5)
     last = third.told()
     assert third.end() == 0
     assert last["note"] == "" and last["launch"] == {}
+
+
+def test_a_picture_on_the_clipboard_is_no_crash_at_the_end(tmp_path: Path) -> None:
+    """What Python puts there is destroyed when Python is over, unless it is handed over."""
+    code = f"""
+from pathlib import Path
+window.exchange.exporting.quick_folder = lambda: Path({str(tmp_path)!r})
+window.actions_["export.quick"].trigger()
+wait(lambda: app.clipboard().mimeData().hasFormat("image/svg+xml"))
+told()
+"""
+    process = Process(tmp_path, code)
+    assert process.told()["lesson"]
+    assert process.end() == 0

@@ -57,6 +57,7 @@ class Exports(Activity):
         super().__init__(parent)
         self._waiting: deque[Task] = deque()
         self._task: Task | None = None
+        self._clip: Clip | None = None
 
     @property
     def doing(self) -> str:
@@ -76,6 +77,18 @@ class Exports(Activity):
         """Forget what waits, and stop what is under way: it leaves no file."""
         self._waiting.clear()
         super().close()
+        self._leave_clipboard()
+
+    def _leave_clipboard(self) -> None:
+        """The picture stays on the clipboard, as data of Qt's own.
+
+        What Python made is destroyed with the clipboard, when Python is over already, and the
+        program would end in a crash.
+        """
+        clipboard = QGuiApplication.clipboard()
+        if self._clip is not None and clipboard.ownsClipboard():
+            clipboard.setImage(self._clip.image)
+        self._clip = None
 
     def _next(self) -> None:
         if self._waiting and not self.busy:
@@ -88,6 +101,7 @@ class Exports(Activity):
         self._task = None
         if isinstance(outcome, Saved):
             if outcome.clip is not None:
+                self._clip = outcome.clip
                 QGuiApplication.clipboard().setMimeData(outcome.clip.mime())
             self.rested.emit(outcome.words())
             self.saved.emit(outcome)
