@@ -334,3 +334,10 @@ def test_a_zip_of_another_kind(window: Window, tmp_path: Path, qtbot: QtBot) -> 
         archive.writestr("manifest.json", "[]")
     drop(window, of_files(tmp_path / "a.zip"))
     assert "neither a trace nor a recording" in refused(window, qtbot)
+
+
+def test_pasting_from_an_empty_clipboard(window: Window) -> None:
+    QGuiApplication.clipboard().clear()
+    window.activateWindow()
+    QTest.keyClick(window, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert "Nothing that gpuviz can open" in window.status.running.text()

@@ -254,7 +254,7 @@ def test_a_picture_on_the_clipboard_is_no_crash_at_the_end(tmp_path: Path) -> No
 from pathlib import Path
 window.exchange.exporting.quick_folder = lambda: Path({str(tmp_path)!r})
 window.actions_["export.quick"].trigger()
-wait(lambda: app.clipboard().mimeData().hasFormat("image/svg+xml"))
+wait(lambda: (data := app.clipboard().mimeData()) and data.hasFormat("image/svg+xml"))
 told()
 """
     process = Process(tmp_path, code)

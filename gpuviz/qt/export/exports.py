@@ -85,10 +85,10 @@ class Exports(Activity):
         What Python made is destroyed with the clipboard, when Python is over already, and the
         program would end in a crash.
         """
-        clipboard = QGuiApplication.clipboard()
-        if self._clip is not None and clipboard.ownsClipboard():
-            clipboard.setImage(self._clip.image)
-        self._clip = None
+        clip, self._clip = self._clip, None
+        data = QGuiApplication.clipboard().mimeData()
+        if clip is not None and data is not None and clip.is_in(data):
+            QGuiApplication.clipboard().setImage(clip.image)
 
     def _next(self) -> None:
         if self._waiting and not self.busy:

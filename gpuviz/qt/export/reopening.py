@@ -128,11 +128,13 @@ def _checked(view: Provenance, name: str) -> Provenance:
     return view
 
 
-def asked_by(data: QMimeData) -> Asked | None:
+def asked_by(data: QMimeData | None) -> Asked | None:
     """What something dropped or pasted asks to open, None when it is nothing for gpuviz.
 
-    Any file may be: what is in it is found out when it is opened.
+    Any file may be: what is in it is found out when it is opened. An empty clipboard has no data.
     """
+    if data is None:
+        return None
     for url in data.urls():
         path = Path(url.toLocalFile())
         if url.isLocalFile() and path.is_file():

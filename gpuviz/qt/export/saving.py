@@ -97,6 +97,10 @@ class Clip:
         data.setData("image/svg+xml", QByteArray(self.svg))
         return data
 
+    def is_in(self, data: QMimeData) -> bool:
+        """Whether this is what is on the clipboard."""
+        return bytes(data.data("image/png").data()) == self.png
+
 
 def clip(view: View, options: Options | None = None) -> Clip:
     """The picture in every form, in any thread."""
