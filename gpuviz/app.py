@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QSettings
+    from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
+
+SIGNALS_MS = 250  # between two looks for signals
 
 
 def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> int:
@@ -112,9 +115,27 @@ def _until_over(app: QApplication, shown: QWidget) -> int:
     """Run until it is closed. Widgets that outlive the interpreter's teardown crash it: they go."""
     from gpuviz.qt.diagnostics.log import LOG
 
+    watch = _obey_signals(app)
+    LOG.info("showing")
     status = app.exec()
+    watch.stop()
     LOG.info("ended")
     shown.close()
     shown.deleteLater()
     app.processEvents()
     return status
+
+
+def _obey_signals(app: QApplication) -> QTimer:
+    """Ctrl+C in the terminal, and a desktop that ends, close the windows as a user would.
+
+    Qt's loop does not let Python see signals: a timer that does nothing does.
+    """
+    from PySide6.QtCore import QTimer
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: app.closeAllWindows())
+    watch = QTimer(app)
+    watch.timeout.connect(lambda: None)
+    watch.start(SIGNALS_MS)
+    return watch

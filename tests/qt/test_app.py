@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from gpuviz.scenes import SCENES
 
@@ -23,6 +27,8 @@ def shown():
     return 0
 
 QApplication.exec = staticmethod(shown)
+import pytest
+
 from gpuviz.app import main
 sys.exit(main([]))
 """
@@ -48,3 +54,26 @@ def test_without_a_display_it_says_so() -> None:
     if sys.platform.startswith("linux"):
         assert done.returncode == 3
         assert "display" in done.stderr or "libraries" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("arguments", [[], ["present", "coalescing-and-banks"]],
+                         ids=["window", "lecture"])
+def test_a_signal_closes_it_as_a_user_would(arguments: list[str], number: signal.Signals,
+                                            tmp_path: Path) -> None:
+    folders = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpuviz", *arguments], stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    end = time.monotonic() + 60
+    while not _logged(tmp_path, "showing") and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 0, said
+    assert _logged(tmp_path, "ended")
+
+
+def _logged(folder: Path, words: str) -> bool:
+    return any(words in log.read_text() for log in folder.rglob("*.log"))
