@@ -218,6 +218,14 @@ def test_laser_and_lens_follow_the_mouse(given: Presentation, qtbot: QtBot) -> N
     assert (pixels(given.screen) == plain).all() and given.screen.tool == ""
 
 
+def test_full_screen_by_its_key_and_by_a_clickers(given: Presentation) -> None:
+    assert not given.screen.isFullScreen()
+    press(given, K.Key_F5, K.Key_F5)
+    assert given.screen.isFullScreen()
+    press(given, K.Key_F)
+    assert not given.screen.isFullScreen()
+
+
 def test_a_click_goes_on(given: Presentation, qtbot: QtBot) -> None:
     QTest.mouseClick(given.screen, Qt.MouseButton.LeftButton)
     assert given.conductor.slide == 1

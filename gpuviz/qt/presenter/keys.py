@@ -23,7 +23,8 @@ KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
     "smaller": (_K.Key_Minus,),
     "measure": (_K.Key_M,),
     "speaker": (_K.Key_S,),
-    "full": (_K.Key_F, _K.Key_F5),
+    "full": (_K.Key_F,),
+    "start": (_K.Key_F5,),  # clickers have a key for it, which may be pressed again
     "leave": (_K.Key_Escape,),
 }  # fmt: skip
 # What the speaker is told of them.

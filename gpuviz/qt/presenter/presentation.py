@@ -142,6 +142,7 @@ class Presentation(QObject):
             "measure": self.measuring.again,
             "speaker": self._toggle_speaker,
             "full": self._toggle_full,
+            "start": screen.showFullScreen,
             "leave": self._leave,
         }
 
