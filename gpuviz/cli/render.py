@@ -9,17 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuviz import words
+from gpuviz.cli import lecture_pages
 from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError
 from gpuviz.export import provenance
-from gpuviz.export.film import whole
 from gpuviz.export.performed import timed, view_of
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import Options, View
-from gpuviz.lectures.bundle import find, unpacked
-from gpuviz.lectures.pages import Missing, pages
-from gpuviz.lectures.reading import read
 from gpuviz.qt.painting import headless
 from gpuviz.scenes import SCENES
 
@@ -44,8 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="show what an exported file shows; other options change it")
     parser.add_argument("--all", action="store_true",
                         help="every lesson; OUT is a folder, see --format")
-    parser.add_argument("--lecture", metavar="FILE",
-                        help="every step of a lecture; OUT is a folder, or one .pdf of all")
+    lecture_pages.add_arguments(parser)
     parser.add_argument("--compare", action="append", default=[], metavar="K=V",
                         help="draw a second variant beside the first, with this parameter changed")
     parser.add_argument("--compare-arch", metavar="sm_XX",
@@ -107,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all:
         return _all(arguments)
     if arguments.lecture:
-        return _lecture(arguments)
+        looks = Provenance("", {}, "sm_90", theme="projector")
+        return lecture_pages.render(arguments, _looks(looks, arguments))
     if not arguments.scene and not arguments.source:
         raise InputError("which lesson? give --scene ID (see gpuviz list), or --all")
     with headless.session():
@@ -135,35 +132,6 @@ def _all(arguments: argparse.Namespace) -> int:
             except Error as error:
                 failed += 1
                 print(f"gpuviz: {one.id}: {error}", file=sys.stderr)
-    return 2 if failed else 0
-
-
-def _lecture(arguments: argparse.Namespace) -> int:
-    """Every step of a lecture; a slide that fails is told, and the others are still drawn."""
-    if arguments.scene or arguments.source or arguments.set or arguments.compare:
-        raise InputError("--lecture draws a lecture as it is: leave --scene, --from, --set and "
-                         "--compare away")
-    from gpuviz.qt.export import pdf, saving
-
-    told = read(unpacked(find(arguments.lecture)))
-    if arguments.language == words.ENGLISH and told.language in words.languages():
-        words.choose(told.language)
-    looks = _looks(Provenance("", {}, "sm_90", theme="projector"), arguments)
-    suffix = "." + arguments.format.lstrip(".").lower()
-    saving.check_suffix(Path(f"SLIDE{suffix}"))
-    failed, frames, options = 0, [], Options(arguments.pixels, arguments.transparent)
-    with headless.session():
-        for page in pages(told, looks):
-            if isinstance(page, Missing):
-                failed += 1
-                print(f"gpuviz: slide {page.number}: {page.why}", file=sys.stderr)
-            elif arguments.output.suffix.lower() == ".pdf":
-                frames.append(page.view.still)
-            else:
-                saving.save(page.view, arguments.output / f"{page.name}{suffix}", options)
-        if frames:
-            with whole(arguments.output) as file:
-                file.write(pdf.pages(frames, None, told.title))
     return 2 if failed else 0
 
 

@@ -21,10 +21,15 @@ from gpuviz.scenes.base import Story
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A picture of a lecture: a name to tell it by, `02-2 Coalescing`, and its view."""
+    """A picture of a lecture: a name to tell it by, `02-02 Coalescing`, and its view.
+
+    `last` says whether it is the last one of its slide, whose notes are `notes`.
+    """
 
     name: str
     view: View
+    notes: str = ""
+    last: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +59,8 @@ def _of(number: int, slide: Slide, looks: Provenance) -> Iterator[Page]:
         story = replace(view.story, frame=_picture(shown, cue))
         step = f"-{place:02}" if len(every) > 1 else ""
         name = _plain(f"{number:02}{step} {slide.name}")
-        yield Page(name, replace(timed(view, cue.end), story=story))
+        shown_at = replace(timed(view, cue.end), story=story)
+        yield Page(name, shown_at, slide.notes, place == len(every))
 
 
 def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:

@@ -9,9 +9,15 @@ import pytest
 from PIL import Image
 
 from gpuviz.cli import main
+from gpuviz.draw.marks import Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.palette import THEMES
+from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import read
+from gpuviz.lectures.notes import with_notes
+from tests.export.pictures import program, run
 
 TEXT = """gpuviz-lecture = 1
 title = "Strides"
@@ -91,3 +97,31 @@ def test_options_that_mean_a_lesson_are_refused(file: Path, tmp_path: Path,
     assert "leave" in capsys.readouterr().err
     assert main(["render", "--lecture", "absent", "-o", str(tmp_path / "x")]) == 2
     assert "coalescing-and-banks" in capsys.readouterr().err
+
+
+def test_notes_stand_below_the_last_picture_of_each_slide(file: Path, tmp_path: Path) -> None:
+    file.write_text(TEXT.replace(
+        'lesson = "nowhere"', 'lesson = "banks"\nnotes = """\nSay this.\n\nThen that."""'))
+    assert render(file, tmp_path / "n.pdf", "--notes") == 0
+    content = (tmp_path / "n.pdf").read_bytes()
+    assert len(re.findall(rb"/Type /Page\b", content)) == 4
+    said = run(tmp_path, program("pdftotext"), tmp_path / "n.pdf", "-")
+    assert "Say this." in said and said.index("Say this.") < said.index("Then that.")
+
+
+@pytest.mark.parametrize("notes", ["", "One line.", "word " * 900, "a\n" * 60])
+def test_notes_of_any_length_fit(notes: str) -> None:
+    picture = Stage(1280, 720, THEMES["projector"]).frame()
+    page = with_notes(picture, notes, THEMES["projector"])
+    lines = [mark for mark in page.marks if isinstance(mark, Texts)]
+    assert page.height == 1080 and len(lines) >= len(notes.split()) / 60
+    for line in lines:
+        (x, y), (text,) = line.at[0], line.strings
+        assert y - line.size / 2 >= 720 and y + line.size / 2 <= page.height
+        assert x > 0 and x + text_width(text, line.size) <= page.width
+
+
+def test_notes_are_printed_only(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+                                ) -> None:
+    assert render(file, tmp_path / "out", "--notes") == 2
+    assert "OUT.pdf" in capsys.readouterr().err

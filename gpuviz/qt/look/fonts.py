@@ -27,13 +27,16 @@ def load_fonts() -> tuple[str, str]:
 
 
 @per_thread(256)
-def font(size: float, bold: bool = False, mono: bool = False) -> QFont:
-    """A shipped font, `size` logical pixels high, with figures of equal width."""
+def font(size: float, bold: bool = False, mono: bool = False, tabular: bool = True) -> QFont:
+    """A shipped font, `size` logical pixels high, with figures of equal width unless told.
+
+    Such figures are other glyphs, which programs that read a PDF do not know to be figures.
+    """
     family = load_fonts()[mono]
     chosen = QFont(family)
     chosen.setPixelSize(max(round(size), 1))
     chosen.setWeight(QFont.Weight.DemiBold if bold and not mono else QFont.Weight.Normal)
     chosen.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     chosen.setStyleStrategy(QFont.StyleStrategy.PreferAntialias)
-    chosen.setFeature(QFont.Tag("tnum"), 1)
+    chosen.setFeature(QFont.Tag("tnum"), int(tabular))
     return chosen

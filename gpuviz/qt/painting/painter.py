@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QImage,
     QPainter,
     QPainterPath,
+    QPdfWriter,
     QPen,
     QPixmap,
     QPolygonF,
@@ -265,10 +266,10 @@ def _arrow_heads(painter: QPainter, color: QColor, points: F64, width: float) ->
 
 def _texts(painter: QPainter, mark: Texts) -> None:
     """Labels whose layout is kept between frames; baselines on whole device pixels."""
-    face = font(mark.size, mark.bold, mark.mono)
-    painter.setFont(face)
+    kind = mark.size, mark.bold, mark.mono, not isinstance(painter.device(), QPdfWriter)
+    painter.setFont(font(*kind))
     _, _, sy, dy = _scale(painter)
-    ascent = _ascent(mark.size, mark.bold, mark.mono)
+    ascent = _ascent(*kind)
     baseline = mark.at[:, 1] + mark.size * CAP_HEIGHT / 2
     top = (np.floor(baseline * sy + dy + 0.5) - dy) / sy - ascent
     places = zip(mark.at[:, 0].tolist(), top.tolist(), mark.strings, strict=True)
@@ -277,22 +278,23 @@ def _texts(painter: QPainter, mark: Texts) -> None:
         if color is not last:
             painter.setPen(color)
             last = color
-        laid, width = _laid_out(text, mark.size, mark.bold, mark.mono)
+        laid, width = _laid_out(text, *kind)
         painter.drawStaticText(QPointF(x - shift * width, y), laid)
 
 
 @per_thread(256)
-def _ascent(size: float, bold: bool, mono: bool) -> float:
-    return QFontMetricsF(font(size, bold, mono)).ascent()
+def _ascent(size: float, bold: bool, mono: bool, tabular: bool) -> float:
+    return QFontMetricsF(font(size, bold, mono, tabular)).ascent()
 
 
 @per_thread(8192)
-def _laid_out(text: str, size: float, bold: bool, mono: bool) -> tuple[QStaticText, float]:
+def _laid_out(text: str, size: float, bold: bool, mono: bool, tabular: bool
+              ) -> tuple[QStaticText, float]:
     """One line of text ready to be drawn, and its width."""
     laid = QStaticText(text)
     laid.setTextFormat(Qt.TextFormat.PlainText)
     laid.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
-    face = font(size, bold, mono)
+    face = font(size, bold, mono, tabular)
     laid.prepare(QTransform(), face)
     return laid, QFontMetricsF(face).horizontalAdvance(text)
 

@@ -1,0 +1,89 @@
+"""`gpuviz render --lecture`: the steps of a lecture as pictures, or one PDF to print."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpuviz import words
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.palette import THEMES
+from gpuviz.errors import InputError
+from gpuviz.export.film import whole
+from gpuviz.export.provenance import Provenance
+from gpuviz.export.view import Options
+from gpuviz.lectures.bundle import find, unpacked
+from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.notes import with_notes
+from gpuviz.lectures.pages import Missing, Page, pages
+from gpuviz.lectures.reading import read
+from gpuviz.qt.painting import headless
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--lecture", metavar="FILE",
+                        help="every step of a lecture; OUT is a folder, or one .pdf of all")
+    parser.add_argument("--notes", action="store_true",
+                        help="with --lecture and a .pdf: a page a slide, with the speaker's notes")
+
+
+def render(arguments: argparse.Namespace, looks: Provenance) -> int:
+    """Draw what can be drawn; 2 when some slides could not be, which are told."""
+    if arguments.scene or arguments.source or arguments.set or arguments.compare:
+        raise InputError("--lecture draws a lecture as it is: leave --scene, --from, --set and "
+                         "--compare away")
+    is_pdf = arguments.output.suffix.lower() == ".pdf"
+    if arguments.notes and not is_pdf:
+        raise InputError(f"--notes makes one PDF: name it OUT.pdf, not {arguments.output}")
+    told = read(unpacked(find(arguments.lecture)))
+    if arguments.language == words.ENGLISH and told.language in words.languages():
+        words.choose(told.language)
+    with headless.session():
+        return (_print if is_pdf else _save)(told, looks, arguments)
+
+
+def _print(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -> int:
+    """All pages in one file."""
+    from gpuviz.qt.export import pdf
+
+    missing: list[Missing] = []
+    frames = [frame for page in _drawn(lecture, looks, missing)
+              for frame in _printed(page, looks, arguments.notes)]
+    if frames:
+        with whole(arguments.output) as file:
+            file.write(pdf.pages(frames, None, lecture.title))
+    return 2 if missing else 0
+
+
+def _printed(page: Page, looks: Provenance, notes: bool) -> Iterator[Frame]:
+    """The picture of a page; with notes only the last one of each slide."""
+    if not notes:
+        yield page.view.still
+    elif page.last:
+        yield with_notes(page.view.still, page.notes, THEMES[looks.theme])
+
+
+def _save(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -> int:
+    """Each page in a file of its own."""
+    from gpuviz.qt.export import saving
+
+    suffix = "." + arguments.format.lstrip(".").lower()
+    saving.check_suffix(Path(f"SLIDE{suffix}"))
+    missing: list[Missing] = []
+    options = Options(arguments.pixels, arguments.transparent)
+    for page in _drawn(lecture, looks, missing):
+        saving.save(page.view, arguments.output / f"{page.name}{suffix}", options)
+    return 2 if missing else 0
+
+
+def _drawn(lecture: Lecture, looks: Provenance, missing: list[Missing]) -> Iterator[Page]:
+    """The pages there are; slides without are told at once, and kept."""
+    for page in pages(lecture, looks):
+        if isinstance(page, Page):
+            yield page
+        else:
+            missing.append(page)
+            print(f"gpuviz: slide {page.number}: {page.why}", file=sys.stderr)
