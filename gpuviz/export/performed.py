@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 from gpuviz import words
@@ -58,7 +57,7 @@ def lesson_for(wanted: Provenance) -> Lesson:
     InputError : there is no such lesson, or the launch or the trace cannot be read
     """
     if traced.FILE in wanted.launch:
-        return traced.lesson_of(Path(str(wanted.launch[traced.FILE])).expanduser())
+        return traced.lesson_of(traced.path_of(wanted.launch))
     if wanted.launch:
         return lesson_of(launch_of(wanted.launch))
     if not wanted.lesson:
