@@ -61,6 +61,7 @@ def save(trace: Trace, path: Path) -> None:
                 **{name: getattr(trace, name) for name in _PLAIN}}
     arrays = io.BytesIO()
     np.savez_compressed(arrays, **_arrays(trace))
+    part = None
     try:
         with (tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
               zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive):
@@ -68,6 +69,8 @@ def save(trace: Trace, path: Path) -> None:
             archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
         os.replace(part.name, path)
     except OSError as error:
+        if part is not None:
+            Path(part.name).unlink(missing_ok=True)
         raise InputError(f"cannot write the trace {path}: {error.strerror}") from None
 
 

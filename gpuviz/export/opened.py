@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
+from os.path import isfile
 from pathlib import Path
 
 from gpuviz import trace_file
@@ -26,7 +27,7 @@ def told_by(path: Path) -> Provenance | Recording | Lesson:
     InputError : the file cannot be read, or it shows a kernel whose file is gone
     FormatError : gpuviz did not write it, it is damaged, or of a newer gpuviz
     """
-    if not path.is_file():
+    if not isfile(path):
         raise InputError(f"{path} is not a file that can be opened")
     try:
         with path.open("rb") as file:
