@@ -89,7 +89,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.qt.diagnostics.troubles import Troubles
     from gpuviz.qt.history.remembered import Remembered
-    from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
+    from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.qt.running.meter import Sources
@@ -99,7 +99,7 @@ def _present(lecture: Lecture, slide: int) -> int:
 
     app, settings, _ = _application()
     kept = Remembered(settings)
-    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0))
+    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
     shown = Presentation(lecture, perform, Sources(Gpu, known), calm=calm)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -38,6 +40,9 @@ _ARRAYS = tuple(field.name for field in fields(Requests))
 _WAY = tuple(field.name for field in fields(Way))  # stored as way_stretch and so on
 _PLAIN = ("recorded", "blocks_emulated", "thread_instructions", "warp_instructions", "flops",
           "printed", "source", "ptx", "arch", "notes")
+# What reading a damaged zip, JSON or array raises; RuntimeError: one that claims to be encrypted.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError,
+           AttributeError, IndexError, RuntimeError, struct.error)
 Record = TypeVar("Record")
 
 
@@ -56,6 +61,7 @@ def save(trace: Trace, path: Path) -> None:
                 **{name: getattr(trace, name) for name in _PLAIN}}
     arrays = io.BytesIO()
     np.savez_compressed(arrays, **_arrays(trace))
+    part = None
     try:
         with (tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
               zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive):
@@ -63,6 +69,8 @@ def save(trace: Trace, path: Path) -> None:
             archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
         os.replace(part.name, path)
     except OSError as error:
+        if part is not None:
+            Path(part.name).unlink(missing_ok=True)
         raise InputError(f"cannot write the trace {path}: {error.strerror}") from None
 
 
@@ -84,7 +92,7 @@ def load(path: Path) -> Trace:
         raise
     except OSError as error:
         raise InputError(f"cannot read the trace {path}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+    except _DAMAGE as error:
         raise FormatError(f"{path} is not a gpuviz trace, or is damaged ({error})") from None
 
 

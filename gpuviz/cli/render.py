@@ -177,6 +177,9 @@ def _at(view: View, arguments: argparse.Namespace, stretch: bool) -> View:
         start, end = arguments.range or kept
         if start >= end:
             raise InputError(f"--range {start:g} {end:g}: the end has to come after the beginning")
+        if end <= 0 or start >= view.story.duration:
+            raise InputError(f"--range {start:g} {end:g}: the story goes from 0 to "
+                             f"{view.story.duration:g}")
         return timed(view, start, end)
     if arguments.time is None and arguments.source:
         return timed(view, made.time)

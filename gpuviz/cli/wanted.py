@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from os.path import exists, isdir
 from pathlib import Path
 
 from gpuviz.errors import InputError
@@ -27,9 +28,9 @@ def wanted(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path 
     if text.lower().startswith(_LINK):
         return _view(text)
     file = Path(text)
-    if file.is_dir():
+    if isdir(file):
         raise InputError(f"{text} is a folder; name a kernel (.cu, .ptx) or an exported picture")
-    if not file.exists():
+    if not exists(file):
         if file.suffix or file.parent != Path():
             raise InputError(f"there is no file {text}")
         return None  # a command mistyped: the parser names those there are

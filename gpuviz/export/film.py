@@ -89,8 +89,12 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
                 file.close()
                 part.unlink(missing_ok=True)
                 raise
-        part.chmod(0o666 & ~_umask())
-        os.replace(part, path)
+        try:
+            part.chmod(0o666 & ~_umask())
+            os.replace(part, path)
+        except OSError:  # a folder, a file held open, a name too long
+            part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 

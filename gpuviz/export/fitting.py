@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os.path import isfile
+from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
+from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import launch_of
 from gpuviz.scenes.perform import check_values
@@ -32,14 +35,22 @@ def fitted(wanted: Provenance, lesson: Lesson) -> Provenance:
 
 
 def check_file(view: Provenance) -> None:
-    """InputError when the view is of a kernel of the user's own whose file is gone."""
+    """InputError when the view is of a kernel or trace of the user's own whose file is gone."""
+    file = missing(view)
+    if file is not None:
+        what = "trace" if traced.FILE in view.launch else "kernel"
+        raise InputError(f"the {what} of this view is gone: there is no file {str(file)[:300]}. "
+                         f"Put it back there, or open the {what} where it is now (Ctrl+O)")
+
+
+def missing(view: Provenance) -> Path | None:
+    """The user's own file that the view needs and that is not there; None when nothing is missing.
+
+    Raises
+    ------
+    InputError : the record of the launch cannot be read
+    """
     if not view.launch:
-        return
-    file = launch_of(view.launch).path
-    try:
-        there = file.is_file()
-    except OSError:  # no name that a file could have
-        there = False
-    if not there:
-        raise InputError(f"the kernel of this view is gone: there is no file {str(file)[:300]}. "
-                         "Put it back there, or open the kernel where it is now (Ctrl+O)")
+        return None
+    own = traced.path_of(view.launch) if traced.FILE in view.launch else launch_of(view.launch).path
+    return None if isfile(own) else own  # of a name that no file can have `Path.is_file` raises

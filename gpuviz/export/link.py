@@ -32,7 +32,8 @@ def link(view: Provenance) -> str:
     if view.time > 0:
         told.append((".t", f"{view.time:.3f}".rstrip("0").rstrip(".")))
     told += _pairs(_LAUNCH, view.launch)
-    query = urlencode(told, quote_via=quote, safe="=,/~[]@")
+    query = urlencode(told, quote_via=quote, safe="=,/~[]@",
+                      errors="surrogateescape")  # names of files that are no text
     return f"{SCHEME}://{quote(view.lesson)}" + (f"?{query}" if query else "")
 
 
@@ -50,7 +51,7 @@ def parse(text: str) -> Provenance:
     if parts.scheme != SCHEME or not parts.netloc:
         raise InputError(f"{text.strip()[:60]!r} is no link to a view; one begins with "
                          f"{SCHEME}://LESSON")
-    told = dict(parse_qsl(parts.query, keep_blank_values=True))
+    told = dict(parse_qsl(parts.query, keep_blank_values=True, errors="surrogateescape"))
     for name in told:
         if name.startswith(".") and name not in _PLAIN and not name.startswith(_LAUNCH):
             raise InputError(f"the link says {name}, which this gpuviz does not know: update it")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
+from os.path import isfile
 from pathlib import Path
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export import provenance
+from gpuviz.export.fitting import missing
 from gpuviz.export.provenance import Provenance
 from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.kernel import launch_of
 
 
 def told_by(path: Path) -> Provenance | Recording | Lesson:
@@ -25,7 +27,7 @@ def told_by(path: Path) -> Provenance | Recording | Lesson:
     InputError : the file cannot be read, or it shows a kernel whose file is gone
     FormatError : gpuviz did not write it, it is damaged, or of a newer gpuviz
     """
-    if not path.is_file():
+    if not isfile(path):
         raise InputError(f"{path} is not a file that can be opened")
     try:
         with path.open("rb") as file:
@@ -46,15 +48,10 @@ def told_by(path: Path) -> Provenance | Recording | Lesson:
 
 def check_files(view: Provenance, name: str) -> None:
     """InputError when a view is of a file that is gone; `name` is what tells of the view."""
-    if not view.launch:
-        return
-    if traced.FILE in view.launch:
-        wanted = Path(str(view.launch[traced.FILE])).expanduser()
-    else:
-        wanted = launch_of(view.launch).path
-    if not wanted.is_file():
-        raise InputError(f"{name} shows what is in {wanted}, and that file is missing: put it "
-                         "back there to see it again")
+    wanted = missing(view)
+    if wanted is not None:
+        raise InputError(f"{name} shows what is in {str(wanted)[:300]}, and that file is missing: "
+                         "put it back there to see it again")
 
 
 def _format(path: Path) -> str:
@@ -62,6 +59,6 @@ def _format(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError, RuntimeError):
         return ""
     return str(manifest.get("format", "")) if isinstance(manifest, dict) else ""

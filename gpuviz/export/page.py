@@ -16,7 +16,7 @@ from typing import Any
 
 from gpuviz import resources
 from gpuviz.draw.palette import THEMES, Palette
-from gpuviz.errors import Cancelled
+from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.film import moments
 from gpuviz.export.provenance import KEYWORD
@@ -120,7 +120,14 @@ def totals(runs: Mapping[str, Run]) -> Table:
 
 
 def moments_of(view: View, options: Options) -> tuple[float, ...]:
-    """Evenly spaced moments, and those at which steps begin and the story ends."""
+    """Evenly spaced moments, and those at which steps begin and the story ends.
+
+    Raises
+    ------
+    InputError : less than one picture a second
+    """
+    if options.fps < 1:
+        raise InputError(f"{options.fps} pictures a second: a page takes at least 1")
     made = view.provenance
     start, end = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
     pace = min(options.fps, MOST_PER_SECOND)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 from gpuviz import words
@@ -21,6 +20,7 @@ from gpuviz.scenes.kernel import launch_of, lesson_of
 from gpuviz.scenes.perform import Performance, check_values, perform
 
 SMALLEST, LARGEST = (320, 200), 16384
+SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
 
 
 def view_of(wanted: Provenance) -> View:
@@ -58,7 +58,7 @@ def lesson_for(wanted: Provenance) -> Lesson:
     InputError : there is no such lesson, or the launch or the trace cannot be read
     """
     if traced.FILE in wanted.launch:
-        return traced.lesson_of(Path(str(wanted.launch[traced.FILE])).expanduser())
+        return traced.lesson_of(traced.path_of(wanted.launch))
     if wanted.launch:
         return lesson_of(launch_of(wanted.launch))
     if not wanted.lesson:
@@ -86,6 +86,9 @@ def check_stage(wanted: Provenance) -> None:
         raise InputError(f"there is no theme {wanted.theme!r}; there are: {', '.join(THEMES)}")
     if wanted.level not in ("sass", "ptx"):
         raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
+    if not SMALLEST_LETTERS <= wanted.letters <= LARGEST_LETTERS:
+        raise InputError(f"letters enlarged {wanted.letters:g} times: from {SMALLEST_LETTERS:g} to "
+                         f"{LARGEST_LETTERS:g}")
     size, (width, height) = (wanted.width, wanted.height), SMALLEST
     if size[0] < width or size[1] < height or max(size) > LARGEST:
         raise InputError(f"--size {size[0]}x{size[1]}: from {width}x{height} to "

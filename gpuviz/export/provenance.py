@@ -24,6 +24,7 @@ _VERSION = 1
 _MARK = b'{"gpuviz view": '
 _STEP = 1 << 20  # bytes searched at once
 _LONGEST = 1 << 16  # bytes of a record that is believed
+_LARGEST = 1e6  # beyond any time, size or letter
 
 Value = int | str | bool
 Values = Mapping[str, Value]
@@ -153,7 +154,7 @@ def _in_gif(content: mmap.mmap | bytes, at: int) -> bytes | None:
     if at < 1 or content[at - 3 : at - 1] != b"\x21\xfe":
         return None
     at, joined = at - 1, b""
-    while content[at] and len(joined) < _LONGEST:
+    while at < len(content) and content[at] and len(joined) < _LONGEST:
         joined += content[at + 1 : at + 1 + content[at]]
         at += 1 + content[at]
     return joined
@@ -190,6 +191,8 @@ def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
     """Whether a value is of one of these kinds; pairs hold plain values only."""
     if isinstance(value, dict):
         return dict in kinds and all(isinstance(v, int | str | bool) for v in value.values())
+    if isinstance(value, int | float) and not -_LARGEST < value < _LARGEST:  # nor is NaN
+        return False
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 

@@ -65,7 +65,8 @@ def record_of(launch: KernelLaunch) -> dict[str, Value]:
     """The launch as plain values, to be stored with a view; the home folder is written `~`."""
     return {"file": homely(launch.path), "entry": launch.entry, "name": launch.name,
             "grid": _sizes(launch.grid), "block": _sizes(launch.block),
-            "arguments": shlex.join(launch.arguments), "shared": launch.dynamic_shared}
+            "arguments": shlex.join(_placed(spec, _homely) for spec in launch.arguments),
+            "shared": launch.dynamic_shared}
 
 
 def homely(path: Path) -> str:
@@ -76,13 +77,29 @@ def homely(path: Path) -> str:
         return path.as_posix()
 
 
+def _placed(spec: str, place: Callable[[str], str]) -> str:
+    """An argument with the file that it is read from, if it is, named in another way."""
+    head, sign, file = spec.partition("=@")
+    return f"{head}{sign}{place(file)}" if sign else spec
+
+
+def _homely(file: str) -> str:
+    return homely(Path(file)) if Path(file).is_relative_to(Path.home()) else file
+
+
+def _at_home(file: str) -> str:
+    return str(Path(file).expanduser()) if file.startswith("~/") else file
+
+
 def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
     """The launch that `record_of` stored; InputError when something of it is missing or no size."""
     try:
         return KernelLaunch(
             Path(str(record["file"])).expanduser(), str(record["entry"]),
             str(record.get("name", record["entry"])), _triple(record["grid"]),
-            _triple(record["block"]), tuple(shlex.split(str(record.get("arguments", "")))),
+            _triple(record["block"]),
+            tuple(_placed(spec, _at_home)
+                  for spec in shlex.split(str(record.get("arguments", "")))),
             int(record.get("shared", 0)))
     except KeyError as error:
         raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None

@@ -55,6 +55,14 @@ def record_of(path: Path) -> dict[str, Value]:
     return {FILE: kernel.homely(path)}
 
 
+def path_of(record: Values) -> Path:
+    """The file that `record_of` named; InputError when it is in the home of nobody here."""
+    try:
+        return Path(str(record[FILE])).expanduser()
+    except RuntimeError as error:  # no such user's home folder
+        raise InputError(f"a trace that cannot be found: {record[FILE]}: {error}") from None
+
+
 def _id(path: Path) -> str:
     """Another one when the file has changed."""
     told = f"{path.absolute()} {path.stat().st_mtime_ns}"

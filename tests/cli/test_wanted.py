@@ -69,6 +69,7 @@ def test_a_kernel_opens_its_form(opened: list[object], tmp_path: Path, name: str
     ("gpuviz:coalescing", "no link to a view"),
     ("gone.png", "there is no file gone.png"),
     ("folder/gone", "there is no file folder/gone"),
+    ("a" * 300 + ".png", "there is no file aaa"),
     ("{here}", "is a folder"),
     ("{here}/foreign.png", "does not say which view it shows"),
     ("{here}/empty.svg", "it is empty"),

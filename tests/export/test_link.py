@@ -34,13 +34,21 @@ def test_what_is_usual_is_not_said() -> None:
 
 def test_a_kernel_of_ones_own_comes_back() -> None:
     launch = KernelLaunch(Path.home() / "my kernels" / "a.cu", "_Z1kPf", "k", (64, 2, 1),
-                          (8, 8, 4), ("f32[15]=@a b.npy", "i32=-3"), 1024)
+                          (8, 8, 4), ("f32[15]=@a b.npy", "i32=-3",
+                                    f"f32[9]=@{Path.home() / 'my data.npy'}"), 1024)
     made = lesson_of(launch)
     record = Provenance(made.id, {}, "sm_90", launch=made.launch)
     assert str(Path.home()) not in link(record)
     again = parse(link(record))
     assert launch_of(again.launch) == launch
     assert lesson_for(again).id == made.id
+
+
+def test_a_file_whose_name_is_no_text_comes_back() -> None:
+    """Linux takes any bytes for a name; Python keeps those that are no letters as surrogates."""
+    record = {"file": "/tmp/\udcff\udce4.cu", "entry": "k", "grid": "1", "block": "1"}
+    text = link(Provenance("kernel-1", {}, "sm_90", launch=record))
+    assert text.isascii() and parse(text).launch == record
 
 
 @pytest.mark.parametrize(("text", "said"), [

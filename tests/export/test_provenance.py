@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export import provenance, svg
+from gpuviz.export.performed import view_of
 from gpuviz.export.provenance import Provenance, file_name, read, read_content
 
 VIEW = Provenance("coalescing", {"stride": 2, "words": True, "op": "</metadata>&"}, "sm_90",
@@ -47,6 +49,11 @@ def test_unknown_fields_are_left_out(tmp_path: Path) -> None:
     (VIEW.text().replace('"lesson"', '"other"').encode(), "'lesson'"),
     (b'{"gpuviz view": ' + b"[" * 50_000, "damaged"),
     (b"GIF89a" + VIEW.text().encode(), "does not say"),
+    (b"GIF89a...\x21\xfe\xff" + VIEW.text()[:200].encode(), "damaged"),
+    (VIEW.text().replace('"time": 4.5', '"time": NaN').encode(), "'time'"),
+    (VIEW.text().replace('"end": 4.5', '"end": 1e999').encode(), "'end'"),
+    (VIEW.text().replace('"time": 4.5', '"time": 1' + 400 * "0").encode(), "'time'"),
+    (VIEW.text().replace('"letters": 1.5', '"letters": -Infinity').encode(), "'letters'"),
 ])
 def test_damaged_files_are_told_by_name(content: bytes, words: str, tmp_path: Path) -> None:
     file = tmp_path / "view.png"
@@ -54,6 +61,12 @@ def test_damaged_files_are_told_by_name(content: bytes, words: str, tmp_path: Pa
     with pytest.raises(FormatError, match=words) as caught:
         read(file)
     assert "view.png" in str(caught.value)
+
+
+@pytest.mark.parametrize("letters", [0.0, -2.0, 5e5])
+def test_letters_of_no_size_are_told_of(letters: float) -> None:
+    with pytest.raises(InputError, match="letters"):
+        view_of(replace(VIEW, letters=letters))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -140,7 +140,13 @@ def test_names_and_refusals(still: View, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("options", "words"), [
     (["--range", "5", "2", "-o", "a.gif"], "has to come after"),
+    (["--range", "900", "950", "-o", "a.gif"], "the story goes from 0"),
+    (["--range", "-3", "-1", "-o", "a.html"], "the story goes from 0"),
     (["--fps", "80", "-o", "a.gif"], "1 to 50"),
+    (["--fps", "0", "-o", "a.html"], "at least 1"),
+    (["--pixels", "0", "-o", "a.gif"], "too small"),
+    (["--pixels", "8", "--size", "16384x200", "-o", "a.gif"], "at most 65535"),
+    (["-o", "a" * 300 + ".png"], "too long"),
     (["--size", "10x10", "-o", "a.png"], "320x200"),
     (["--from", "absent.png", "-o", "a.png"], "absent.png"),
     (["--all", "--set", "a=1", "-o", "x"], "--all"),

@@ -438,6 +438,44 @@ def test_a_folder_that_is_gone_is_a_message(window: Window, answer: Answer, qtbo
     assert window.status.running.text() == "a.png was not saved"
 
 
+@pytest.mark.parametrize("suffix", [".png", ".gputrace"])
+def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
+    suffix: str, window: Window, answer: Answer, qtbot: QtBot
+) -> None:  # fmt: skip
+    answer.name = f"taken{suffix}"
+    (answer.folder / answer.name).mkdir()
+    if suffix == ".png":
+        still(window).accept()
+    else:
+        window.actions_["export.trace"].trigger()
+    done(window, qtbot)
+    assert "cannot write" in window.message.text.toPlainText()
+    assert files_in(answer) == [answer.name]
+
+
+def test_names_that_are_too_long_are_a_message(window: Window, answer: Answer, qtbot: QtBot
+                                               ) -> None:
+    long = "a" * 248
+    assert files.free(answer.folder / f"{long}-light.png").name == f"{long}-light.png"
+    answer.name = f"{long}.gif"
+    window.actions_["export.film"].trigger()
+    dialog = window.exchange.exporting.dialog
+    assert isinstance(dialog, FilmDialog)
+    dialog.size_.show_size("custom", 320, 200)
+    dialog.fps.setValue(1)
+    dialog.theme.setCurrentIndex(dialog.theme.findData("both"))
+    dialog.accept()
+    done(window, qtbot)
+    assert "cannot write" in window.message.text.toPlainText() and files_in(answer) == []
+
+
+def test_the_folder_of_last_time_cannot_be_looked_at(window: Window, answer: Answer) -> None:
+    """It was on a disk that is no longer there: more than its absence can go wrong."""
+    window.remembered.keep("export/folder", "/" + "a" * 300)
+    window.actions_["export.counts"].trigger()
+    assert answer.asked[0].proposed.parent == answer.folder
+
+
 def test_a_mistake_while_drawing_is_a_message(
     window: Window, answer: Answer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.preferences.dialog import PreferencesDialog
+from gpuviz.qt.running.meter import USES
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import LESSONS
 
@@ -153,3 +155,42 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(make: Callable[[
     again = make()
     again.actions_["open.strides"].trigger()
     assert again.player.values["stride"] == 2
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    ("scale", "nan"), ("scale", "inf"), ("scale", "1e6"), ("speed", "-1"), ("speed", "nan"),
+    ("code", "inf"), ("code", "1e300"), ("code", "nan"), ("gpu_use", "nan"), ("gpu_use", "0.3"),
+    ("gpu_use", "7"), ("recents", "[" * 50_000), ("values/pairs", "[" * 50_000),
+    ("export/still", "[" * 50_000),
+])
+def test_settings_that_make_no_sense_are_as_usual(key: str, value: str, tmp_path: Path,
+                                                  make: Callable[[], Window]) -> None:
+    settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    settings.setValue(key, value)
+    settings.sync()
+    window = make()
+    assert (window.theme.look.scale, window.player.state.speed) == (1.0, 1.0)
+    assert window.source.tabs.currentIndex() == 0 and window.meter.state.use in USES
+    window.actions_["edit.preferences"].trigger()
+    dialog = window.everyday.preferences
+    assert dialog is not None
+    dialog.calm.click()
+    assert window.everyday.preferring.now().calm
+    dialog.reject()
+    window.actions_["export.still"].trigger()
+    asked = window.exchange.exporting.dialog
+    assert asked is not None
+    asked.reject()
+
+
+def test_a_language_of_a_newer_gpuviz_is_kept(tmp_path: Path, make: Callable[[], Window]) -> None:
+    settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    settings.setValue("language", "xx")
+    settings.sync()
+    window = make()
+    window.actions_["edit.preferences"].trigger()
+    dialog = window.everyday.preferences
+    assert dialog is not None and dialog.language.currentText() == "English"
+    dialog.calm.click()
+    dialog.accept()
+    assert window.remembered.text("language", "") == "xx"

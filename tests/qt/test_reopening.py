@@ -144,7 +144,8 @@ def test_a_quiet_frame_says_what_a_drop_would_do(window: Window, tmp_path: Path)
 
 
 def test_what_cannot_be_opened_is_not_taken(window: Window, tmp_path: Path) -> None:
-    for data in (of_text("hello"), of_files(tmp_path), of_files(tmp_path / "absent.png")):
+    for data in (of_text("hello"), of_files(tmp_path), of_files(tmp_path / "absent.png"),
+                 of_files(tmp_path / ("a" * 300))):
         assert not enter(window, data) and not window.exchange.dropping.cue.isVisible()
 
 

@@ -248,6 +248,27 @@ window.player.seek(0.5)
     assert last["note"] == "" and last["launch"] == {}
 
 
+def test_a_picture_copied_while_the_window_closes_is_no_crash_at_the_end(tmp_path: Path) -> None:
+    """It is done before its thread has noticed, and told of when the window is closed already."""
+    code = """
+import threading
+from gpuviz.qt.export import saving
+begun, real = threading.Event(), saving.clip
+def slow(*given):
+    begun.set()
+    time.sleep(0.2)
+    return real(*given)
+saving.clip = slow
+told()
+window.actions_["export.copy"].trigger()
+begun.wait()
+window.close()
+"""
+    process = Process(tmp_path, code)
+    assert process.told()["lesson"]
+    assert process.end() == 0
+
+
 def test_a_picture_on_the_clipboard_is_no_crash_at_the_end(tmp_path: Path) -> None:
     """What Python puts there is destroyed when Python is over, unless it is handed over."""
     code = f"""

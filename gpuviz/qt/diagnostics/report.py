@@ -46,8 +46,9 @@ def report(view: Provenance, state: State, theme: Theme, window: QWidget, folder
 
 
 def homeless(text: str) -> str:
-    """The text without the name of the user's home folder."""
-    return text.replace(str(Path.home()), "~")
+    """The text without the name of the user's home folder, where that is one of its own."""
+    home = Path.home()
+    return text if home == home.parent else text.replace(str(home), "~")
 
 
 def _installed() -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from os.path import isdir
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QUrl, Signal
@@ -213,7 +214,7 @@ class Exporting(QObject):
     def _where(self, title: str, name: str, suffixes: tuple[str, ...]) -> Path | None:
         """Ask for a file, beginning in the folder of the last one."""
         kept = Path(self._kept.text("export/folder", ""))
-        folder = kept if kept.is_absolute() and kept.is_dir() else self.quick_folder()
+        folder = kept if kept.is_absolute() and isdir(kept) else self.quick_folder()
         path = self.ask_where(self._window, files.Question(title, folder / name, suffixes))
         if path is not None:
             self._kept.keep("export/folder", str(path.parent))

@@ -58,6 +58,7 @@ class Exports(Activity):
         self._waiting: deque[Task] = deque()
         self._task: Task | None = None
         self._clip: Clip | None = None
+        self._over = False  # the window has closed
 
     @property
     def doing(self) -> str:
@@ -75,9 +76,18 @@ class Exports(Activity):
 
     def close(self) -> None:
         """Forget what waits, and stop what is under way: it leaves no file."""
+        self._over = True
         self._waiting.clear()
         super().close()
         self._leave_clipboard()
+
+    def _copy(self, clip: Clip) -> None:
+        """In every form; what is done only when the window has closed already, as an image."""
+        if self._over:
+            QGuiApplication.clipboard().setImage(clip.image)
+        else:
+            self._clip = clip
+            QGuiApplication.clipboard().setMimeData(clip.mime())
 
     def _leave_clipboard(self) -> None:
         """The picture stays on the clipboard, as data of Qt's own.
@@ -101,8 +111,7 @@ class Exports(Activity):
         self._task = None
         if isinstance(outcome, Saved):
             if outcome.clip is not None:
-                self._clip = outcome.clip
-                QGuiApplication.clipboard().setMimeData(outcome.clip.mime())
+                self._copy(outcome.clip)
             self.rested.emit(outcome.words())
             self.saved.emit(outcome)
         elif stopped:

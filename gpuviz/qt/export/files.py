@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from os.path import exists
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
@@ -73,10 +74,10 @@ def pictures_folder() -> Path:
 
 def free(path: Path) -> Path:
     """The path, or the first of `name-2`, `name-3` … that is not there yet."""
-    if not path.exists():
+    if not exists(path):  # of a name that is too long `Path.exists` raises
         return path
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
-    return next(other for other in others if not other.exists())
+    return next(other for other in others if not exists(other))
 
 
 def shortened(name: str, most: int = LONGEST) -> str:

@@ -18,6 +18,7 @@ from gpuviz.export.video import MP4, WEBM
 from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.painting.raster import to_image
 
+_WIDEST = 65535  # pixels of a GIF
 FORMATS: Mapping[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}
 
 
@@ -36,6 +37,8 @@ def save(view: View, path: Path, options: Options, progress: Progress = quiet,
         raise InputError(f"{options.fps} pictures a second: a {suffix} film takes 1 to "
                          f"{FASTEST if suffix == '.gif' else 120}")
     size = (round(made.width * options.pixels), round(made.height * options.pixels))
+    if suffix == ".gif" and max(size) > _WIDEST:
+        raise InputError(f"a GIF of {size[0]}x{size[1]} pixels: at most {_WIDEST} along each side")
     kind = Kind(*size, options.fps, options.loop, made.text())
     times = film.moments(made.time, made.end, options.fps)
     film.write(path, FORMATS[suffix], kind, times,

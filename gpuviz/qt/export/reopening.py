@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from os.path import isfile
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QObject, Signal
@@ -137,7 +138,7 @@ def asked_by(data: QMimeData | None) -> Asked | None:
         return None
     for url in data.urls():
         path = Path(url.toLocalFile())
-        if url.isLocalFile() and path.is_file():
+        if url.isLocalFile() and isfile(path):
             return path
     if data.hasText() and data.text().strip().startswith(f"{link.SCHEME}://"):
         return data.text().strip()

@@ -43,6 +43,8 @@ def save(view: View, path: Path, options: Options | None = None, progress: Progr
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
     if suffix in film.FORMATS:
+        made, pixels = view.provenance, (options or Options()).pixels
+        check_pixels(made.width, made.height, pixels)
         film.save(view, path, options or Options(), progress, cancel)
         return
     content = _CONTENT[suffix](view, options or Options(), progress, cancel)

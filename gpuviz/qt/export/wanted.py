@@ -137,7 +137,7 @@ def remembered(text: str, usual: Wanted) -> Wanted:
     """What `as_text` wrote; what is damaged or no longer allowed is as usual."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return usual
     if not isinstance(found, dict):
         return usual

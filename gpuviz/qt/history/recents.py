@@ -97,7 +97,7 @@ class Recents(QObject):
         """What was remembered, as far as it still fits."""
         try:
             stored = json.loads(self._remembered.text(KEY, "[]"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         for line in stored[:MOST] if isinstance(stored, list) else ():
             try:

@@ -33,12 +33,13 @@ class Remembered:
         value = str(self._settings.value(key, default))
         return value if not allowed or value in allowed else default
 
-    def number(self, key: str, default: float) -> float:
-        """A number."""
+    def number(self, key: str, default: float, allowed: Sequence[float]) -> float:
+        """A number from the first to the last of `allowed`."""
         try:
-            return float(str(self._settings.value(key, default)))
+            value = float(str(self._settings.value(key, default)))
         except ValueError:
             return default
+        return value if allowed[0] <= value <= allowed[-1] else default
 
     def flag(self, key: str, default: bool) -> bool:
         """Yes or no."""
@@ -51,7 +52,7 @@ class Remembered:
         """
         try:
             stored = json.loads(str(self._settings.value(f"{side}/{lesson.id}", "{}")))
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         known = {p.id: p for p in lesson.parameters}
         if not isinstance(stored, dict):

@@ -9,7 +9,7 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.preferences.motion import KEY, Motion
 from gpuviz.qt.running.meter import Meter
-from gpuviz.words import chosen
+from gpuviz.words import chosen, languages
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Preferring:
                            self._remembered.text("language", ""), self._meter.state.use)
 
     def language(self) -> str:
-        """The language of the next start."""
-        return self._remembered.text("language", "") or chosen()
+        """The language of the next start; one that a newer gpuviz may have is not among ours."""
+        return self._remembered.text("language", chosen(), languages())
 
     def set(self, wanted: Preferences) -> None:
         """As it shall be; only what differs is touched."""

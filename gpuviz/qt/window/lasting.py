@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Qt
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.remembered import Remembered
-from gpuviz.qt.look.theme import FOLLOW, MODES, Theme
+from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
+from gpuviz.qt.playing.playback import SPEEDS
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
@@ -41,10 +42,11 @@ def core(kept: Remembered, lessons: Sequence[Lesson], perform: Perform, parent: 
     """Theme, player, comparison and director, as they were left."""
     ids = [lesson.id for lesson in lessons]
     sms = [arch.sm for arch in ARCHITECTURES]
-    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0), parent)
+    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES),
+                  parent)
     theme.apply()
     player = Player(lessons[ids.index(kept.text("lesson", ids[0], ids))], parent)
-    player.set_speed(kept.number("speed", 1.0))
+    player.set_speed(kept.number("speed", 1.0, SPEEDS))
     player.set_loop(kept.flag("loop", False))
     comparison = Comparison(player.lesson, parent)
     comparison.set_arch(kept.text("compare_arch", AS_A, (AS_A, *sms)))
@@ -59,7 +61,8 @@ def restore_layout(window: Host) -> None:
     window.panes.divide(*SIZE)
     window.remembered.restore_layout(window, window.panes.splitters)
     window.visible.restore(window.remembered)
-    window.source.tabs.setCurrentIndex(int(window.remembered.number("code", 0)))
+    tabs = window.source.tabs
+    tabs.setCurrentIndex(int(window.remembered.number("code", 0, range(max(tabs.count(), 1)))))
     window.show_compared(window.comparison.on)
     window.stage.setFocus()
 

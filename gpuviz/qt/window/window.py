@@ -22,7 +22,7 @@ from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
-from gpuviz.qt.running.meter import Meter, Sources
+from gpuviz.qt.running.meter import USES, Meter, Sources
 from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.viewing import Viewing
@@ -175,7 +175,8 @@ class Window(Host):
         meter.troubled.connect(
             lambda said: self.message.say("error", tr("The GPU did not run this"), said))
         meter.changed.connect(self.choices.mark)
-        meter.set_use(self.remembered.number("gpu_use", meter.state.use))
+        use = self.remembered.number("gpu_use", meter.state.use, USES)
+        meter.set_use(min(USES, key=lambda one: abs(one - use)))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
         self.status.follow_activity(self.sweeps)
