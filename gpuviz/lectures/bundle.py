@@ -2,6 +2,7 @@
 
     lecture.gpuviz-lecture   the text; kernels are named as seen from here
     kernels/                 kernels of the user's own, with their headers and data
+    traces/                  saved traces
     programs/                what the compiler made of every launch, for machines without one
     recordings/              what GPUs measured of them
 
@@ -26,7 +27,7 @@ from gpuviz.lectures.lecture import SUFFIX
 from gpuviz.runners import recorded, recording
 
 TEXT = "lecture" + SUFFIX
-KERNELS, PROGRAMS, RECORDINGS = "kernels", "programs", "recordings"
+KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")  # with files, and empty
 _LARGEST = 1 << 29  # bytes a bundle may unpack to
 _MOST = 2000  # files in it
@@ -107,7 +108,7 @@ def _members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         raise FormatError(f"{path} would unpack to more than {_LARGEST >> 20} MiB or {_MOST} files")
     for info in found:
         parts = PurePosixPath(info.filename.replace("\\", "/")).parts
-        known = info.filename == TEXT or parts[0] in (KERNELS, PROGRAMS, RECORDINGS)
+        known = info.filename == TEXT or parts[0] in (KERNELS, TRACES, PROGRAMS, RECORDINGS)
         if not known or ".." in parts or PurePosixPath(info.filename).is_absolute() or (
             ":" in info.filename
         ):

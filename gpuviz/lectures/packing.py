@@ -17,11 +17,12 @@ from gpuviz.export.film import whole
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import Cancel, Progress, go_on, quiet
-from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT
+from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners import recorded, recording
 from gpuviz.runners.recording import Entry, Recording
+from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.kernel import launch_of, record_of
 from gpuviz.scenes.perform import check_values, job_of
@@ -45,9 +46,7 @@ def pack(lecture: Lecture, path: Path, measured: Measured = recorded_entry,
     CompileError, UnavailableError : a kernel cannot be compiled
     Cancelled : `cancel` said so
     """
-    files: dict[str, bytes] = {}
-    slides = tuple(_moved(slide, files) for slide in lecture.slides)
-    files[TEXT] = text_of(replace(lecture, slides=slides), Path(KERNELS).absolute().parent).encode()
+    files = _named(lecture)
     entries: dict[object, Entry] = {}
     views = [(slide.view, *one) for slide in lecture.slides if slide.view is not None
              for one in _variants(slide.view)]
@@ -62,6 +61,19 @@ def pack(lecture: Lecture, path: Path, measured: Measured = recorded_entry,
     files |= _recordings(entries.values())
     _write(files, path)
     progress(1.0)
+
+
+def _named(lecture: Lecture) -> dict[str, bytes]:
+    """The text and the files it names, which lie in the bundle as they are named."""
+    files: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        slides = tuple(_moved(slide, files, home) for slide in lecture.slides)
+        for name, content in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_bytes(content)
+        files[TEXT] = text_of(replace(lecture, slides=slides), home).encode()
+    return files
 
 
 def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
@@ -82,10 +94,15 @@ def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
         files[f"{PROGRAMS}/{len(files)}.json"] = content
 
 
-def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
-    """A slide whose kernel lies in the bundle; its files are added."""
+def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
+    """A slide whose kernel or trace lies in the bundle; its files are added."""
     if slide.view is None or not slide.view.launch:
         return slide
+    if traced.FILE in slide.view.launch:
+        file = traced.path_of(slide.view.launch)
+        name = _free(f"{TRACES}/{file.name}", _read(file), files)
+        return replace(slide, view=replace(slide.view, launch={traced.FILE: str(home / name)}),
+                       raw="")
     launch = launch_of(slide.view.launch)
     if not launch.path.is_file():
         raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
@@ -100,7 +117,6 @@ def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
                              "it there, for a bundle to hold both")
         files[f"{place}/{file.resolve().relative_to(folder.resolve()).as_posix()}"] = content
     arguments = tuple(_data(spec, place, files) for spec in launch.arguments)
-    home = Path(KERNELS).absolute().parent
     moved = replace(launch, path=home / place / launch.path.name, arguments=arguments)
     record = record_of(moved) | {"file": moved.path.as_posix()}
     return replace(slide, view=replace(slide.view, launch=record), raw="")
@@ -123,12 +139,24 @@ def _data(spec: str, place: str, files: dict[str, bytes]) -> str:
     if found is None:
         return spec
     file = Path(found[2].strip())
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {file}, an argument of a kernel: {error.strerror}") from None
-    files[f"{place}/{file.name}"] = content
+    files[f"{place}/{file.name}"] = _read(file)
     return f"{found[1]}{place}/{file.name}"
+
+
+def _free(name: str, content: bytes, files: dict[str, bytes]) -> str:
+    """The content under this name, or under one like it where that is taken by another."""
+    path, number = Path(name), 1
+    while files.setdefault(name, content) != content:
+        number += 1
+        name = path.with_stem(f"{path.stem}-{number}").as_posix()
+    return name
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {file}, which the lecture needs: {error.strerror}") from None
 
 
 def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from gpuviz.errors import InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.quantities import SPACES
+from gpuviz.lectures.beside import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.counting import KEYS
 from gpuviz.scenes.perform import check_values
@@ -25,15 +25,16 @@ Plain = Mapping[str, Any]
 # Every key of a slide, and what its value has to be.
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "title": (str,), "lesson": (str,), "values": (dict,), "arch": (str,), "level": (str,),
-    "compare": (dict,), "compare_arch": (str,), "kernel": (dict,), "stops": (list, str),
+    "compare": (dict,), "compare_arch": (str,), "kernel": (dict,), "trace": (str,),
+    "stops": (list, str),
     "question": (dict,), "numbers": (list,), "words": (str,), "notes": (str,),
 }  # fmt: skip
 _ASKED: Mapping[str, tuple[type, ...]] = {
     "ask": (str,), "choices": (list,), "count": (str,), "per": (str,), "run": (str,),
     "line": (int,),
 }  # fmt: skip
-VIEW = ("lesson", "kernel", "values", "arch", "level", "compare", "compare_arch")
-_KERNEL = ("file", "entry", "name", "grid", "block", "arguments", "shared")
+SHOWN = ("lesson", KERNEL, TRACE)  # one of these a slide with a view has
+VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch")
 _NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
 
 
@@ -64,11 +65,12 @@ def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
 
     title, words = str(good.get("title", "")), str(good.get("words", "")).strip("\n")
     view = None
-    if "lesson" in good or "kernel" in good:
-        view = take("kernel" if "kernel" in good else "lesson", lambda _: _view(good, folder), None)
+    shown = [key for key in reversed(SHOWN) if key in good]
+    if shown:
+        view = take(shown[0], lambda _: _view(good, folder), None)
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
-    if "question" in good and not {"lesson", "kernel"} & plain.keys():
+    if "question" in good and not set(SHOWN) & plain.keys():
         faults.append(Fault("question", "a slide of words asks nothing: an answer is counted in a "
                                         "lesson"))
     stops = good.get("stops", [])
@@ -108,10 +110,10 @@ def _strangers(plain: Plain, known: Mapping[str, tuple[type, ...]]) -> Iterator[
 
 def _view(plain: Plain, folder: Path) -> Provenance:
     """The view of a slide, its values checked; InputError names what there is not."""
-    launch = _launch(plain["kernel"], folder) if "kernel" in plain else {}
-    wanted = Provenance(str(plain.get("lesson", "")), _values(plain.get("values", {})),
+    launch = launch_in(plain, folder)
+    wanted = Provenance(str(plain.get("lesson", "")), plain_values(plain.get("values", {})),
                         str(plain.get("arch") or ARCH), str(plain.get("level") or LEVEL),
-                        _values(plain.get("compare", {})), str(plain.get("compare_arch", "")),
+                        plain_values(plain.get("compare", {})), str(plain.get("compare_arch", "")),
                         launch=launch)
     lesson = lesson_for(wanted)
     values = check_values(lesson, wanted.values)
@@ -128,9 +130,7 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     """A view with what differs from a lesson's defaults."""
     lesson = lesson_for(view)
     usual = lesson.defaults()
-    plain: dict[str, Any] = {} if view.launch else {"lesson": view.lesson}
-    if view.launch:
-        plain["kernel"] = _plain_launch(view.launch, folder)
+    plain: dict[str, Any] = told(view.launch, folder) or {"lesson": view.lesson}
     plain["values"] = {k: v for k, v in view.values.items() if usual.get(k) != v}
     plain["arch"] = view.arch if view.arch != ARCH else ""
     plain["level"] = view.level if view.level != LEVEL else ""
@@ -139,45 +139,6 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     if view.compared and not plain["compare"] and not view.compare_arch:
         plain["compare"] = dict(view.compare_values)  # the same beside itself, if that is asked for
     return plain
-
-
-def _values(given: Plain) -> dict[str, int | str | bool]:
-    for key, value in given.items():
-        if not isinstance(value, int | str | bool):
-            raise InputError(f"{key} cannot be {value!r}: it is a number, a text, true or false")
-    return dict(given)
-
-
-def _launch(given: Plain, folder: Path) -> dict[str, int | str | bool]:
-    """A launch with its file found beside the lecture."""
-    for key in given:
-        if key not in _KERNEL:
-            raise InputError(f"{key} is not known of a kernel; known are: {', '.join(_KERNEL)}")
-    launch = _values(given)
-    file = Path(str(launch.get("file", ""))).expanduser()
-    if not file.name:
-        raise InputError("a kernel without a file: it needs file, entry, grid, block")
-    found = file if file.is_absolute() else folder / file
-    if not found.is_file():
-        raise InputError(f"there is no kernel file {found}")
-    arguments = shlex.split(str(launch.get("arguments", "")))
-    there = shlex.join(_at(folder, spec) for spec in arguments)
-    return {**launch, "file": found.as_posix(), **({"arguments": there} if there else {})}
-
-
-def _at(folder: Path, spec: str) -> str:
-    """An argument that is read from a file beside the lecture, with the place of that file."""
-    head, sign, name = spec.partition("=@")
-    beside = folder / name
-    return f"{head}={sign[1:]}{beside.as_posix()}" if sign and beside.is_file() else spec
-
-
-def _plain_launch(launch: Plain, folder: Path) -> dict[str, Any]:
-    """A launch with its file as seen from the lecture's folder, where it lies in there."""
-    file = Path(str(launch["file"])).expanduser()
-    if file.is_relative_to(folder):
-        return {**launch, "file": file.relative_to(folder).as_posix()}
-    return dict(launch)
 
 
 def _stops(given: object) -> tuple[float, ...]:

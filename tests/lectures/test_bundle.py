@@ -14,11 +14,13 @@ from gpuviz.cli import main
 from gpuviz.compile import carried, nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError
 from gpuviz.export.performed import view_of
+from gpuviz.export.provenance import Provenance
 from gpuviz.lectures import bundle
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
+from gpuviz.qt.export.saving import save_traces
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recording import Entry, key_of
@@ -219,3 +221,25 @@ def test_the_command_line_packs_and_opens(folder: Path, tmp_path: Path,
     assert main(["present", str(folder / "mine.gpuviz-lecture"), "--pack", str(out)]) == 0
     assert main(["present", str(out), "--check"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_saved_trace_is_bundled(tmp_path: Path) -> None:
+    view = view_of(Provenance("coalescing", {}, "sm_90"))
+    (tmp_path / "a").mkdir()
+    save_traces(view, tmp_path / "a" / "mine.gputrace")
+    (tmp_path / "a" / "t.gpuviz-lecture").write_text(
+        'gpuviz-lecture = 1\n[[slide]]\ntrace = "mine.gputrace"\nvalues = { warp = 3 }\n')
+    lecture = read(tmp_path / "a" / "t.gpuviz-lecture")
+    assert not lecture.all_problems
+    pack(lecture, tmp_path / "t.gpuviz-lecture")
+    shutil.rmtree(tmp_path / "a")
+    (slide,) = read(bundle.unpacked(tmp_path / "t.gpuviz-lecture")).slides
+    assert not slide.problems and slide.view is not None and slide.view.values["warp"] == 3
+    assert view_of(slide.view).story.steps
+
+
+def test_a_trace_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.gpuviz-lecture").write_text(
+        'gpuviz-lecture = 1\n[[slide]]\ntrace = "gone.gputrace"\n')
+    (slide,) = read(tmp_path / "t.gpuviz-lecture").slides
+    assert "gone.gputrace" in str(slide.problems[0]) and slide.problems[0].line == 3

@@ -44,8 +44,8 @@ def pages(frames: Iterable[Frame], provenance: Provenance | None = None, title: 
     writer.setTitle(title)
     writer.setCreator("gpuviz")
     writer.setDocumentId(_ID)
-    if provenance is not None:
-        writer.setDocumentXmpMetadata(QByteArray(_XMP.format(provenance.text()).encode()))
+    record = provenance.text() if provenance is not None else ""  # Qt's own would hold a date
+    writer.setDocumentXmpMetadata(QByteArray(_XMP.format(record).encode()))
     _draw(writer, (first, *others))
     return _undated(bytes(buffer.data().data()))
 
