@@ -425,6 +425,23 @@ def test_it_begins_with_a_slide_that_can_be_shown(give: Give) -> None:
     assert shown.conductor.slide == 1
 
 
+@pytest.mark.parametrize("key", [K.Key_B, K.Key_Left, K.Key_End])
+def test_another_key_forgets_the_number_begun(give: Give, qtbot: QtBot, key: Qt.Key,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presentation, "DIGITS_MS", 50)
+    slides = "".join(f'[[slide]]\ntitle = "S{n}"\nwords = "w"\n' for n in range(1, 24))
+    shown = give(f"gpuviz-lecture = 1\n{slides}", slide=5)
+    press(shown, K.Key_2, key)
+    there = shown.conductor.slide
+    qtbot.wait(100)
+    assert shown.conductor.slide == there != 1
+    press(shown, K.Key_1)
+    shown.conductor.go(7)
+    shown.speaker.chosen.emit(8)
+    qtbot.wait(100)
+    assert shown.conductor.slide == 8
+
+
 def test_other_slides_that_get_ready_are_not_announced(give: Give, qtbot: QtBot) -> None:
     gate = threading.Event()
     shown = give(perform_=slowly(gate))
@@ -436,3 +453,28 @@ def test_other_slides_that_get_ready_are_not_announced(give: Give, qtbot: QtBot)
     qtbot.waitUntil(lambda: shown.preparing.showing(3) is not None, timeout=30_000)
     qtbot.wait(300)
     assert said == []
+
+
+def test_long_notes_stay_where_they_were_scrolled_to(give: Give) -> None:
+    lines = "\\n".join("Attention\N{NO-BREAK SPACE}!" for _ in range(400))
+    shown = give(f'gpuviz-lecture = 1\n[[slide]]\nwords = "w"\nnotes = "{lines}"\n')
+    press(shown, K.Key_S)
+    bar = shown.speaker.notes.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 100
+    press(shown, K.Key_B, K.Key_B)
+    assert bar.value() == bar.maximum()
+
+
+def test_keys_of_a_keypad_are_the_presentations_too(given: Presentation) -> None:
+    press(given, K.Key_S)
+    QTest.keyClick(given.speaker.slides, K.Key_PageDown, Qt.KeyboardModifier.KeypadModifier)
+    assert given.conductor.slide == 1
+
+
+def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentation) -> None:
+    shown = given.conductor.shown
+    given.conductor._shown = replace(shown, slide=replace(shown.slide, words=print))  # type: ignore[arg-type]
+    given.screen.refresh()
+    given.screen.grab()
+    assert "AttributeError" in given.speaker.gpu.text()
