@@ -61,9 +61,8 @@ def unpacked(path: Path) -> Path:
     FormatError : the bundle is damaged, or holds what a bundle does not
     """
     try:
-        with path.open("rb") as file:
-            if file.read(4) not in _ZIPS:
-                return path
+        if not is_bundle(path):
+            return path
         folder = _folder(path)
         if not (folder / TEXT).is_file():
             _unpack(path, folder)
@@ -71,6 +70,12 @@ def unpacked(path: Path) -> Path:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     _adopt(folder)
     return folder / TEXT
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file holds more than the text; OSError when it cannot be read."""
+    with path.open("rb") as file:
+        return file.read(4) in _ZIPS
 
 
 def _folder(path: Path) -> Path:
