@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.quantities import SPACES
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.counting import KEYS
+from gpuviz.scenes import traced
 from gpuviz.scenes.perform import check_values
 
 ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
@@ -33,7 +34,7 @@ _ASKED: Mapping[str, tuple[type, ...]] = {
     "line": (int,),
 }  # fmt: skip
 VIEW = ("lesson", "kernel", "values", "arch", "level", "compare", "compare_arch")
-_KERNEL = ("file", "entry", "name", "grid", "block", "arguments", "shared")
+_KERNEL = ("file", "entry", "name", "grid", "block", "arguments", "shared", traced.FILE)
 _NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
 
 
@@ -126,8 +127,10 @@ def _view(plain: Plain, folder: Path) -> Provenance:
 
 def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     """A view with what differs from a lesson's defaults."""
-    lesson = lesson_for(view)
-    usual = lesson.defaults()
+    try:
+        usual = lesson_for(view).defaults()
+    except Error:  # a trace that went away: it is written all the same, with all its values
+        usual = {}
     plain: dict[str, Any] = {} if view.launch else {"lesson": view.lesson}
     if view.launch:
         plain["kernel"] = _plain_launch(view.launch, folder)
@@ -154,15 +157,27 @@ def _launch(given: Plain, folder: Path) -> dict[str, int | str | bool]:
         if key not in _KERNEL:
             raise InputError(f"{key} is not known of a kernel; known are: {', '.join(_KERNEL)}")
     launch = _values(given)
-    file = Path(str(launch.get("file", ""))).expanduser()
+    if traced.FILE in launch:
+        return {traced.FILE: _found(str(launch[traced.FILE]), folder).as_posix()}
+    file = Path(str(launch.get("file", "")))
     if not file.name:
         raise InputError("a kernel without a file: it needs file, entry, grid, block")
-    found = file if file.is_absolute() else folder / file
-    if not found.is_file():
-        raise InputError(f"there is no kernel file {found}")
+    found = _found(str(file), folder)
     arguments = shlex.split(str(launch.get("arguments", "")))
     there = shlex.join(_at(folder, spec) for spec in arguments)
     return {**launch, "file": found.as_posix(), **({"arguments": there} if there else {})}
+
+
+def _found(name: str, folder: Path) -> Path:
+    """A file beside the lecture, or elsewhere; InputError when it is not there."""
+    try:
+        file = Path(name).expanduser()
+    except RuntimeError as error:  # no user's home folder
+        raise InputError(f"a file {name!r} that cannot be found: {error}") from None
+    found = file if file.is_absolute() else folder / file
+    if not found.is_file():
+        raise InputError(f"there is no kernel file {found}")
+    return found
 
 
 def _at(folder: Path, spec: str) -> str:
@@ -174,19 +189,29 @@ def _at(folder: Path, spec: str) -> str:
 
 def _plain_launch(launch: Plain, folder: Path) -> dict[str, Any]:
     """A launch with its file as seen from the lecture's folder, where it lies in there."""
-    file = Path(str(launch["file"])).expanduser()
+    key = traced.FILE if traced.FILE in launch else "file"
+    file = Path(str(launch[key])).expanduser()
     if file.is_relative_to(folder):
-        return {**launch, "file": file.relative_to(folder).as_posix()}
+        return {**launch, key: file.relative_to(folder).as_posix()}
     return dict(launch)
 
 
 def _stops(given: object) -> tuple[float, ...]:
     numbers = given if isinstance(given, list) else [None]
-    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0 for n in numbers):
+    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0
+           or not _finite(n) for n in numbers):
         raise InputError(f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}")
     if sorted(numbers) != numbers:
         raise InputError(f"the seconds of stops have to grow: {given!r}")
     return tuple(map(float, numbers))
+
+
+def _finite(number: float) -> bool:
+    """Whether it is a number of a size that can be counted with."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _numbers(given: list[object]) -> tuple[str, ...]:
@@ -213,7 +238,7 @@ def _question(given: Plain) -> Question:
     choices = given["choices"]
     if not all(isinstance(c, int | float | str) and not isinstance(c, bool) for c in choices):
         raise InputError(f"choices have to be numbers or texts, not {choices!r}")
-    if not all(math.isfinite(c) for c in choices if not isinstance(c, str)):
+    if not all(_finite(c) for c in choices if not isinstance(c, str)):
         raise InputError(f"choices have to be finite: {choices!r}")
     if len(set(map(str, choices))) < len(choices):
         raise InputError(f"choices have to differ: {choices!r}")
