@@ -64,7 +64,7 @@ def unpacked(path: Path) -> Path:
         if not is_bundle(path):
             return path
         folder = _folder(path)
-        if not (folder / TEXT).is_file():
+        if not _whole(path, folder):
             _unpack(path, folder)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
@@ -84,6 +84,14 @@ def _folder(path: Path) -> Path:
     return cache.folder().with_name("lectures") / digest
 
 
+def _whole(path: Path, folder: Path) -> bool:
+    """Whether nothing is missing: caches are cleaned file by file."""
+    if not (folder / TEXT).is_file():
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return all((folder / info.filename).is_file() for info in _members(path, archive))
+
+
 def _unpack(path: Path, folder: Path) -> None:
     """All or nothing: a bundle that was half unpacked would be taken for whole."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +104,11 @@ def _unpack(path: Path, folder: Path) -> None:
                 target.write_bytes(archive.read(info))
         if folder.exists():
             shutil.rmtree(folder)
-        os.replace(part, folder)
+        try:
+            os.replace(part, folder)
+        except OSError:
+            if not _whole(path, folder):  # else another gpuviz has unpacked it meanwhile
+                raise
     except _DAMAGE as error:
         raise FormatError(f"the bundle {path} is damaged: {error}") from None
     finally:

@@ -22,6 +22,7 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners import recorded, recording
 from gpuviz.runners.recording import Entry, Recording
+from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.kernel import launch_of, record_of
 from gpuviz.scenes.perform import check_values, job_of
@@ -76,7 +77,9 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
 def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
     """The program of a launch, for a machine that cannot compile it."""
     program = job_of(plan, arch).program
-    key = carried.wanted(Path(plan.kernel).name, program.source, dict(plan.defines), arch)
+    own = Path(plan.kernel)
+    source = carried.text_of(own) if own.is_absolute() else program.source
+    key = carried.wanted(own.name, source, dict(plan.defines), arch)
     content = json.dumps(carried.pack(key, program)).encode()
     if content not in files.values():
         files[f"{PROGRAMS}/{len(files)}.json"] = content
@@ -86,6 +89,8 @@ def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
     """A slide whose kernel lies in the bundle; its files are added."""
     if slide.view is None or not slide.view.launch:
         return slide
+    if traced.FILE in slide.view.launch:
+        return _moved_trace(slide, slide.view, files)
     launch = launch_of(slide.view.launch)
     if not launch.path.is_file():
         raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
@@ -93,12 +98,14 @@ def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
     own = {launch.path: launch.path.read_bytes()}
     for header, text in own_headers(read_text(launch.path), (folder.resolve(),)).items():
         own[header] = text.encode()
-    place = _place(launch.path, files)
+    beside: dict[str, bytes] = {}
     for file, content in own.items():
         if not file.resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{launch.path} includes {file}, which does not lie beside it: move "
                              "it there, for a bundle to hold both")
-        files[f"{place}/{file.resolve().relative_to(folder.resolve()).as_posix()}"] = content
+        beside[file.resolve().relative_to(folder.resolve()).as_posix()] = content
+    place = _place(launch.path, beside, files)
+    files |= {f"{place}/{name}": content for name, content in beside.items()}
     arguments = tuple(_data(spec, place, files) for spec in launch.arguments)
     home = Path(KERNELS).absolute().parent
     moved = replace(launch, path=home / place / launch.path.name, arguments=arguments)
@@ -106,13 +113,27 @@ def _moved(slide: Slide, files: dict[str, bytes]) -> Slide:
     return replace(slide, view=replace(slide.view, launch=record), raw="")
 
 
-def _place(kernel: Path, files: dict[str, bytes]) -> str:
-    """A folder of the bundle for a kernel and what lies beside it; the same for the same file."""
+def _moved_trace(slide: Slide, view: Provenance, files: dict[str, bytes]) -> Slide:
+    """A slide whose saved trace lies in the bundle."""
+    trace = Path(str(view.launch[traced.FILE])).expanduser()
+    try:
+        content = trace.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the trace {trace} of the slide “{slide.name}”: "
+                         f"{error.strerror}") from None
+    place = _place(trace, {trace.name: content}, files)
+    files[f"{place}/{trace.name}"] = content
+    there = Path(KERNELS).absolute().parent / place / trace.name
+    return replace(slide, view=replace(view, launch={traced.FILE: there.as_posix()}), raw="")
+
+
+def _place(kernel: Path, beside: dict[str, bytes], files: dict[str, bytes]) -> str:
+    """A folder of the bundle for a kernel and its headers; the same one for the same files."""
     stem, number = kernel.stem, 1
     while True:
         place = f"{KERNELS}/{stem}" if number == 1 else f"{KERNELS}/{stem}-{number}"
-        there = files.get(f"{place}/{kernel.name}")
-        if there is None or there == kernel.read_bytes():
+        if all(files.get(f"{place}/{name}", content) == content
+               for name, content in beside.items()):
             return place
         number += 1
 
@@ -127,6 +148,8 @@ def _data(spec: str, place: str, files: dict[str, bytes]) -> str:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {file}, an argument of a kernel: {error.strerror}") from None
+    while files.get(f"{place}/{file.name}", content) != content:
+        place += "/other"  # another file of that name is there: both keep theirs
     files[f"{place}/{file.name}"] = content
     return f"{found[1]}{place}/{file.name}"
 
