@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gpuviz.compile.cache import from_json, to_json
+from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.compile.program import Program
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError
@@ -31,6 +33,13 @@ _carried: dict[Wanted, Program] = {}
 def wanted(kernel: str, source: str, defines: Mapping[str, str], arch: str) -> Wanted:
     """The key of a program."""
     return Wanted(kernel, source_hash(source), tuple(sorted(defines.items())), arch)
+
+
+def text_of(path: Path) -> str:
+    """A user's own source with the headers that lie beside it: either makes another program."""
+    source = read_text(path)
+    headers = own_headers(source, (path.parent.resolve(),))
+    return "".join((source, *(headers[file] for file in sorted(headers))))
 
 
 def carry(key: Wanted, program: Program) -> None:

@@ -93,7 +93,7 @@ def own_program(path: Path, arch: str, defines: Mapping[str, str]) -> Program:
     try:
         return load_program(path, arch=compile_arch(arch), defines=defines)
     except UnavailableError:
-        kept = carried.find(carried.wanted(path.name, read_text(path), defines, arch))
+        kept = carried.find(carried.wanted(path.name, carried.text_of(path), defines, arch))
         if kept is None:
             raise
         return kept

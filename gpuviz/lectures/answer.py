@@ -19,6 +19,7 @@ from gpuviz.words import tr
 Runs = Mapping[str, Run]
 Measurements = Mapping[str, Measurement]
 _SAME = 1e-6
+_IDEAL = "_ideal"  # what no GPU counts
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,11 @@ def _counted(question: Question, run: Run) -> float:
     if not totals.get(_requests(question.count)):
         raise InputError(f"{run.trace.launch.kernel} makes no request that {question.count} "
                          "counts" + (f" in line {question.line}" if question.line else ""))
-    return _of(question, totals)
+    try:
+        return _of(question, totals)
+    except KeyError as error:  # loads of an atomic's loop have no ideal
+        raise InputError(f"{run.trace.launch.kernel} has no {error} to count {question.count} "
+                         "by") from None
 
 
 def _of(question: Question, totals: Mapping[str, float]) -> float:
@@ -164,7 +169,7 @@ def _measured(question: Question, run: Run, found: Measurement | None) -> float 
 
     What would be ideal no GPU counts: conflicts are what it counted beyond the model's ideal.
     """
-    if found is None or question.line:
+    if found is None or question.line or question.count.endswith(_IDEAL):
         return None
     values = _readings(run, found)
     if not values.get(_requests(question.count)):
@@ -184,7 +189,7 @@ def _readings(run: Run, found: Measurement) -> dict[str, float]:
 def _is(guess: Guess, value: float) -> bool:
     try:
         return abs(float(guess) - value) < _SAME
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 
@@ -196,7 +201,7 @@ def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
     counts = run.counts.totals
     predicted = _value(key, counts) if counts.get(_requests(key)) else None
     measured = None
-    if predicted is not None and found is not None:
+    if predicted is not None and found is not None and not key.endswith(_IDEAL):
         with suppress(KeyError):
             measured = _value(key, _readings(run, found))
     return Figure(label(key, sectors), name, predicted, measured, found)

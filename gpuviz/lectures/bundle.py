@@ -62,11 +62,10 @@ def unpacked(path: Path) -> Path:
     FormatError : the bundle is damaged, or holds what a bundle does not
     """
     try:
-        with path.open("rb") as file:
-            if file.read(4) not in _ZIPS:
-                return path
+        if not is_bundle(path):
+            return path
         folder = _folder(path)
-        if not (folder / TEXT).is_file():
+        if not _whole(path, folder):
             _unpack(path, folder)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
@@ -74,10 +73,24 @@ def unpacked(path: Path) -> Path:
     return folder / TEXT
 
 
+def is_bundle(path: Path) -> bool:
+    """Whether a file holds more than the text; OSError when it cannot be read."""
+    with path.open("rb") as file:
+        return file.read(4) in _ZIPS
+
+
 def _folder(path: Path) -> Path:
     """Where a bundle is unpacked to: a place for each content."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
     return cache.folder().with_name("lectures") / digest
+
+
+def _whole(path: Path, folder: Path) -> bool:
+    """Whether nothing is missing: caches are cleaned file by file."""
+    if not (folder / TEXT).is_file():
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return all((folder / info.filename).is_file() for info in _members(path, archive))
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -92,7 +105,11 @@ def _unpack(path: Path, folder: Path) -> None:
                 target.write_bytes(archive.read(info))
         if folder.exists():
             shutil.rmtree(folder)
-        os.replace(part, folder)
+        try:
+            os.replace(part, folder)
+        except OSError:
+            if not _whole(path, folder):  # else another gpuviz has unpacked it meanwhile
+                raise
     except _DAMAGE as error:
         raise FormatError(f"the bundle {path} is damaged: {error}") from None
     finally:

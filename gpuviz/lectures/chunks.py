@@ -45,6 +45,8 @@ def _end(text: str, edges: list[int], at: int) -> int:
         except tomllib.TOMLDecodeError as error:
             if _UNFINISHED not in str(error):
                 break
+        except ValueError:  # a number of thousands of digits
+            break
         else:
             one = at == 0 or len(found["slide"]) == 1
             return end if one else at + 1
@@ -57,6 +59,8 @@ def loads(chunk: Chunk) -> dict[str, object]:
         return tomllib.loads(chunk.text)
     except tomllib.TOMLDecodeError as error:
         raise Broken(*_told(str(error), chunk)) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise Broken(chunk.line, str(error)) from None
 
 
 class Broken(Exception):

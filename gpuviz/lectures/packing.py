@@ -88,7 +88,9 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
 def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
     """The program of a launch, for a machine that cannot compile it."""
     program = job_of(plan, arch).program
-    key = carried.wanted(Path(plan.kernel).name, program.source, dict(plan.defines), arch)
+    own = Path(plan.kernel)
+    source = carried.text_of(own) if own.is_absolute() else program.source
+    key = carried.wanted(own.name, source, dict(plan.defines), arch)
     content = json.dumps(carried.pack(key, program)).encode()
     if content not in files.values():
         files[f"{PROGRAMS}/{len(files)}.json"] = content
@@ -110,25 +112,27 @@ def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
     own = {launch.path: launch.path.read_bytes()}
     for header, text in own_headers(read_text(launch.path), (folder.resolve(),)).items():
         own[header] = text.encode()
-    place = _place(launch.path, files)
+    beside: dict[str, bytes] = {}
     for file, content in own.items():
         if not file.resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{launch.path} includes {file}, which does not lie beside it: move "
                              "it there, for a bundle to hold both")
-        files[f"{place}/{file.resolve().relative_to(folder.resolve()).as_posix()}"] = content
+        beside[file.resolve().relative_to(folder.resolve()).as_posix()] = content
+    place = _place(launch.path, beside, files)
+    files |= {f"{place}/{name}": content for name, content in beside.items()}
     arguments = tuple(_data(spec, place, files) for spec in launch.arguments)
     moved = replace(launch, path=home / place / launch.path.name, arguments=arguments)
     record = record_of(moved) | {"file": moved.path.as_posix()}
     return replace(slide, view=replace(slide.view, launch=record), raw="")
 
 
-def _place(kernel: Path, files: dict[str, bytes]) -> str:
-    """A folder of the bundle for a kernel and what lies beside it; the same for the same file."""
+def _place(kernel: Path, beside: dict[str, bytes], files: dict[str, bytes]) -> str:
+    """A folder of the bundle for a kernel and its headers; the same one for the same files."""
     stem, number = kernel.stem, 1
     while True:
         place = f"{KERNELS}/{stem}" if number == 1 else f"{KERNELS}/{stem}-{number}"
-        there = files.get(f"{place}/{kernel.name}")
-        if there is None or there == kernel.read_bytes():
+        if all(files.get(f"{place}/{name}", content) == content
+               for name, content in beside.items()):
             return place
         number += 1
 
@@ -139,7 +143,10 @@ def _data(spec: str, place: str, files: dict[str, bytes]) -> str:
     if found is None:
         return spec
     file = Path(found[2].strip())
-    files[f"{place}/{file.name}"] = _read(file)
+    content = _read(file)
+    while files.get(f"{place}/{file.name}", content) != content:
+        place += "/other"  # another file of that name is there: both keep theirs
+    files[f"{place}/{file.name}"] = content
     return f"{found[1]}{place}/{file.name}"
 
 

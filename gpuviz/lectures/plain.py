@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.quantities import SPACES
@@ -128,8 +128,10 @@ def _view(plain: Plain, folder: Path) -> Provenance:
 
 def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
     """A view with what differs from a lesson's defaults."""
-    lesson = lesson_for(view)
-    usual = lesson.defaults()
+    try:
+        usual = lesson_for(view).defaults()
+    except Error:  # a trace that went away: it is written all the same, with all its values
+        usual = {}
     plain: dict[str, Any] = told(view.launch, folder) or {"lesson": view.lesson}
     plain["values"] = {k: v for k, v in view.values.items() if usual.get(k) != v}
     plain["arch"] = view.arch if view.arch != ARCH else ""
@@ -143,11 +145,20 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
 
 def _stops(given: object) -> tuple[float, ...]:
     numbers = given if isinstance(given, list) else [None]
-    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0 for n in numbers):
+    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0
+           or not _finite(n) for n in numbers):
         raise InputError(f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}")
     if sorted(numbers) != numbers:
         raise InputError(f"the seconds of stops have to grow: {given!r}")
     return tuple(map(float, numbers))
+
+
+def _finite(number: float) -> bool:
+    """Whether it is a number of a size that can be counted with."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _numbers(given: list[object]) -> tuple[str, ...]:
@@ -174,7 +185,7 @@ def _question(given: Plain) -> Question:
     choices = given["choices"]
     if not all(isinstance(c, int | float | str) and not isinstance(c, bool) for c in choices):
         raise InputError(f"choices have to be numbers or texts, not {choices!r}")
-    if not all(math.isfinite(c) for c in choices if not isinstance(c, str)):
+    if not all(_finite(c) for c in choices if not isinstance(c, str)):
         raise InputError(f"choices have to be finite: {choices!r}")
     if len(set(map(str, choices))) < len(choices):
         raise InputError(f"choices have to differ: {choices!r}")

@@ -12,6 +12,7 @@ from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.plain import slide_of
 
 KEY, VERSION = "gpuviz-lecture", 1
+_LONGEST = 1e6  # minutes
 _LARGEST = 4 << 20  # bytes of a text that is believed to be a lecture
 _HEAD: dict[str, tuple[type, ...]] = {KEY: (int,), "title": (str,), "author": (str,),
                                       "minutes": (int, float), "language": (str,)}
@@ -102,4 +103,6 @@ def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
 
 def fits(key: str, value: object) -> bool:
     """Whether a key of the head can have this value."""
-    return isinstance(value, _HEAD[key]) and not isinstance(value, bool)
+    if not isinstance(value, _HEAD[key]) or isinstance(value, bool):
+        return False
+    return key != "minutes" or (isinstance(value, int | float) and 0 <= value <= _LONGEST)

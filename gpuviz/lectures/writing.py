@@ -81,7 +81,9 @@ def _slide(slide: Slide, folder: Path) -> str:
         try:
             return _edited(slide.raw, plain_of(before, folder), plain_of(slide, folder))
         except TOMLKitError:
-            pass  # it was broken, and is replaced
+            kept = "".join(f"# {line}" for line in slide.raw.splitlines(keepends=True))
+            kept = _ended(kept.rstrip("\n# "), "\n")  # it was broken: what it said stays to be read
+            return kept + _edited("[[slide]]\n", {}, plain_of(slide, folder))
     return _edited("[[slide]]\n", {}, plain_of(slide, folder))
 
 

@@ -176,3 +176,20 @@ def test_a_compared_view_answers_for_its_sides() -> None:
     asked = ask("global_load_sectors", (4, 32))
     assert answer(asked, view.runs, {}).value == 4
     assert answer(replace(asked, run="B"), view.runs, {}).value == 32
+
+
+def test_what_would_be_ideal_no_gpu_has_counted(strided: Runs) -> None:
+    key = "global_load_sectors_ideal"
+    found = {next(iter(strided)): measured(global_load_sectors=64.0, global_load_requests=4.0)}
+    (figure,) = figures((key,), strided, found)
+    assert figure.predicted and figure.measured is None
+    assert answer(ask(key, (4,)), strided, found).measured is None
+
+
+def test_a_count_that_a_kernel_has_no_ideal_of_is_an_error_in_words(banks: Runs) -> None:
+    name, run = next(iter(banks.items()))
+    rows = tuple(replace(row, counts={k: n for k, n in row.counts.items() if "ideal" not in k})
+                 for row in run.counts.rows)
+    looped = {name: replace(run, counts=replace(run.counts, rows=rows))}
+    with pytest.raises(InputError, match="shared_load_wavefronts_ideal"):
+        answer(ask("shared_load_conflicts", (7,)), looped, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuviz import trace_file
 from gpuviz.cli import main
 from gpuviz.compile import carried, nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError
@@ -17,9 +19,10 @@ from gpuviz.export.performed import view_of
 from gpuviz.export.provenance import Provenance
 from gpuviz.lectures import bundle
 from gpuviz.lectures.answer import answer
-from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
+from gpuviz.lectures.writing import write
 from gpuviz.qt.export.saving import save_traces
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
@@ -243,3 +246,68 @@ def test_a_trace_that_is_not_there_is_named(tmp_path: Path) -> None:
         'gpuviz-lecture = 1\n[[slide]]\ntrace = "gone.gputrace"\n')
     (slide,) = read(tmp_path / "t.gpuviz-lecture").slides
     assert "gone.gputrace" in str(slide.problems[0]) and slide.problems[0].line == 3
+
+
+def test_one_kernel_with_different_headers(lecture: Lecture, folder: Path, tmp_path: Path,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    other = folder / "other"
+    shutil.copytree(folder / "kernels", other)
+    (other / "scale.h").write_text("#define SCALE 3.0f\n")
+    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("kernels/", "other/")
+    (folder / "two.gpuviz-lecture").write_text(text)
+    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
+    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
+    views = [s.view for s in again.slides if s.view is not None and s.view.launch]
+    assert [view_of(v).runs["kernel"].outputs["y"][1] for v in views] == [4.0, 6.0]
+    monkeypatch.setattr(nvrtc, "libraries", lambda: ())
+    assert [view_of(v).runs["kernel"].outputs["y"][1] for v in views] == [4.0, 6.0]
+
+
+def test_data_of_one_name_stays_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
+    (folder / "b").mkdir()
+    np.save(folder / "b" / "values.npy", 10 * np.arange(512, dtype=np.float32))
+    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("@values", "@b/values")
+    (folder / "two.gpuviz-lecture").write_text(text)
+    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
+    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
+    firsts = [view_of(s.view).runs["kernel"].outputs["y"][1] for s in again.slides
+              if s.view is not None and s.view.launch]
+    assert firsts == [4.0, 40.0]
+
+
+def test_two_that_unpack_at_once(lecture: Lecture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                 ) -> None:
+    pack(lecture, tmp_path / "a")
+    real = os.replace
+
+    def slower(part: Path, folder: Path) -> None:
+        if part.suffix == ".part":
+            shutil.copytree(part, folder)  # what another gpuviz did meanwhile
+        real(part, folder)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setattr(bundle.os, "replace", slower)  # type: ignore[attr-defined]
+    assert read(bundle.unpacked(tmp_path / "a")).title == "Mine"
+
+
+def test_what_was_cleaned_away_is_unpacked_again(lecture: Lecture, tmp_path: Path) -> None:
+    pack(lecture, tmp_path / "a")
+    (kernel,) = bundle.unpacked(tmp_path / "a").parent.rglob("mine.cu")
+    kernel.unlink()
+    assert read(bundle.unpacked(tmp_path / "a")).all_problems == ()
+
+
+def test_a_saved_trace_is_a_slide_too(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
+    first = lecture.slides[0].view
+    assert first is not None
+    (run,) = view_of(first).runs.values()
+    trace_file.save(run.trace, folder / "mine.gputrace")
+    there = Provenance("", {}, "sm_90", launch={"trace": (folder / "mine.gputrace").as_posix()})
+    write(Lecture("T", (Slide(view=there),)), folder / "trace.gpuviz-lecture")
+    assert 'trace = "mine.gputrace"' in (folder / "trace.gpuviz-lecture").read_text()
+    again = read(folder / "trace.gpuviz-lecture")
+    pack(again, tmp_path / "trace")
+    shutil.rmtree(folder)
+    (slide,) = read(bundle.unpacked(tmp_path / "trace")).slides
+    assert slide.view is not None and view_of(slide.view).story.steps

@@ -258,3 +258,17 @@ def test_kernels_lie_beside_the_lecture(tmp_path: Path) -> None:
     (tmp_path / "own" / "twice.cu").unlink()
     assert "there is no kernel file" in str(read(file).all_problems[0])
     assert made.slides[0].name  # its file went away meanwhile: still to be listed
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    ("stops", f"[{10**400}]"), ("stops", "[inf]"), ("question", "{ ask = '?', choices = "
+     f"[{10**400}], count = 'global_load_sectors' }}"), ("stops", "[" + "1" * 5000 + "]")])
+def test_numbers_beyond_all_use_are_problems(key: str, value: str) -> None:
+    made = parse(f'gpuviz-lecture = 1\n\n[[slide]]\nlesson = "banks"\n{key} = {value}\n', Path())
+    assert made.all_problems
+
+
+@pytest.mark.parametrize("minutes", [str(10**400), "nan", "inf", "-5"])
+def test_minutes_that_are_none(minutes: str) -> None:
+    made = parse(f"gpuviz-lecture = 1\nminutes = {minutes}\n[[slide]]\nwords = 'w'\n", Path())
+    assert made.minutes == 0 and made.all_problems

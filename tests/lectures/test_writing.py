@@ -240,3 +240,12 @@ def test_a_changed_slide_comes_back_and_the_others_stay(made: Lecture, new: Slid
     same = [i for i in range(len(made.slides)) if i != at]
     for i in same:
         assert after.slides[i].raw.strip() == before.slides[i].raw.strip()
+
+
+def test_the_text_of_a_broken_slide_can_be_read_when_something_is_changed() -> None:
+    text = 'gpuviz-lecture = 1\n\n[[slide]]\nlesson = "banks"\nwords = "long\nstops = [\n'
+    made = parsed(text).change(0, lambda slide: replace(slide, notes="Look."))
+    written = text_of(made, HERE)
+    assert '# lesson = "banks"\n# words = "long\n# stops = [\n' in written
+    again = parsed(written)
+    assert again.slides[0].notes == "Look." and len(again.slides) == 1

@@ -14,6 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.export import performed
 from gpuviz.lectures.reading import read
+from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
 from tests.qt.fake_lesson import FakePerform
@@ -71,6 +73,12 @@ def idle(window: Window, qtbot: QtBot) -> None:
 def names(window: Window) -> list[str]:
     slides = window.lecturing.pane.list
     return [slides.item(row).text() for row in range(slides.count())]
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dialog would wait for ever; tests that ask say so."""
+    monkeypatch.setattr(Lecturing, "_ask_unsaved", lambda self: "discard")
 
 
 def press(window: Window, text: str) -> None:
@@ -279,7 +287,7 @@ def test_what_was_not_saved_is_there_after_a_crash(
     opened: Window, make: Callable[[], Window], file: Path, qtbot: QtBot
 ) -> None:
     press(opened, "copy")
-    opened.lecturing.document.keep()  # as its timer does
+    crash(opened)
     again = make()
     qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)
     assert len(names(again)) == 4 and again.lecturing.document.dirty
@@ -382,3 +390,141 @@ def test_a_lecture_is_saved_as_pages_to_print(opened: Window, tmp_path: Path, qt
     made = (tmp_path / "mine.pdf").read_bytes()
     assert made.startswith(b"%PDF")
     assert made.count(b"/Type /Page\n") == 5  # two clicks for each view, one for what is broken
+
+
+def test_a_lecture_is_given_once(opened: Window, qtbot: QtBot) -> None:
+    key(opened, K.Key_F5)
+    given = opened.lecturing.giving.presentation
+    opened.actions_["present.start"].trigger()
+    assert given is not None and opened.lecturing.giving.presentation is given
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    QTest.keyClick(given.screen, K.Key_2)
+    QTest.keyClick(given.screen, K.Key_Escape)
+    assert opened.lecturing.giving.presentation is None
+
+
+def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: QtBot) -> None:
+    idle(window, qtbot)
+    before = window.player.story
+    window.player.set_values({"stride": 9})
+    QTest.mouseClick(window.toolbar.present, LEFT)
+    given = window.lecturing.giving.presentation
+    assert given is not None and given.conductor.shown.story is not before
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    QTest.keyClick(given.screen, K.Key_Escape)
+
+
+def test_a_title_is_kept_as_it_is_typed(opened: Window, file: Path) -> None:
+    title = opened.lecturing.pane.title
+    title.selectAll()
+    QTest.keyClicks(title, "Better")
+    assert title.text() == "Better" and "not saved" in opened.lecturing.pane.state.said
+    key(opened, K.Key_S, CONTROL, title)
+    assert read(file).title == "Better"
+
+
+def test_notes_keep_their_spaces(window: Window, file: Path) -> None:
+    file.write_text(TEXT.replace("Look.", "Vraiment\N{NO-BREAK SPACE}?"), encoding="utf-8")
+    window.lecturing.open(file)
+    notes = window.lecturing.pane.notes
+    notes.moveCursor(notes.textCursor().MoveOperation.End)
+    QTest.keyClicks(notes, " Oui.")
+    key(window, K.Key_S, CONTROL)
+    assert read(file).slides[0].notes == "Vraiment\N{NO-BREAK SPACE}? Oui."
+
+
+def test_a_bundle_ready_late_is_not_taken_for_the_lecture_open_then(
+    opened: Window, file: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    bundled, other = tmp_path / "all.gpuviz-lecture", tmp_path / "other.gpuviz-lecture"
+    other.write_text(TEXT.replace("Pairs", "Other"))
+    opened.lecturing.ask_path = lambda save: bundled
+    with qtbot.waitSignal(opened.lecturing.packer.packed, timeout=20_000):
+        opened.actions_["lecture.pack"].trigger()
+        opened.lecturing.open(other)
+    document = opened.lecturing.document
+    assert document.path == other and not document.dirty and not document.bundled
+    assert bundled.is_file()
+
+
+def test_what_another_program_wrote_is_not_overwritten(opened: Window, file: Path, tmp_path: Path
+                                                       ) -> None:
+    press(opened, "copy")
+    theirs = TEXT + "\n# written elsewhere\n"
+    file.write_text(theirs)
+    key(opened, K.Key_S, CONTROL)
+    assert file.read_text() == theirs and opened.lecturing.document.dirty
+    assert "another program" in opened.message.text.toPlainText()
+    opened.actions_["lecture.save_as"].trigger()  # onto itself, as the user was asked
+    assert file.read_text() != theirs and not opened.lecturing.document.dirty
+    press(opened, "copy")
+    key(opened, K.Key_S, CONTROL)
+    assert not opened.lecturing.document.dirty
+
+
+def crash(window: Window) -> None:
+    """What is left of a window that ended badly: the copy, and a lock of nobody."""
+    window.lecturing.document.keep()  # as its timer does
+    window.lecturing.document.lock.unlock()
+
+
+def test_a_lecture_opened_first_leaves_what_was_not_saved(opened: Window, file: Path) -> None:
+    press(opened, "copy")
+    crash(opened)
+    first, second = Document(), Document()
+    first.open(file)  # as by a double click, before anything is recovered
+    assert not first.recover() and not first.dirty
+    first.close()
+    assert second.recover()
+    assert second.lecture is not None and len(second.lecture.slides) == 4
+    second.give_up()
+
+
+def test_what_was_recovered_outlives_another_crash(
+    opened: Window, make: Callable[[], Window], qtbot: QtBot
+) -> None:
+    press(opened, "copy")
+    crash(opened)
+    for _ in range(2):
+        again = make()
+        qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)  # noqa: B023
+        assert len(names(again)) == 4 and again.lecturing.document.dirty
+        again.lecturing.document.lock.unlock()
+    again.lecturing.document.give_up()
+
+
+def test_two_windows_keep_copies_of_their_own(
+    opened: Window, make: Callable[[], Window], tmp_path: Path, qtbot: QtBot
+) -> None:
+    press(opened, "copy")
+    opened.lecturing.document.keep()
+    other = make()
+    qtbot.wait(50)
+    assert other.lecturing.document.lecture is None  # it is not what was left by a crash
+    other.lecturing.document.new()
+    other.lecturing.document.retitle("Other")
+    other.lecturing.document.keep()
+    other.lecturing.document.give_up()
+    crash(opened)
+    third = make()
+    qtbot.waitUntil(lambda: third.lecturing.document.lecture is not None)
+    assert len(names(third)) == 4
+    third.lecturing.document.give_up()
+
+
+def test_a_bundle_recovered_stays_a_bundle(
+    window: Window, make: Callable[[], Window], tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "all.gpuviz-lecture"
+    window.lecturing.ask_path = lambda save: path
+    key(window, K.Key_A, CONTROL | SHIFT)
+    with qtbot.waitSignal(window.lecturing.packer.packed, timeout=20_000):
+        window.actions_["lecture.pack"].trigger()
+    press(window, "copy")
+    crash(window)
+    again = make()
+    qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)
+    assert again.lecturing.document.path == path
+    with qtbot.waitSignal(again.lecturing.packer.packed, timeout=20_000):
+        again.actions_["lecture.save"].trigger()
+    assert path.read_bytes()[:2] == b"PK"

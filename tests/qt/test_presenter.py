@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -364,3 +365,136 @@ def test_nothing_to_show_is_refused(tmp_path: Path) -> None:
 def test_a_key_does_one_thing() -> None:
     keys = [key for keys in KEYS.values() for key in keys]
     assert len(keys) == len(set(keys))
+
+
+def slowly(gate: threading.Event) -> object:
+    """Performs only when the gate is open."""
+    def waits(lesson: object, values: dict[str, object], **more: object) -> object:
+        gate.wait(20)
+        return perform(lesson, values, **more)  # type: ignore[arg-type]
+
+    return waits
+
+
+def test_a_slide_that_gets_ready_leaves_the_screen_black(give: Give, qtbot: QtBot) -> None:
+    gate = threading.Event()
+    shown = give(perform_=slowly(gate), slide=1)
+    press(shown, K.Key_B)
+    gate.set()
+    ready(shown, qtbot)
+    assert shown.conductor.blank == "black"
+    press(shown, K.Key_B)
+    assert not shown.conductor.blank and shown.conductor.place == (1, 0)
+
+
+def test_the_end_stays_though_the_last_slide_gets_ready(give: Give, qtbot: QtBot) -> None:
+    gate = threading.Event()
+    shown = give(perform_=slowly(gate), slide=3)
+    press(shown, K.Key_Space)
+    gate.set()
+    ready(shown, qtbot)
+    assert shown.conductor.blank == "black"
+    with qtbot.waitSignal(shown.ended):
+        press(shown, K.Key_Space)
+
+
+def test_what_a_blank_interrupted_is_shown_before_anything_else(given: Presentation, qtbot: QtBot
+                                                               ) -> None:
+    press(given, K.Key_2)
+    ready(given, qtbot)
+    press(given, K.Key_Space, K.Key_B, K.Key_B)
+    assert "✓" not in texts(given)
+    press(given, K.Key_Space)
+    assert given.conductor.place == (1, 1) and "✓" in texts(given)
+
+
+@pytest.mark.parametrize("key", [K.Key_End, K.Key_2, K.Key_9])
+def test_a_last_slide_that_is_broken_sends_nobody_back(give: Give, key: Qt.Key) -> None:
+    words = '[[slide]]\nwords = "w"\n'
+    broken = '[[slide]]\nlesson = "nowhere"\n'
+    shown = give(f"gpuviz-lecture = 1\n{broken}{words}{words}{broken}")
+    press(shown, K.Key_End)
+    assert shown.conductor.slide == 2
+    press(shown, K.Key_Left, K.Key_4)
+    assert shown.conductor.slide == 2
+
+
+def test_it_begins_with_a_slide_that_can_be_shown(give: Give) -> None:
+    broken = '[[slide]]\nlesson = "nowhere"\n'
+    shown = give(f'gpuviz-lecture = 1\n{broken}[[slide]]\nwords = "w"\n{broken}', slide=2)
+    assert shown.conductor.slide == 1
+
+
+@pytest.mark.parametrize("key", [K.Key_B, K.Key_Left, K.Key_End])
+def test_another_key_forgets_the_number_begun(give: Give, qtbot: QtBot, key: Qt.Key,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presentation, "DIGITS_MS", 50)
+    slides = "".join(f'[[slide]]\ntitle = "S{n}"\nwords = "w"\n' for n in range(1, 24))
+    shown = give(f"gpuviz-lecture = 1\n{slides}", slide=5)
+    press(shown, K.Key_2, key)
+    there = shown.conductor.slide
+    qtbot.wait(100)
+    assert shown.conductor.slide == there != 1
+    press(shown, K.Key_1)
+    shown.conductor.go(7)
+    shown.speaker.chosen.emit(8)
+    qtbot.wait(100)
+    assert shown.conductor.slide == 8
+
+
+def test_other_slides_that_get_ready_are_not_announced(give: Give, qtbot: QtBot) -> None:
+    gate = threading.Event()
+    shown = give(perform_=slowly(gate))
+    said: list[str] = []
+    with qtbot.waitSignal(shown.screen.announcer.said):
+        pass
+    shown.screen.announcer.said.connect(said.append)
+    gate.set()
+    qtbot.waitUntil(lambda: shown.preparing.showing(3) is not None, timeout=30_000)
+    qtbot.wait(300)
+    assert said == []
+
+
+def test_long_notes_stay_where_they_were_scrolled_to(give: Give) -> None:
+    lines = "\\n".join("Attention\N{NO-BREAK SPACE}!" for _ in range(400))
+    shown = give(f'gpuviz-lecture = 1\n[[slide]]\nwords = "w"\nnotes = "{lines}"\n')
+    press(shown, K.Key_S)
+    bar = shown.speaker.notes.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 100
+    press(shown, K.Key_B, K.Key_B)
+    assert bar.value() == bar.maximum()
+
+
+def test_keys_of_a_keypad_are_the_presentations_too(given: Presentation) -> None:
+    press(given, K.Key_S)
+    QTest.keyClick(given.speaker.slides, K.Key_PageDown, Qt.KeyboardModifier.KeypadModifier)
+    assert given.conductor.slide == 1
+
+
+def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentation) -> None:
+    shown = given.conductor.shown
+    given.conductor._shown = replace(shown, slide=replace(shown.slide, words=print))  # type: ignore[arg-type]
+    given.screen.refresh()
+    given.screen.grab()
+    assert "AttributeError" in given.speaker.gpu.text()
+
+
+def test_a_slide_left_before_all_was_measured_is_measured_again(given: Presentation, qtbot: QtBot,
+                                                                monkeypatch: pytest.MonkeyPatch
+                                                                ) -> None:
+    press(given, K.Key_2)
+    ready(given, qtbot)
+    showing = given.preparing.showing(1)
+    assert showing is not None
+    (key,) = showing.plans
+    asked: list[int] = []
+    monkeypatch.setattr(given.measuring, "again", lambda: asked.append(1))
+    monkeypatch.setattr(type(showing), "plans", {key: showing.plans[key], "other": None})
+    monkeypatch.setattr(given.measuring._meter, "show", lambda showing: None)
+    given.measuring._live[showing] = {key: None}  # type: ignore[dict-item]
+    given.measuring.show(showing)
+    assert asked == [1]
+    given.measuring._live[showing] |= {"other": None}  # type: ignore[dict-item]
+    given.measuring.show(showing)
+    assert asked == [1]

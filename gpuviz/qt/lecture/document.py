@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
 
 from gpuviz.errors import Error
 from gpuviz.lectures import bundle
@@ -45,7 +46,9 @@ class Document(QObject):
         self.lecture: Lecture | None = None
         self.path: Path | None = None
         self.bundled = False
-        self._home: Path | None = None
+        self.turn = 0  # grows whenever another lecture is opened
+        self._seen: bytes | None = None  # of the file, when it was read or written last
+        self._keep_as(QUuid.createUuid().toString(QUuid.StringFormat.Id128))
         self._saved: Lecture | None = None
         self._past: list[Lecture] = []
         self._future: list[Lecture] = []
@@ -85,7 +88,7 @@ class Document(QObject):
         """A lecture from a file; InputError or FormatError when it cannot be read."""
         text = bundle.unpacked(path)
         self._take(read(text), None if path in bundle.shipped() else path)
-        self.bundled, self._home = text != path, text.parent
+        self.bundled = text != path
 
     def close(self) -> None:
         """No lecture is open any more; what was not saved is given up."""
@@ -132,38 +135,62 @@ class Document(QObject):
             return
         path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
         write(self.lecture, path)
-        self._home = path.parent
         self.saved(self.lecture, path, bundled=False)
 
     def saved(self, lecture: Lecture, path: Path, bundled: bool) -> None:
         """This is in that file now."""
         self.path, self.bundled, self._saved = path, bundled, lecture
+        self._seen = _content(path)
         if not self.dirty:
             self._forget_copy()
         self.changed.emit()
+
+    @property
+    def changed_elsewhere(self) -> bool:
+        """Whether another program has written the file since it was read or written here."""
+        if self.path is None or self._seen is None:
+            return False
+        now = _content(self.path)
+        return now is not None and now != self._seen
 
     def keep(self) -> None:
         """Keep a copy of what is not saved, for the next start if this one ends badly."""
         if self.dirty and self.lecture is not None:
             with suppress(Error, OSError):  # a full disk must not stop anybody from working
                 self._folder.mkdir(parents=True, exist_ok=True)
+                self.lock.tryLock(0)
                 write(self.lecture, self._copy)
                 name = str(self.path) if self.path is not None else ""
-                (self._folder / "of.txt").write_text(name, encoding="utf-8")
+                self._copy.with_suffix(".txt").write_text(name, encoding="utf-8")
         else:
             self._forget_copy()
 
     def recover(self) -> bool:
-        """Open the copy of what was not saved last time, if there is one."""
-        if not self._copy.is_file():
+        """Open the copy of what was not saved last time, if there is one.
+
+        One that a running gpuviz keeps is none; nor is any taken in place of an open lecture.
+        """
+        if self.lecture is not None:
+            return False
+        return any(self._recover(copy) for copy in sorted(self._folder.glob(f"*{SUFFIX}")))
+
+    def _recover(self, copy: Path) -> bool:
+        lock = _lock_of(copy)
+        if not lock.tryLock(0):
             return False
         try:
-            found = read(self._copy)
-            name = (self._folder / "of.txt").read_text(encoding="utf-8")
+            found = read(copy)
+            name = copy.with_suffix(".txt").read_text(encoding="utf-8")
         except (Error, OSError):
+            lock.unlock()
             return False
-        self._take(found, Path(name) if name else None)
+        path = Path(name) if name else None
+        self._take(found, path)
+        lock.unlock()
+        self._keep_as(copy.stem)
+        self.bundled = path is not None and path.is_file() and bundle.is_bundle(path)
         self._saved = None
+        self.keep()
         self.changed.emit()
         return True
 
@@ -172,19 +199,23 @@ class Document(QObject):
         self._saved = self.lecture
         self._forget_copy()
 
-    @property
-    def _copy(self) -> Path:
-        return self._folder / f"unsaved{SUFFIX}"
+    def _keep_as(self, name: str) -> None:
+        """Keep the copy under this name; who holds its lock is alive."""
+        self._copy = self._folder / f"{name}{SUFFIX}"
+        self.lock = _lock_of(self._copy)
 
     def _forget_copy(self) -> None:
         self._keep.stop()
         with suppress(OSError):
             self._copy.unlink(missing_ok=True)
+            self._copy.with_suffix(".txt").unlink(missing_ok=True)
+        self.lock.unlock()
 
     def _take(self, lecture: Lecture | None, path: Path | None) -> None:
         self._past, self._future = [], []
-        self.bundled, self._home = False, path.parent if path is not None else None
-        self.path, self._saved = path, lecture
+        self.turn += 1
+        self.path, self.bundled, self._saved = path, False, lecture
+        self._seen = _content(path) if path is not None else None
         self._forget_copy()
         self.lecture = lecture
         self.changed.emit()
@@ -193,3 +224,19 @@ class Document(QObject):
         self.lecture = lecture
         self._keep.start()
         self.changed.emit()
+
+
+def _lock_of(copy: Path) -> QLockFile:
+    """The lock of a copy; it is as good as none when its process has ended."""
+    lock = QLockFile(str(copy.with_suffix(".lock")))
+    lock.setStaleLockTime(0)  # a lecture may be open for days
+    return lock
+
+
+def _content(path: Path) -> bytes | None:
+    """What tells a file from another one, None when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError:
+        return None

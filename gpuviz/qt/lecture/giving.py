@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.errors import Error
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.controls.failure import failure_of
+from gpuviz.qt.lecture.answering import same_run
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
 
@@ -43,6 +45,10 @@ class Giving(QObject):
 
     def start(self, slide: int = 0) -> None:
         """Give the lecture that is open from a slide on, or else the view shown, step by step."""
+        if self.presentation is not None:  # under way already, maybe behind this window
+            self.presentation.screen.raise_()
+            self.presentation.screen.activateWindow()
+            return
         lecture = self._document.lecture
         if lecture is not None and lecture.slides:
             self._begin(lecture, slide)
@@ -57,9 +63,7 @@ class Giving(QObject):
 
     def _begin(self, lecture: Lecture, slide: int) -> None:
         self._meter.stop()
-        known = {}
-        if self._director.showing is not None and lecture is not self._document.lecture:
-            known = {0: self._director.showing}
+        known = {} if lecture is self._document.lecture else self._known()
         try:
             made = Presentation(lecture, self._perform, self._meter.sources, self, known,
                                 self.calm())
@@ -69,6 +73,13 @@ class Giving(QObject):
         self.presentation = made
         made.ended.connect(self._come_back)
         made.start(slide)
+
+    def _known(self) -> dict[int, Showing]:
+        """What is shown, if it is the view that was chosen last: it need not be run again."""
+        view, showing = self._viewing.view(), self._director.showing
+        if view is None or showing is None or showing.sides[0].variant.prebuilt:
+            return {}
+        return {0: showing} if same_run(view.provenance, self._viewing.record()) else {}
 
     def _come_back(self, slide: int) -> None:
         made, self.presentation = self.presentation, None

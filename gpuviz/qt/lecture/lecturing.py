@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from gpuviz.errors import Error
+from gpuviz.errors import Error, InputError
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
@@ -56,6 +56,7 @@ class Lecturing(QObject):
         super().__init__(window)
         self._viewing, self._actions, self._window = viewing, actions, window
         self._then: Callable[[], object] | None = None
+        self._packing = 0
         self.document = Document(self)
         self.ask_path: Callable[[bool], Path | None] = self._ask_path
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
@@ -161,7 +162,14 @@ class Lecturing(QObject):
 
     def _save(self) -> None:
         path = self.document.path
-        self._write(path) if path is not None else self._save_as()
+        if path is None:
+            self._save_as()
+        elif self.document.changed_elsewhere:
+            self.failed.emit(failure_of(InputError(
+                tr("{file} has been changed by another program. Save the lecture under another "
+                   "name, or over it, with “Save lecture as”.", file=path.name))))
+        else:
+            self._write(path)
 
     def _save_as(self) -> None:
         if self.document.lecture is not None and (path := self.ask_path(True)):
@@ -176,10 +184,12 @@ class Lecturing(QObject):
         if self.document.lecture is not None:
             path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
             self.said.emit(tr("bundling {file} …", file=path.name))
+            self._packing = self.document.turn
             self.packer.start(self.document.lecture, path)
 
     def _packed(self, lecture: Lecture, path: Path) -> None:
-        self.document.saved(lecture, path, bundled=True)
+        if self._packing == self.document.turn:  # else another lecture has been opened meanwhile
+            self.document.saved(lecture, path, bundled=True)
         then, self._then = self._then, None
         if any(slide.problems for slide in lecture.slides):
             self.said.emit(tr("saved {file} without what could not be read", file=path.name))

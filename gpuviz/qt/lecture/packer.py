@@ -33,7 +33,7 @@ class Packer(QObject):
     packed = Signal(object, object)
     failed = Signal(object)
     progressed = Signal(float)
-    _ended = Signal(object, object, object)
+    _ended = Signal(object, object, object, object)
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -80,13 +80,16 @@ class Packer(QObject):
         except Exception as problem:
             error = problem
         with suppress(RuntimeError):  # the window may be gone by now
-            self._ended.emit(lecture, path, error)
+            self._ended.emit(lecture, path, error, stop)
 
     def _say(self, share: float) -> None:
         with suppress(RuntimeError):
             self.progressed.emit(share)
 
-    def _end(self, lecture: Lecture, path: Path, error: Exception | None) -> None:
+    def _end(self, lecture: Lecture, path: Path, error: Exception | None, stop: threading.Event
+             ) -> None:
+        if stop is not self._stop:
+            return  # another bundle was begun instead
         self._thread = None
         if error is None:
             self.packed.emit(lecture, path)

@@ -47,7 +47,7 @@ class LecturePane(QFrame):
         self._showing = False
         self.title = QLineEdit()
         self.title.setAccessibleName(tr("Title of the lecture"))
-        self.title.editingFinished.connect(lambda: document.retitle(self.title.text()))
+        self.title.textEdited.connect(document.retitle)
         self.state = Elided("quiet")
         self.list = _Slides(document)
         self.list.currentRowChanged.connect(self._choose)
@@ -116,7 +116,7 @@ class LecturePane(QFrame):
         slide = self._current()
         self.notes.setEnabled(slide is not None)
         text = slide.notes if slide is not None else ""
-        if self.notes.toPlainText().strip("\n") != text:
+        if _text(self.notes).strip("\n") != text:
             self._showing = True
             self.notes.setPlainText(text)
             self._showing = False
@@ -125,7 +125,7 @@ class LecturePane(QFrame):
         """Notes are the slide's as they are typed."""
         if self._showing or self._current() is None:
             return
-        text = self.notes.toPlainText().strip("\n")
+        text = _text(self.notes).strip("\n")
         self._document.change(
             lambda lecture: lecture.change(self.slide, lambda slide: replace(slide, notes=text)))
 
@@ -185,6 +185,11 @@ class _Slides(QListWidget):
         """A slide was dragged: the document moves it, and the list is filled from there."""
         to = row if row < start else row - 1
         self._document.change(lambda lecture: lecture.move(start, to), to)
+
+
+def _text(edit: QPlainTextEdit) -> str:
+    """What was written, with the spaces that `toPlainText` makes others."""
+    return edit.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
 
 
 def _name(number: int, slide: Slide) -> str:

@@ -18,6 +18,7 @@ from gpuviz.scenes import SCENES
 
 Blank = Literal["", "black", "white"]
 _LATE = 10**6  # a cue behind all others
+_CLOSE = 1e-6  # seconds
 
 
 class Conductor(QObject):
@@ -76,8 +77,8 @@ class Conductor(QObject):
         return self._slide, min(self._cue, len(self.cues) - 1)
 
     def start(self, slide: int = 0) -> None:
-        """Show a slide, or the next one that can be shown."""
-        self._enter(self._playable(slide, 1), 0)
+        """Show a slide, or the nearest one that can be shown."""
+        self._enter(self._nearest(slide), 0)
 
     def forward(self) -> None:
         """To the end of what is being played; else the next cue, the next slide, the end.
@@ -86,15 +87,20 @@ class Conductor(QObject):
         """
         if self._ended:
             self.over.emit()
-        elif self.player.state.playing:
+        elif self._unfinished:
+            self._clear()
             self.player.pause()
             self.player.seek(self.cue.end)
         elif self.place[1] + 1 < len(self.cues):
+            self._clear()
             self._show(self.place[1] + 1)
         else:
             following = self._playable(self._slide + 1, 1)
             if following > self._slide:
+                self._clear()
                 self._enter(following, 0)
+            elif self.blank:
+                self._clear()
             else:
                 self._ended = True
                 self.set_blank("black")
@@ -105,16 +111,19 @@ class Conductor(QObject):
         if self._ended:
             self.set_blank("")
         elif cue > 0:
+            self._clear()
             self._show(cue - 1, still=True)
         else:
             before = self._playable(self._slide - 1, -1)
             if before < self._slide:
+                self._clear()
                 self._enter(before, _LATE)
 
     def go(self, slide: int) -> None:
         """The beginning of a slide; one there is not is no slide to go to."""
         if 0 <= slide < len(self.lecture.slides):
-            self._enter(self._playable(slide, 1), 0)
+            self._clear()
+            self._enter(self._nearest(slide), 0)
 
     def following(self) -> tuple[Shown, Cue] | None:
         """What comes after the cue shown, None after the last."""
@@ -138,6 +147,23 @@ class Conductor(QObject):
         """Stop the clock."""
         self.player.pause()
 
+    @property
+    def _unfinished(self) -> bool:
+        """Whether the cue is being played, or was when the screen went blank."""
+        told = self._shown.story is not None and self.cue.moves
+        return told and self.player.t < self.cue.end - _CLOSE
+
+    def _clear(self) -> None:
+        """End a blank: whoever moves wants to see where to."""
+        if self.blank:
+            self.set_blank("")
+
+    def _nearest(self, slide: int) -> int:
+        """The slide, or the next one that has something to show, or the one before."""
+        slides = self.lecture.slides
+        order = (*range(slide, len(slides)), *reversed(range(slide)))
+        return next((number for number in order if slides[number].playable), self._slide)
+
     def _playable(self, slide: int, way: int) -> int:
         """The nearest slide in a direction that has something to show; where it is, if none has."""
         slides = self.lecture.slides
@@ -160,8 +186,6 @@ class Conductor(QObject):
 
     def _show(self, cue: int, still: bool = False) -> None:
         """Begin a cue; one that is gone back to stands at its end."""
-        if self.blank:
-            self.set_blank("")
         # While there is no story the end of a slide is not known: it is gone to when there is one.
         self._cue = cue if self._shown.story is None else min(cue, len(self.cues) - 1)
         now = self.cue
@@ -182,7 +206,7 @@ class Conductor(QObject):
         if number == self._slide and self._shown.story is None:
             self._enter(number, self._cue)
         else:
-            self.moved.emit()  # what comes next may be another picture
+            self.changed.emit()  # what comes next may be another picture
 
     def _tell(self) -> None:
         """New measurements of what is shown."""

@@ -50,7 +50,7 @@ class Measuring(QObject):
             self._meter.forget()
             return
         self._meter.show(showing)
-        if showing not in self._live:
+        if not self._measured(showing):
             self.again()
 
     def again(self) -> None:
@@ -67,6 +67,10 @@ class Measuring(QObject):
         """End the meter."""
         self._meter.close()
 
+    def _measured(self, showing: Showing) -> bool:
+        """Whether all of its launches have been: the slide may have been left before."""
+        return showing.plans.keys() <= self._live.get(showing, {}).keys()
+
     def _take(self, key: str, measurement: Measurement) -> None:
         if self._showing is None:
             return
@@ -79,7 +83,7 @@ class Measuring(QObject):
 
     def _begin(self, device: DeviceFacts) -> None:
         self._say(tr("{device}: ready", device=device.name))
-        if self._showing is not None and self._showing not in self._live:
+        if self._showing is not None and not self._measured(self._showing):
             self.again()
 
     def _fall_back(self, trouble: str) -> None:

@@ -83,8 +83,9 @@ class Presentation(QObject):
         for window in (self.screen, self.speaker):
             window.pressed.connect(self.press)
         self.conductor.over.connect(self.close)
-        self.speaker.chosen.connect(self.conductor.go)
+        self.speaker.chosen.connect(self._go)
         self.speaker.asked.connect(self._do)
+        self.screen.troubled.connect(self.speaker.say)
         self.screen.closed.connect(self.close)
         self.measuring.said.connect(self.speaker.say)
 
@@ -148,6 +149,7 @@ class Presentation(QObject):
 
     def _do(self, act: str) -> None:
         if act:
+            self._forget_typed()
             self._acts[act]()
 
     def _type(self, digit: int) -> None:
@@ -159,10 +161,18 @@ class Presentation(QObject):
             self._digits.start()
 
     def _go_to_typed(self) -> None:
+        if typed := self._forget_typed():
+            self.conductor.go(int(typed) - 1)
+
+    def _go(self, slide: int) -> None:
+        self._forget_typed()
+        self.conductor.go(slide)
+
+    def _forget_typed(self) -> str:
+        """What was typed; it is not gone to any more."""
         self._digits.stop()
         typed, self._typed = self._typed, ""
-        if typed:
-            self.conductor.go(int(typed) - 1)
+        return typed
 
     def _zoom(self, way: int) -> None:
         index = min(max(SCALES.index(self._scale) + way, 0), len(SCALES) - 1)

@@ -27,10 +27,12 @@ class Screen(QWidget):
     -------
     pressed : a key, as Qt names it
     closed : the window was closed
+    troubled : why a picture could not be made, whenever that is something new
     """
 
     pressed = Signal(int)
     closed = Signal()
+    troubled = Signal(str)
 
     def __init__(self, conductor: Conductor, look: Look) -> None:
         super().__init__()
@@ -119,8 +121,12 @@ class Screen(QWidget):
         try:
             self._frame = frame(conductor.shown, conductor.cue, conductor.player.t, self.stage())
         except Exception as error:  # a lesson's mistake must not stop a lecture
-            self.trouble = f"{type(error).__name__}: {error}"
+            said, before = f"{type(error).__name__}: {error}", self.trouble
+            self.trouble = said
+            if said != before:
+                self.troubled.emit(said)
             return
+        self.trouble = ""
         self.setAccessibleDescription(conductor.shown.slide.name)
 
     def resizeEvent(self, event: QEvent) -> None:

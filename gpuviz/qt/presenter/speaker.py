@@ -30,6 +30,7 @@ _FIXED = "\N{NO-BREAK SPACE}"  # where no line ends
 # Keys that stay with a text or a list, and with a button, that has the focus.
 _TEXT = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _BUTTON = (Qt.Key.Key_Space,)
+_PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)  # a Mac's arrows
 _TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
@@ -52,6 +53,7 @@ class Speaker(QWidget):
         self._conductor = conductor
         self._elapsed = QElapsedTimer()
         self._elapsed.start()
+        self._notes = ""
         self.setObjectName("speaker")
         self.setWindowTitle(tr("Notes: {title}", title=conductor.lecture.title))
         self.resize(*SIZE)
@@ -98,7 +100,8 @@ class Speaker(QWidget):
                               count=count, step=cue + 1, steps=len(conductor.cues)))
         self.coming.setText(self._coming())
         notes = conductor.shown.slide.notes
-        if notes != self.notes.toPlainText():
+        if notes != self._notes:  # which Qt does not give back: it makes some spaces others
+            self._notes = notes
             self.notes.setPlainText(notes)
         said = [conductor.shown.trouble, *map(str, conductor.shown.slide.problems)]
         self.trouble.setText("\n".join(text for text in said if text))
@@ -117,7 +120,7 @@ class Speaker(QWidget):
         """Whatever has the focus keeps only the keys it needs: a clicker works everywhere."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             own = _BUTTON if isinstance(watched, QPushButton) else _TEXT
-            if event.modifiers() == Qt.KeyboardModifier.NoModifier and (
+            if event.modifiers() in _PLAIN and (
                 event.key() not in (*own, *_TABS)
             ):
                 self.pressed.emit(event.key())
