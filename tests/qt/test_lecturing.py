@@ -539,7 +539,7 @@ def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     left = [weakref.ref(one) for one in (given.screen, given.speaker, given.preparing)]
     QTest.keyClick(given.screen, K.Key_Escape)
-    del given
+    given = None
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     assert [one() for one in left] == [None, None, None]
