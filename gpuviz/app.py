@@ -108,10 +108,10 @@ def _present(lecture: Lecture, slide: int) -> int:
     troubles.install()
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
-    return _until_over(app, shown.screen)
+    return _until_over(app, shown.screen, shown.speaker)
 
 
-def _until_over(app: QApplication, shown: QWidget) -> int:
+def _until_over(app: QApplication, *shown: QWidget) -> int:
     """Run until it is closed. Widgets that outlive the interpreter's teardown crash it: they go."""
     from gpuviz.qt.diagnostics.log import LOG
 
@@ -120,8 +120,9 @@ def _until_over(app: QApplication, shown: QWidget) -> int:
     status = app.exec()
     watch.stop()
     LOG.info("ended")
-    shown.close()
-    shown.deleteLater()
+    for one in shown:
+        one.close()
+        one.deleteLater()
     app.processEvents()
     return status
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -528,3 +530,16 @@ def test_a_bundle_recovered_stays_a_bundle(
     with qtbot.waitSignal(again.lecturing.packer.packed, timeout=20_000):
         again.actions_["lecture.save"].trigger()
     assert path.read_bytes()[:2] == b"PK"
+
+
+def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot) -> None:
+    key(opened, K.Key_F5)
+    given = opened.lecturing.giving.presentation
+    assert given is not None
+    qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
+    left = [weakref.ref(one) for one in (given.screen, given.speaker, given.preparing)]
+    QTest.keyClick(given.screen, K.Key_Escape)
+    given = None
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    assert [one() for one in left] == [None, None, None]

@@ -84,6 +84,7 @@ class Giving(QObject):
     def _come_back(self, slide: int) -> None:
         made, self.presentation = self.presentation, None
         if made is not None:
-            made.deleteLater()
+            for one in (made.screen, made.speaker, made):  # windows without a parent would stay
+                one.deleteLater()
         self._window.activateWindow()
         self.came_back.emit(slide)
