@@ -166,6 +166,16 @@ def test_notes_are_kept_as_they_are_typed(opened: Window, file: Path) -> None:
     assert not opened.lecturing.document.dirty
 
 
+def test_notes_are_undone_as_they_were_typed_not_by_letters(opened: Window) -> None:
+    notes, slides = opened.lecturing.pane.notes, opened.lecturing.pane.list
+    QTest.mouseClick(notes.viewport(), LEFT)
+    notes.selectAll()
+    QTest.keyClicks(notes, "All of this at once.")
+    slides.setFocus()
+    key(opened, K.Key_Z, CONTROL, slides)
+    assert notes.toPlainText() == "Look." and not opened.lecturing.document.dirty
+
+
 def test_the_title(opened: Window, file: Path) -> None:
     title = opened.lecturing.pane.title
     title.selectAll()

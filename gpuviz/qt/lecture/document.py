@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
+from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
 
 from gpuviz.errors import Error
 from gpuviz.lectures import bundle
@@ -17,6 +17,7 @@ from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import write
 from gpuviz.words import tr
 
+TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
 _STEPS = 200  # that can be undone
 
@@ -52,6 +53,7 @@ class Document(QObject):
         self._saved: Lecture | None = None
         self._past: list[Lecture] = []
         self._future: list[Lecture] = []
+        self._typing, self._typed = "", QElapsedTimer()
         self._keep = QTimer(self)
         self._keep.setSingleShot(True)
         self._keep.setInterval(KEEP_MS)
@@ -94,14 +96,22 @@ class Document(QObject):
         """No lecture is open any more; what was not saved is given up."""
         self._take(None, None)
 
-    def change(self, how: Callable[[Lecture], Lecture], choose: int | None = None) -> None:
-        """Change the lecture, and look at a slide of it."""
+    def change(self, how: Callable[[Lecture], Lecture], choose: int | None = None,
+               typing: str = "") -> None:
+        """Change the lecture, and look at a slide of it.
+
+        Letters that follow each other soon, with the same `typing`, are undone together.
+        """
         before = self.lecture
         if before is None:
             return
         after = how(before)
         if after != before:
-            self._past = [*self._past[-_STEPS:], before]
+            soon = self._typed.isValid() and self._typed.elapsed() < TYPING_MS
+            if not (typing and typing == self._typing and soon and self._past):
+                self._past = [*self._past[-_STEPS:], before]
+            self._typing = typing
+            self._typed.restart()
             self._future = []
             self._become(after)
         if choose is not None:

@@ -127,7 +127,8 @@ class LecturePane(QFrame):
             return
         text = _text(self.notes).strip("\n")
         self._document.change(
-            lambda lecture: lecture.change(self.slide, lambda slide: replace(slide, notes=text)))
+            lambda lecture: lecture.change(self.slide, lambda slide: replace(slide, notes=text)),
+            typing=f"notes {self.slide}")
 
     def _lay_out(self, actions: Actions) -> None:
         column = QVBoxLayout(self)
