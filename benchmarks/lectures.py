@@ -12,7 +12,6 @@ import argparse
 import os
 import statistics
 import time
-from dataclasses import replace
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -42,7 +41,7 @@ def draw(view: View, t: float, image: QImage) -> float:
 def measure(name: str, frames: int, image: QImage) -> str:
     """One line of the table."""
     start = time.perf_counter()
-    made = [page for page in pages(read(find(name)), replace(LOOKS)) if isinstance(page, Page)]
+    made = [page for page in pages(read(find(name)), LOOKS) if isinstance(page, Page)]
     ready = time.perf_counter() - start
     times = [draw(page.view, page.view.provenance.time * i / frames, image)
              for page in made for i in range(frames)]

@@ -133,18 +133,28 @@ def test_a_bundle_is_opened_again_and_again(lecture: Lecture, tmp_path: Path) ->
     assert len(read(bundle.unpacked(tmp_path / "b.gpuviz-lecture")).slides) == 2
 
 
+def packed_twice(folder: Path, name: str, other: str, where: Path) -> list[Provenance]:
+    """The kernels of one bundle: the lecture's, and those of its slides naming other files."""
+    again = TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace(name, other)
+    path = folder / "two.gpuviz-lecture"
+    path.write_text(TEXT + again)
+    pack(read(path), where / path.name)
+    slides = read(bundle.unpacked(where / path.name)).slides
+    return [slide.view for slide in slides if slide.view is not None and slide.view.launch]
+
+
+def second(view: Provenance) -> float:
+    """y[1] as the kernel of a view leaves it."""
+    return float(view_of(view).runs["kernel"].outputs["y"][1])
+
+
 def test_two_kernels_of_one_name_stay_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
     other = folder / "other"
     shutil.copytree(folder / "kernels", other)
     (other / "scale.h").write_text("#define SCALE 3.0f\n")
     (other / "mine.cu").write_text(SOURCE + "// another one\n")
-    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("kernels/", "other/")
-    (folder / "two.gpuviz-lecture").write_text(text)
-    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
-    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
-    scales = [view_of(s.view).runs["kernel"].outputs["y"][1] for s in again.slides
-              if s.view is not None and s.view.launch]
-    assert scales == [4.0, 6.0]
+    views = packed_twice(folder, "kernels/", "other/", tmp_path)
+    assert [second(view) for view in views] == [4.0, 6.0]
 
 
 def test_stopping_writes_nothing(lecture: Lecture, tmp_path: Path) -> None:
@@ -253,26 +263,17 @@ def test_one_kernel_with_different_headers(lecture: Lecture, folder: Path, tmp_p
     other = folder / "other"
     shutil.copytree(folder / "kernels", other)
     (other / "scale.h").write_text("#define SCALE 3.0f\n")
-    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("kernels/", "other/")
-    (folder / "two.gpuviz-lecture").write_text(text)
-    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
-    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
-    views = [s.view for s in again.slides if s.view is not None and s.view.launch]
-    assert [view_of(v).runs["kernel"].outputs["y"][1] for v in views] == [4.0, 6.0]
+    views = packed_twice(folder, "kernels/", "other/", tmp_path)
+    assert [second(view) for view in views] == [4.0, 6.0]
     monkeypatch.setattr(nvrtc, "libraries", lambda: ())
-    assert [view_of(v).runs["kernel"].outputs["y"][1] for v in views] == [4.0, 6.0]
+    assert [second(view) for view in views] == [4.0, 6.0]
 
 
 def test_data_of_one_name_stays_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
     (folder / "b").mkdir()
     np.save(folder / "b" / "values.npy", 10 * np.arange(512, dtype=np.float32))
-    text = TEXT + TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace("@values", "@b/values")
-    (folder / "two.gpuviz-lecture").write_text(text)
-    pack(read(folder / "two.gpuviz-lecture"), tmp_path / "two.gpuviz-lecture")
-    again = read(bundle.unpacked(tmp_path / "two.gpuviz-lecture"))
-    firsts = [view_of(s.view).runs["kernel"].outputs["y"][1] for s in again.slides
-              if s.view is not None and s.view.launch]
-    assert firsts == [4.0, 40.0]
+    views = packed_twice(folder, "@values", "@b/values", tmp_path)
+    assert [second(view) for view in views] == [4.0, 40.0]
 
 
 def test_two_that_unpack_at_once(lecture: Lecture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
