@@ -37,6 +37,7 @@ test: $(DEV)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 types: $(DEV)
 	$(BIN)/mypy

@@ -47,8 +47,13 @@ def job(width: int) -> Job:
     """The launch for square matrices of a width that is a multiple of 16."""
     count = width * width
     specs = (f"f32[{count}]=rand", f"f32[{count}]=rand", f"f32[{count}]=zeros", f"i32={width}")
-    return Job(compile_cuda(SOURCE), "multiply", (width // 16, width // 16, 1), (16, 16, 1),
-               tuple(map(parse, specs)))
+    return Job(
+        compile_cuda(SOURCE),
+        "multiply",
+        (width // 16, width // 16, 1),
+        (16, 16, 1),
+        tuple(map(parse, specs)),
+    )
 
 
 def emulate(width: int, level: str = "ptx") -> tuple[float, int]:
@@ -70,16 +75,20 @@ def main() -> None:
     for level in ("ptx", "sass"):
         found = [emulate(256, level) for _ in range(arguments.repeat)]
         rates[level] = statistics.median(count / seconds for seconds, count in found)
-        print(f"emulator, {level} level: {rates[level] / 1e6:,.0f} million thread instructions a "
-              f"second (median of {arguments.repeat}, {found[0][1]:,} instructions)")
+        print(
+            f"emulator, {level} level: {rates[level] / 1e6:,.0f} million thread instructions a "
+            f"second (median of {arguments.repeat}, {found[0][1]:,} instructions)"
+        )
     if arguments.numba:
         os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba is imported
         from numba_simulator import simulate
 
         seconds, width = simulate(32), 32
         rate = emulate(width)[1] / seconds
-        print(f"Numba's simulator, {width} x {width}: {rate / 1e6:.4f} million a second; the "
-              f"emulator is {rates['ptx'] / rate:,.0f} times as fast")
+        print(
+            f"Numba's simulator, {width} x {width}: {rate / 1e6:.4f} million a second; the "
+            f"emulator is {rates['ptx'] / rate:,.0f} times as fast"
+        )
 
 
 if __name__ == "__main__":

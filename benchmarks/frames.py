@@ -46,7 +46,7 @@ def measure(lesson: Lesson, frames: int, image: QImage) -> str:
     start = time.perf_counter()
     draw(perform(lesson, {}).story, 0.0, image)
     change = 1e3 * (time.perf_counter() - start)
-    return (f"{lesson.id:20s} {statistics.median(times):8.1f} {max(times):8.1f} {change:8.0f}")
+    return f"{lesson.id:20s} {statistics.median(times):8.1f} {max(times):8.1f} {change:8.0f}"
 
 
 def main() -> None:

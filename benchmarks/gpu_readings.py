@@ -21,11 +21,13 @@ from gpuviz.runners.measurement import Reading
 def head(gpu: Gpu) -> dict[str, Any]:
     facts = gpu.facts()
     return {
-        "device": facts.name, "compute_capability": facts.capability, "driver": facts.driver,
+        "device": facts.name,
+        "compute_capability": facts.capability,
+        "driver": facts.driver,
         "collected": datetime.date.today().isoformat(),
         "tool": "CUPTI range profiler, kernel replay, one launch each",
         "metrics": {key: forms[0] + ".sum" for key, forms in FORMS.items()},
-    }  # fmt: skip
+    }
 
 
 def values(readings: dict[str, Reading]) -> dict[str, float]:
@@ -35,8 +37,10 @@ def values(readings: dict[str, Reading]) -> dict[str, float]:
 
 def launches(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
     measured = verification.load(plan)
-    return [{**launch, "measured": values(gpu.count(launch_of(
-        verification.job_of(measured, launch))))} for launch in measured.launches]  # fmt: skip
+    return [
+        {**launch, "measured": values(gpu.count(launch_of(verification.job_of(measured, launch))))}
+        for launch in measured.launches
+    ]
 
 
 def patterns(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
@@ -46,7 +50,7 @@ def patterns(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
 def write(out: Path, top: dict[str, Any], key: str, rows: list[dict[str, Any]]) -> None:
     """One row a line, so that differences are readable."""
     body = ",\n".join("  " + json.dumps(row) for row in rows)
-    out.write_text(f"{json.dumps(top, indent=1)[:-2]},\n \"{key}\": [\n{body}\n ]\n}}\n")
+    out.write_text(f'{json.dumps(top, indent=1)[:-2]},\n "{key}": [\n{body}\n ]\n}}\n')
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Event timings against the hardware's own duration counter, and readings a second.
 
-    python benchmarks/gpu_timing.py        on a machine with an NVIDIA GPU and CuPy
+python benchmarks/gpu_timing.py        on a machine with an NVIDIA GPU and CuPy
 """
 
 import time
@@ -24,8 +24,9 @@ SPIN = """extern "C" __global__ void spin(float* a, int n) {
 
 def job(gpu: Gpu, source: str, blocks: int, *arguments: str) -> Job:
     program = compile_cuda(source, arch=gpu.facts().sm)
-    return Job(program, program.kernels[0], (blocks, 1, 1), (256, 1, 1),
-               tuple(map(parse, arguments)))  # fmt: skip
+    return Job(
+        program, program.kernels[0], (blocks, 1, 1), (256, 1, 1), tuple(map(parse, arguments))
+    )
 
 
 def jobs(gpu: Gpu) -> dict[str, Job]:
@@ -33,10 +34,12 @@ def jobs(gpu: Gpu) -> dict[str, Job]:
     for millions in (1, 4, 16, 64):
         n = millions << 20
         found[f"copy of {millions * 4} MiB"] = job(
-            gpu, COPY, 1056, f"f32[{n}]=zeros", f"f32[{n}]=zeros", f"i32={n // 4}")  # fmt: skip
+            gpu, COPY, 1056, f"f32[{n}]=zeros", f"f32[{n}]=zeros", f"i32={n // 4}"
+        )
     for thousands in (1, 10, 50, 200):
         found[f"{thousands}000 multiply-adds a thread"] = job(
-            gpu, SPIN, 132, "f32[33792]=ones", f"i32={thousands * 1000}")  # fmt: skip
+            gpu, SPIN, 132, "f32[33792]=ones", f"i32={thousands * 1000}"
+        )
     return found
 
 

@@ -43,10 +43,14 @@ def measure(name: str, frames: int, image: QImage) -> str:
     start = time.perf_counter()
     made = [page for page in pages(read(find(name)), LOOKS) if isinstance(page, Page)]
     ready = time.perf_counter() - start
-    times = [draw(page.view, page.view.provenance.time * i / frames, image)
-             for page in made for i in range(frames)]
-    return (f"{name:24s} {len(made):6d} {ready:8.1f} {statistics.median(times):8.1f} "
-            f"{max(times):8.1f}")
+    times = [
+        draw(page.view, page.view.provenance.time * i / frames, image)
+        for page in made
+        for i in range(frames)
+    ]
+    return (
+        f"{name:24s} {len(made):6d} {ready:8.1f} {statistics.median(times):8.1f} {max(times):8.1f}"
+    )
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuviz import doctor, words
+from gpuviz import doctor, language
 from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture
 
@@ -74,7 +74,9 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.scenes.perform import perform
 
     app, settings, state = _application(argv)
-    words.choose(words.best((str(settings.value("language", "")), *QLocale.system().uiLanguages())))
+    language.choose(
+        language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
+    )
     view = wanted if isinstance(wanted, Provenance) else None
     window = Window(perform, SCENES, settings, Sources(Gpu, known), state, view)
     troubles = Troubles(window)

@@ -184,29 +184,65 @@ cc    name      threads blocks | regs block thread unit parts | shared optin | g
 """
 
 _CITED = {
-    "A": "PG5.5 OCC7 CALC HS", "B": "PG5.5 OCC7 XLS", "C": "PG5.5 OCC7 OCC13 XLS", "D": "HS XLS",
-    "E": "OCC13 XLS HS", "F": "PG12.6 OCC13 XLS CCCL", "G": "PG12.6 OCC13 CCCL",
-    "H": "PG12.6 OCC13 HS", "I": "OCC13 CCCL", "J": "OCC13 CCCL HS", "K": "OCC13 HS",
-}  # fmt: skip
+    "A": "PG5.5 OCC7 CALC HS",
+    "B": "PG5.5 OCC7 XLS",
+    "C": "PG5.5 OCC7 OCC13 XLS",
+    "D": "HS XLS",
+    "E": "OCC13 XLS HS",
+    "F": "PG12.6 OCC13 XLS CCCL",
+    "G": "PG12.6 OCC13 CCCL",
+    "H": "PG12.6 OCC13 HS",
+    "I": "OCC13 CCCL",
+    "J": "OCC13 CCCL HS",
+    "K": "OCC13 HS",
+}
 
 _CHIPS = {
-    "1.0": "G80", "1.1": "G84 G86 G92 G94 G96 G98", "1.2": "GT215 GT216 GT218", "1.3": "GT200",
-    "2.0": "GF100 GF110", "2.1": "GF104 GF106 GF108 GF114 GF116 GF117 GF119",
-    "3.0": "GK104 GK106 GK107", "3.2": "GK20A", "3.5": "GK110 GK208", "3.7": "GK210",
-    "5.0": "GM107 GM108", "5.2": "GM200 GM204 GM206", "5.3": "GM20B",
-    "6.0": "GP100", "6.1": "GP102 GP104 GP106 GP107 GP108", "6.2": "GP10B",
-    "7.0": "GV100", "7.2": "GV10B", "7.5": "TU102 TU104 TU106 TU116 TU117",
-    "8.0": "GA100", "8.6": "GA102 GA103 GA104 GA106 GA107", "8.7": "GA10B", "8.8": "",
-    "8.9": "AD102 AD103 AD104 AD106 AD107", "9.0": "GH100", "10.0": "GB100", "10.1": "Thor",
-    "10.3": "GB300", "11.0": "Thor", "12.0": "GB202 GB203 GB205 GB206 GB207", "12.1": "GB10",
-}  # fmt: skip
+    "1.0": "G80",
+    "1.1": "G84 G86 G92 G94 G96 G98",
+    "1.2": "GT215 GT216 GT218",
+    "1.3": "GT200",
+    "2.0": "GF100 GF110",
+    "2.1": "GF104 GF106 GF108 GF114 GF116 GF117 GF119",
+    "3.0": "GK104 GK106 GK107",
+    "3.2": "GK20A",
+    "3.5": "GK110 GK208",
+    "3.7": "GK210",
+    "5.0": "GM107 GM108",
+    "5.2": "GM200 GM204 GM206",
+    "5.3": "GM20B",
+    "6.0": "GP100",
+    "6.1": "GP102 GP104 GP106 GP107 GP108",
+    "6.2": "GP10B",
+    "7.0": "GV100",
+    "7.2": "GV10B",
+    "7.5": "TU102 TU104 TU106 TU116 TU117",
+    "8.0": "GA100",
+    "8.6": "GA102 GA103 GA104 GA106 GA107",
+    "8.7": "GA10B",
+    "8.8": "",
+    "8.9": "AD102 AD103 AD104 AD106 AD107",
+    "9.0": "GH100",
+    "10.0": "GB100",
+    "10.1": "Thor",
+    "10.3": "GB300",
+    "11.0": "Thor",
+    "12.0": "GB202 GB203 GB205 GB206 GB207",
+    "12.1": "GB10",
+}
 
 # Keyed by the size of shared memory where the family has only one way to divide it (PG12.6, OCC13).
 _CARVEOUTS = {
-    "2": "48 16", "3": "48 32 16", "3.7": "112 96 80", "7.0": "0 8 16 32 64 96",
-    "7.2": "0 8 16 32 64 96", "7.5": "32 64", "100": "0 8 16 32 64 100",
-    "164": "0 8 16 32 64 100 132 164", "228": "0 8 16 32 64 100 132 164 196 228",
-}  # fmt: skip
+    "2": "48 16",
+    "3": "48 32 16",
+    "3.7": "112 96 80",
+    "7.0": "0 8 16 32 64 96",
+    "7.2": "0 8 16 32 64 96",
+    "7.5": "32 64",
+    "100": "0 8 16 32 64 100",
+    "164": "0 8 16 32 64 100 132 164",
+    "228": "0 8 16 32 64 100 132 164 196 228",
+}
 
 _TESLA_NOTE = (
     "Registers of a thread: the guide's table says 128, the calculators 124 (taken). Static shared "
@@ -214,7 +250,10 @@ _TESLA_NOTE = (
 )
 _PARTITIONED = "With -dlcm=ca a block may use only half of a multiprocessor (OCC13): not modelled. "
 _DISPUTES = {
-    "1.0": _TESLA_NOTE, "1.1": _TESLA_NOTE, "1.2": _TESLA_NOTE, "1.3": _TESLA_NOTE,
+    "1.0": _TESLA_NOTE,
+    "1.1": _TESLA_NOTE,
+    "1.2": _TESLA_NOTE,
+    "1.3": _TESLA_NOTE,
     "2.0": "Register unit is 128 for 21, 22, 29, 30, 37, 38, 45 and 46 registers a thread (OCC7).",
     "2.1": "Register unit is 128 for 21, 22, 29, 30, 37, 38, 45 and 46 registers a thread (OCC7).",
     "3.0": "Registers of a thread: OCC13 says 255 for all of 3.x, PG5.5 and the assembler 63.",
@@ -229,7 +268,7 @@ _DISPUTES = {
     "10.0": "A further limit of 128 virtual resources a multiprocessor (OCC13).",
     "10.1": "Renamed to 11.0 by CUDA 13.",
     "10.3": "Barriers: CUDA 13.5's header gives one a block (taken), that of 13.0 two.",
-}  # fmt: skip
+}
 
 
 def _carveouts(version: str, shared: str) -> tuple[int, ...]:
@@ -254,16 +293,29 @@ def _member(row: str) -> Architecture:
     major, minor = map(int, version.split("."))
     family = _FAMILIES[max(f for f in _FAMILIES if f <= major)]
     return Architecture(
-        cc=(major, minor), name=name, chips=tuple(_CHIPS[version].split()),
-        max_threads=int(threads), max_blocks=int(blocks), registers=int(regs) * 1024,
-        registers_per_block=int(block) * 1024, registers_per_thread=int(thread),
-        register_unit=int(unit), sub_partitions=int(parts), shared=int(shared) * 1024,
-        shared_per_block=min(int(shared), 48) * 1024, shared_per_block_optin=int(optin) * 1024,
-        carveouts_kb=_carveouts(version, shared), banks=16 if major == 1 else 32,
-        max_grids=int(grids), max_barriers=int(bars), clusters=major >= 9,
-        coalescing=_coalescing((major, minor)), sources=tuple(_CITED[cited].split()),
-        notes=_DISPUTES.get(version, ""), **vars(family),
-    )  # fmt: skip
+        cc=(major, minor),
+        name=name,
+        chips=tuple(_CHIPS[version].split()),
+        max_threads=int(threads),
+        max_blocks=int(blocks),
+        registers=int(regs) * 1024,
+        registers_per_block=int(block) * 1024,
+        registers_per_thread=int(thread),
+        register_unit=int(unit),
+        sub_partitions=int(parts),
+        shared=int(shared) * 1024,
+        shared_per_block=min(int(shared), 48) * 1024,
+        shared_per_block_optin=int(optin) * 1024,
+        carveouts_kb=_carveouts(version, shared),
+        banks=16 if major == 1 else 32,
+        max_grids=int(grids),
+        max_barriers=int(bars),
+        clusters=major >= 9,
+        coalescing=_coalescing((major, minor)),
+        sources=tuple(_CITED[cited].split()),
+        notes=_DISPUTES.get(version, ""),
+        **vars(family),
+    )
 
 
 ARCHITECTURES = tuple(_member(row) for row in _MEMBERS.strip().splitlines()[1:])

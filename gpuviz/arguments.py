@@ -19,10 +19,18 @@ import numpy.typing as npt
 from gpuviz.errors import InputError
 
 DTYPES: dict[str, type[np.generic]] = {
-    "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16,
-    "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
-    "f16": np.float16, "f32": np.float32, "f64": np.float64,
-}  # fmt: skip
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i64": np.int64,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
@@ -146,8 +154,9 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
     try:
         return _filled(spec, np.dtype(DTYPES[spec.dtype]), seed_index)
     except (MemoryError, ValueError):  # ValueError: beyond what any array may have
-        raise InputError(f"Argument {spec}: {spec.size:,} bytes are more than the memory of this "
-                         "machine.") from None
+        raise InputError(
+            f"Argument {spec}: {spec.size:,} bytes are more than the memory of this machine."
+        ) from None
 
 
 def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDArray[Any]:

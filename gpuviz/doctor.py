@@ -120,9 +120,7 @@ def display_advice(environment: Mapping[str, str] = os.environ) -> str:
     )
 
 
-def advice(
-    missing: Iterable[str] | None = None, release: Mapping[str, str] | None = None
-) -> str:
+def advice(missing: Iterable[str] | None = None, release: Mapping[str, str] | None = None) -> str:
     """What to do about missing libraries (those of this machine, if none are given).
 
     One line to type on Debian and Ubuntu, names elsewhere; "" when nothing is missing.

@@ -61,8 +61,14 @@ def entries() -> Mapping[str, Entry]:
 def _entry(name: str, row: Mapping[str, object]) -> Entry:
     if unknown := row.keys() - _FIELDS:
         raise ValueError(f"{name} has the unknown fields {', '.join(sorted(unknown))}")
-    return Entry(name, str(row.get("word", name)), str(row["text"]), str(row.get("source", "")),
-                 _names(row.get("see", [])), _names(row.get("classes", [])))  # fmt: skip
+    return Entry(
+        name,
+        str(row.get("word", name)),
+        str(row["text"]),
+        str(row.get("source", "")),
+        _names(row.get("see", [])),
+        _names(row.get("classes", [])),
+    )
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -87,8 +93,10 @@ def entry(name: str) -> Entry:
 def page() -> str:
     """The glossary as a Markdown page, words in alphabetical order."""
     ordered = sorted(entries().values(), key=lambda one: one.word.lower())
-    head = ("# Glossary\n\nOne word, one meaning: in the window, in the lessons and in the code.\n"
-            "Made from resources/glossary.toml by `python -m gpuviz.glossary`.\n")  # fmt: skip
+    head = (
+        "# Glossary\n\nOne word, one meaning: in the window, in the lessons and in the code.\n"
+        "Made from resources/glossary.toml by `python -m gpuviz.glossary`.\n"
+    )
     return "\n".join([head, *(line for one in ordered for line in _paragraph(one))])
 
 

@@ -91,14 +91,27 @@ def waves(grid: int, blocks: int, multiprocessors: int) -> float:
     return grid / (blocks * multiprocessors)
 
 
-def _fit(arch: Architecture, threads: int, limits: dict[Resource, int | None],
-         registers: int, shared: int) -> Occupancy:  # fmt: skip
+def _fit(
+    arch: Architecture,
+    threads: int,
+    limits: dict[Resource, int | None],
+    registers: int,
+    shared: int,
+) -> Occupancy:
     """The smallest limit, and which resources set it."""
     blocks = min(v for v in limits.values() if v is not None)
     limiters = tuple(name for name, value in limits.items() if value == blocks)
     warps = blocks * _ceil(threads, arch.warp)
-    return Occupancy(blocks, warps, blocks * threads, arch.max_warps, MappingProxyType(limits),
-                     limiters, registers, shared)  # fmt: skip
+    return Occupancy(
+        blocks,
+        warps,
+        blocks * threads,
+        arch.max_warps,
+        MappingProxyType(limits),
+        limiters,
+        registers,
+        shared,
+    )
 
 
 def _by_shared(arch: Architecture, shared: int, given: int, capacity: int | None) -> int | None:

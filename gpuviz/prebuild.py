@@ -41,8 +41,10 @@ def _plans(lesson: Lesson) -> Iterator[Plan]:
 def stale(folder: Path) -> list[str]:
     """What is missing, outdated or left over in a folder of prebuilt PTX, in words."""
     found = {(entry.kernel, entry.defines): entry for entry in entries(folder)}
-    problems = [f"{kernel} {dict(defines)} is no longer launched"
-                for kernel, defines in found.keys() - set(wanted())]  # fmt: skip
+    problems = [
+        f"{kernel} {dict(defines)} is no longer launched"
+        for kernel, defines in found.keys() - set(wanted())
+    ]
     for kernel, defines in wanted():
         entry = found.get((kernel, defines))
         if entry is None or not (folder / entry.file).is_file():

@@ -48,8 +48,10 @@ def intensity(operations: float, moved: float) -> float:
     InputError : nothing is moved
     """
     if moved <= 0:
-        raise InputError(f"{operations} operations on {moved} bytes: a kernel that moves nothing "
-                         "has no intensity")
+        raise InputError(
+            f"{operations} operations on {moved} bytes: a kernel that moves nothing "
+            "has no intensity"
+        )
     return operations / moved
 
 

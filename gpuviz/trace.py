@@ -15,11 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-U64 = npt.NDArray[np.uint64]
-U32 = npt.NDArray[np.uint32]
-I64 = npt.NDArray[np.int64]
-I32 = npt.NDArray[np.int32]
-Bool = npt.NDArray[np.bool_]
+from gpuviz.arrays import I32, I64, U32, U64, Bool
 
 Op = Literal["load", "store", "atomic", "reduction", "copy"]
 Space = Literal["global", "shared", "local", "constant"]
@@ -296,8 +292,15 @@ class Trace:
     path: Path | None = None
     flops: int = 0
 
-    def of(self, *, line: int | None = None, block: int | None = None, warp: int | None = None,
-           space: str | None = None, op: str | None = None) -> Requests:
+    def of(
+        self,
+        *,
+        line: int | None = None,
+        block: int | None = None,
+        warp: int | None = None,
+        space: str | None = None,
+        op: str | None = None,
+    ) -> Requests:
         """The recorded requests that fit every condition given."""
         keep = np.ones(len(self.requests), dtype=bool)
         for wanted, actual in (("line", line), ("space", space), ("op", op)):

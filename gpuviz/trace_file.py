@@ -31,18 +31,36 @@ from gpuviz.trace import (
     Stretch,
     Trace,
 )
-from gpuviz.trace import (
-    Path as Way,
-)
+from gpuviz.trace import Path as Way
 
 FORMAT, VERSION = "gpuviz trace", 1
 _ARRAYS = tuple(field.name for field in fields(Requests))
 _WAY = tuple(field.name for field in fields(Way))  # stored as way_stretch and so on
-_PLAIN = ("recorded", "blocks_emulated", "thread_instructions", "warp_instructions", "flops",
-          "printed", "source", "ptx", "arch", "notes")
+_PLAIN = (
+    "recorded",
+    "blocks_emulated",
+    "thread_instructions",
+    "warp_instructions",
+    "flops",
+    "printed",
+    "source",
+    "ptx",
+    "arch",
+    "notes",
+)
 # What reading a damaged zip, JSON or array raises; RuntimeError: one that claims to be encrypted.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError,
-           AttributeError, IndexError, RuntimeError, struct.error)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    AttributeError,
+    IndexError,
+    RuntimeError,
+    struct.error,
+)
 Record = TypeVar("Record")
 
 
@@ -53,18 +71,24 @@ def save(trace: Trace, path: Path) -> None:
     ------
     InputError : the file cannot be written
     """
-    manifest = {"format": FORMAT, "version": VERSION, "launch": asdict(trace.launch),
-                "instructions": [asdict(i) for i in trace.instructions],
-                "branches": [asdict(b) for b in trace.branches],
-                "findings": [asdict(f) for f in trace.findings],
-                "stretches": [asdict(s) for s in trace.stretches],
-                **{name: getattr(trace, name) for name in _PLAIN}}
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "launch": asdict(trace.launch),
+        "instructions": [asdict(i) for i in trace.instructions],
+        "branches": [asdict(b) for b in trace.branches],
+        "findings": [asdict(f) for f in trace.findings],
+        "stretches": [asdict(s) for s in trace.stretches],
+        **{name: getattr(trace, name) for name in _PLAIN},
+    }
     arrays = io.BytesIO()
     np.savez_compressed(arrays, **_arrays(trace))
     part = None
     try:
-        with (tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
-              zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive):
+        with (
+            tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
+            zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             archive.writestr("manifest.json", json.dumps(manifest))
             archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
         os.replace(part.name, path)
@@ -100,8 +124,10 @@ def _check(manifest: Any, path: Path) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FormatError(f"{path} is not a gpuviz trace")
     if manifest.get("version") != VERSION:
-        raise FormatError(f"{path} is a trace of version {manifest.get('version')}; this gpuviz "
-                          f"reads version {VERSION}: update gpuviz")
+        raise FormatError(
+            f"{path} is a trace of version {manifest.get('version')}; this gpuviz "
+            f"reads version {VERSION}: update gpuviz"
+        )
 
 
 def _trace(manifest: Mapping[str, Any], arrays: Mapping[str, Any]) -> Trace:
@@ -119,7 +145,9 @@ def _trace(manifest: Mapping[str, Any], arrays: Mapping[str, Any]) -> Trace:
         branches=tuple(_record(Branch, b) for b in manifest["branches"]),
         findings=tuple(_record(Finding, f) for f in manifest["findings"]),
         stretches=tuple(_record(Stretch, s) for s in manifest.get("stretches", ())),
-        path=_way(arrays), **plain)
+        path=_way(arrays),
+        **plain,
+    )
 
 
 def _arrays(trace: Trace) -> dict[str, Any]:
@@ -139,5 +167,9 @@ def _way(arrays: Mapping[str, Any]) -> Way | None:
 
 def _record(kind: Callable[..., Record], values: Mapping[str, Any]) -> Record:
     """A record from its fields; lists become tuples again."""
-    return kind(**{name: tuple(value) if isinstance(value, list) else value
-                   for name, value in values.items()})
+    return kind(
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+    )

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import glossary, words
+from gpuviz import glossary, language
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
 
@@ -97,14 +97,14 @@ def _of_parameter(parameter: Parameter) -> Iterator[str]:
     yield from (choice.label for choice in parameter.choices)
 
 
-def gaps(language: str, wanted: Collection[str]) -> Gaps:
-    """What a catalogue of the wanted texts lacks, holds in vain, and where its {names} differ.
+def gaps(name: str, wanted: Collection[str]) -> Gaps:
+    """What a language's catalogue lacks of the wanted texts, holds in vain; where {names} differ.
 
     Raises
     ------
     FormatError : there is no such catalogue, or it is damaged
     """
-    found = words.catalogue(language)
+    found = language.catalogue(name)
     missing = tuple(text for text in wanted if not found.get(text))
     stale = tuple(text for text in found if text not in wanted)
     misfilled = tuple(text for text in found if fields(text) != fields(found[text]))
@@ -122,8 +122,12 @@ def fields(text: str) -> set[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what a catalogue lacks as lines of JSON to fill in; exit status 1 when it has gaps."""
     parser = argparse.ArgumentParser(prog="python -m gpuviz.translation", description=__doc__)
-    parser.add_argument("--missing", metavar="LANGUAGE", required=True,
-                        help="a catalogue of resources/locale, such as es")
+    parser.add_argument(
+        "--missing",
+        metavar="LANGUAGE",
+        required=True,
+        help="a catalogue of resources/locale, such as es",
+    )
     return report(parser.parse_args(argv).missing)
 
 

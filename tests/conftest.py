@@ -54,6 +54,8 @@ def _gpu_answers() -> bool:
     except OSError:
         return False
     count = ctypes.c_int()
-    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and (
-        count.value > 0
+    return (
+        driver.cuInit(0) == 0
+        and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+        and (count.value > 0)
     )

@@ -52,8 +52,9 @@ def test_is_frozen() -> None:
         ("9.0", (2**31 - 1, 65535, 65535), (1024, 1024, 64), 1024, 49152, 65536),
     ],
 )
-def test_launch_limits(version: str, grid: object, block: object, threads: int, shared: int,
-                       registers: int) -> None:  # fmt: skip
+def test_launch_limits(
+    version: str, grid: object, block: object, threads: int, shared: int, registers: int
+) -> None:
     arch = architecture(version)
     assert (arch.max_grid, arch.max_block, arch.max_threads_per_block) == (grid, block, threads)
     assert (arch.shared_per_block, arch.registers_per_block) == (shared, registers)

@@ -9,7 +9,9 @@ from gpuviz.arguments import DTYPES, FILLS, BufferSpec, ScalarSpec, materialise,
 from gpuviz.errors import InputError
 
 specs = st.builds(
-    BufferSpec, st.sampled_from(list(DTYPES)), st.integers(1, 300),
+    BufferSpec,
+    st.sampled_from(list(DTYPES)),
+    st.integers(1, 300),
     st.sampled_from((*FILLS, "2", "7")),
 ).map(lambda spec: parse(str(spec)))  # 2 as a fraction is 2.0
 
@@ -65,8 +67,11 @@ def test_buffers_have_the_type_the_size_and_the_same_values_each_time(
     spec: BufferSpec, index: int
 ) -> None:
     values = materialise(spec, index)
-    assert (values.dtype, values.shape, values.nbytes) == (DTYPES[spec.dtype], (spec.count,),
-                                                           spec.size)  # fmt: skip
+    assert (values.dtype, values.shape, values.nbytes) == (
+        DTYPES[spec.dtype],
+        (spec.count,),
+        spec.size,
+    )
     assert np.array_equal(values, materialise(spec, index))
 
 

@@ -220,9 +220,17 @@ SUPPORTED = (75, 80, 90, 100, 120)
 
 @pytest.mark.parametrize(
     "asked, compiled",
-    [("sm_90", "sm_90"), ("9.0", "sm_90"), ("sm_13", "sm_75"), ("sm_89", "sm_80"),
-     ("sm_101", "sm_100"), ("sm_200", "sm_120"), ("compute_75", "sm_75"), ("12.0", "sm_120")],
-)  # fmt: skip
+    [
+        ("sm_90", "sm_90"),
+        ("9.0", "sm_90"),
+        ("sm_13", "sm_75"),
+        ("sm_89", "sm_80"),
+        ("sm_101", "sm_100"),
+        ("sm_200", "sm_120"),
+        ("compute_75", "sm_75"),
+        ("12.0", "sm_120"),
+    ],
+)
 def test_nearest_architecture(asked: str, compiled: str) -> None:
     assert compile_arch(asked, SUPPORTED) == compiled
 
@@ -309,10 +317,14 @@ def test_plain_names_of_mangled_kernels() -> None:
 
 @pytest.mark.parametrize(
     "wanted, found",
-    [("saxpy", "saxpy"), ("scan", "_ZN3app4scanIfEEvPT_"), ("app::scan", "_ZN3app4scanIfEEvPT_"),
-     ("_Z4tileILi16EfEvPT0_", "_Z4tileILi16EfEvPT0_"),
-     ("copy", "_ZN36_GLOBAL__N__0a1b2c3d_4_k_cu_5e6f7a8b4copyEPf")],
-)  # fmt: skip
+    [
+        ("saxpy", "saxpy"),
+        ("scan", "_ZN3app4scanIfEEvPT_"),
+        ("app::scan", "_ZN3app4scanIfEEvPT_"),
+        ("_Z4tileILi16EfEvPT0_", "_Z4tileILi16EfEvPT0_"),
+        ("copy", "_ZN36_GLOBAL__N__0a1b2c3d_4_k_cu_5e6f7a8b4copyEPf"),
+    ],
+)
 def test_the_kernel_meant_by_a_name(wanted: str, found: str) -> None:
     assert entry_name(list(NAMES), wanted) == found
 
@@ -325,11 +337,13 @@ def test_the_kernel_meant_by_template_arguments(wanted: str) -> None:
 
 @pytest.mark.parametrize(
     "kernels, wanted, message",
-    [(list(NAMES), "tile", r"(?s)ambiguous.*_Z4tileILi16.*_Z4tileILi32"),
-     (list(NAMES), "scal,", "no kernel named 'scal,'"),
-     (["a", "b"], "", r"several kernels: name one of these\.\n  a\n  b"),
-     ([], "a", "template is")],
-)  # fmt: skip
+    [
+        (list(NAMES), "tile", r"(?s)ambiguous.*_Z4tileILi16.*_Z4tileILi32"),
+        (list(NAMES), "scal,", "no kernel named 'scal,'"),
+        (["a", "b"], "", r"several kernels: name one of these\.\n  a\n  b"),
+        ([], "a", "template is"),
+    ],
+)
 def test_names_that_mean_no_kernel(kernels: list[str], wanted: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         entry_name(kernels, wanted)

@@ -51,8 +51,15 @@ def test_figures_that_the_documents_publish_come_out_alike() -> None:
 
     shapes = predicted("Occupancy of block shapes, with what limits each")
     assert [text.split(",")[0] for text in shapes] == [
-        ".33", "1.0", ".66", ".66", ".66", ".33", ".33", ".83",
-    ]  # fmt: skip
+        ".33",
+        "1.0",
+        ".66",
+        ".66",
+        ".66",
+        ".33",
+        ".33",
+        ".83",
+    ]
     cliff = predicted("Registers, and the cliff where one more costs a block")
     assert [text.split()[0] for text in cliff] == ["6", "5", "3", "2", "10"]
     halves = predicted("Coalescing as the first GPUs do it, by half warps in order")
@@ -69,8 +76,11 @@ def test_a_figure_that_leads_nowhere_is_told() -> None:
 
 
 def test_a_count_is_measured_by_the_formula_it_is_predicted_by() -> None:
-    figure = Figure("coalescing", Ratio("global_load_sectors", "global_load_requests", "sectors "
-                                        "a request"), preset="Stride 1")  # fmt: skip
+    figure = Figure(
+        "coalescing",
+        Ratio("global_load_sectors", "global_load_requests", "sectors a request"),
+        preset="Stride 1",
+    )
     assert figure.predicted == "4 sectors a request"
     assert figure.measured in (figure.predicted, "not measured")
     other = Figure("coalescing", figure.answer, preset="Stride 1", arch="sm_10")

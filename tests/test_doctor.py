@@ -84,8 +84,18 @@ def test_the_table_names_all_that_qt_needs() -> None:
     files = [f"{root}/lib/libQt6{name}.so.6" for name in libraries]
     files += [f"{root}/plugins/platforms/libq{name}.so" for name in ("xcb", "offscreen", "wayland")]
     needed = {library for file in files for library in _needed(file)}
-    everywhere = ("libc.", "libm.", "libdl.", "libpthread.", "libstdc++.", "libgcc_s.", "ld-linux",
-                  "libQt6", "libicu", "libgthread-2.0")  # fmt: skip
+    everywhere = (
+        "libc.",
+        "libm.",
+        "libdl.",
+        "libpthread.",
+        "libstdc++.",
+        "libgcc_s.",
+        "ld-linux",
+        "libQt6",
+        "libicu",
+        "libgthread-2.0",
+    )
     unknown = {name for name in needed if not name.startswith(everywhere)} - doctor._PACKAGES.keys()
     assert unknown == set()
 

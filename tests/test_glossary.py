@@ -18,8 +18,9 @@ ENTRIES = glossary.entries()
 # Classes that are machinery: they carry things the glossary explains, and are no term themselves.
 MACHINERY = {
     "Sink",  # whatever listens to accesses
-    "Rows", "Patterns",  # requests that look alike, counted once
-}  # fmt: skip
+    "Rows",
+    "Patterns",  # requests that look alike, counted once
+}
 
 
 def modules() -> list[ModuleType]:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "gpuviz"
 
 # Lowest first; a file imports from its own layer or a lower one.
 LAYERS = (
-    ("errors", "resources", "words", "glossary", "doctor"),
+    ("errors", "arrays", "resources", "language", "glossary", "doctor"),
     ("arch",),
     ("trace", "trace_file", "arguments"),
     ("compile",),
@@ -40,10 +40,14 @@ GPU = {"cupy", "cupyx", "pynvml", "cupti"}
 
 # Import name to distribution, where they differ.
 DISTRIBUTIONS = {
-    "PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials", "cuda": "cuda-pathfinder",
-    "cupy": "cupy-cuda13x", "cupyx": "cupy-cuda13x", "pynvml": "nvidia-ml-py",
+    "PySide6": "PySide6-Essentials",
+    "shiboken6": "PySide6-Essentials",
+    "cuda": "cuda-pathfinder",
+    "cupy": "cupy-cuda13x",
+    "cupyx": "cupy-cuda13x",
+    "pynvml": "nvidia-ml-py",
     "PIL": "pillow",
-}  # fmt: skip
+}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -125,9 +129,7 @@ def _without_packages(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     """Modules reach their package's __init__ anyway: one that gathers them is no circle."""
     packages = {name.rpartition(".")[0] for name in graph}
     return {
-        name: {
-            target for target in targets if not (target in packages and name.startswith(target))
-        }
+        name: {target for target in targets if not (target in packages and name.startswith(target))}
         for name, targets in graph.items()
     }
 
@@ -162,9 +164,7 @@ def test_gpu_libraries_are_imported_by_runners_when_used() -> None:
 def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [row for rows in project["optional-dependencies"].values() for row in rows]
-    declared = {
-        re.split(r"[^\w.-]", row)[0].lower() for row in [*project["dependencies"], *extras]
-    }
+    declared = {re.split(r"[^\w.-]", row)[0].lower() for row in [*project["dependencies"], *extras]}
     foreign = {name.partition(".")[0] for tree in TREES.values() for name, _ in _imports(tree)}
     foreign -= {"gpuviz", "", *sys.stdlib_module_names}
     assert {name for name in foreign if DISTRIBUTIONS.get(name, name).lower() not in declared} == (

@@ -17,8 +17,16 @@ needs_nvrtc = pytest.mark.skipif(not nvrtc.libraries(), reason="no NVRTC for thi
 
 
 def _lesson(*plans: Plan) -> Lesson:
-    return Lesson("l", "L", "c", "x", (), (Preset("again", {}),), lambda values: plans,
-                  lambda values, runs: Story("", "", (), lambda t, stage: None))  # fmt: skip
+    return Lesson(
+        "l",
+        "L",
+        "c",
+        "x",
+        (),
+        (Preset("again", {}),),
+        lambda values: plans,
+        lambda values, runs: Story("", "", (), lambda t, stage: None),
+    )
 
 
 @pytest.fixture
@@ -77,8 +85,15 @@ def test_building_again_changes_nothing_and_leaves_nothing_over(folder: Path) ->
 def test_missing_and_superfluous_entries_are_told(folder: Path) -> None:
     folder.mkdir()
     assert prebuild.stale(folder) == ["fill.cu {'N': '42'} is missing"]
-    row = {"kernel": "gone.cu", "defines": {}, "arch": "sm_90", "source_hash": "", "compiler": "",
-           "file": "gone.ptx", "resources": {}}  # fmt: skip
+    row = {
+        "kernel": "gone.cu",
+        "defines": {},
+        "arch": "sm_90",
+        "source_hash": "",
+        "compiler": "",
+        "file": "gone.ptx",
+        "resources": {},
+    }
     (folder / "index.json").write_text(json.dumps([row]))
     assert prebuild.stale(folder) == [
         "fill.cu {'N': '42'} is missing",

@@ -14,19 +14,19 @@ DATA = Path(__file__).parent / "data"
 # file -> (part of the launch's name, part of the quantity): why
 KNOWN: dict[str, dict[tuple[str, str], str]] = {
     "h200_global_atomics": {
-        ("random", "lines"): "lines of scattered repeats vary from run to run, by up to 2 %",
+        ("random", "lines"): "lines of scattered repeats vary from run to run, by up to 2 %"
     },
     "h200_copies": {
         ("cg16", ""): "copies that bypass L1 are not modelled: their sectors and lines depend on "
-                      "where in shared memory the lanes write",
+        "where in shared memory the lanes write"
     },
     "h200_more_launches": {
         ("float_atomic", "shared"): "a loop of float adds goes round again when another warp has "
-                                    "changed the word in between: not modelled",
+        "changed the word in between: not modelled",
         ("noinline", "shared_load_requests"): "this counter leaves out generic loads (LD) that hit "
-                                              "shared memory; their wavefronts it counts",
+        "shared memory; their wavefronts it counts",
     },
-}  # fmt: skip
+}
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 FILES = sorted(DATA.glob("h200_*.json"))
 
@@ -37,8 +37,9 @@ def measured(request: pytest.FixtureRequest) -> tuple[str, Measured]:
 
 
 def explained(file: str, one: Comparison) -> bool:
-    return any(name in one.launch and quantity in one.quantity
-               for name, quantity in KNOWN.get(file, {}))
+    return any(
+        name in one.launch and quantity in one.quantity for name, quantity in KNOWN.get(file, {})
+    )
 
 
 def test_every_reading(measured: tuple[str, Measured]) -> None:
@@ -46,8 +47,9 @@ def test_every_reading(measured: tuple[str, Measured]) -> None:
     found = verification.compare(readings)
     assert len(found) >= max(len(readings.launches), len(readings.cases))
     different = [c for c in found if not c.equal and not explained(file, c)]
-    assert not different, [f"{c.launch}: {c.quantity} {c.predicted} is {c.measured}"
-                           for c in different]
+    assert not different, [
+        f"{c.launch}: {c.quantity} {c.predicted} is {c.measured}" for c in different
+    ]
 
 
 def test_the_list_of_known_differences_is_not_longer_than_needed() -> None:

@@ -29,8 +29,13 @@ SOURCE = """extern "C" __global__ void f(const float* in, float* out, int n) {
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    job = Job(compile_cuda(SOURCE), "f", (4, 1, 1), (64, 1, 1),
-              tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))))
+    job = Job(
+        compile_cuda(SOURCE),
+        "f",
+        (4, 1, 1),
+        (64, 1, 1),
+        tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))),
+    )
     return emulated.run(job, architecture("sm_90"), options=Options(record=(0, 2))).trace
 
 
@@ -46,8 +51,13 @@ def test_round_trip(trace: Trace, tmp_path: Path) -> None:
 
 
 def test_the_way_through_the_program_survives_too(tmp_path: Path) -> None:
-    job = Job(compile_cuda(SOURCE), "f", (4, 1, 1), (64, 1, 1),
-              tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))))
+    job = Job(
+        compile_cuda(SOURCE),
+        "f",
+        (4, 1, 1),
+        (64, 1, 1),
+        tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))),
+    )
     trace = emulated.run(job, architecture("sm_90"), options=Options(path=True)).trace
     save(trace, tmp_path / "a.trace")
     back = load(tmp_path / "a.trace")

@@ -32,15 +32,21 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     root = _Parser(
-        prog="gpuviz", description="See what a GPU's memory system makes of a real CUDA kernel. "
+        prog="gpuviz",
+        description="See what a GPU's memory system makes of a real CUDA kernel. "
         "Without a command the window opens. `gpuviz LINK` opens it with a view that was copied as "
-        "a link, `gpuviz FILE` with that of an exported picture, or with a kernel (.cu, .ptx).")
+        "a link, `gpuviz FILE` with that of an exported picture, or with a kernel (.cu, .ptx).",
+    )
     root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
     for module in COMMANDS:
         sub = commands.add_parser(
-            module.NAME, help=module.HELP, description=module.HELP, epilog=module.EXAMPLE,
-            formatter_class=argparse.RawDescriptionHelpFormatter)
+            module.NAME,
+            help=module.HELP,
+            description=module.HELP,
+            epilog=module.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)
     return root
@@ -77,6 +83,9 @@ def _mistake(error: Exception) -> int:
     """Say that gpuviz itself failed, in one line; the details are for who asks for them."""
     if os.environ.get("GPUVIZ_DEBUG"):
         traceback.print_exception(error)
-    print(f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "
-          "GPUVIZ_DEBUG=1 to see where, and report it", file=sys.stderr)
+    print(
+        f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "
+        "GPUVIZ_DEBUG=1 to see where, and report it",
+        file=sys.stderr,
+    )
     return 2

@@ -30,12 +30,26 @@ LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
-    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
-                        help="count what the assembler made of the code, or the PTX as written")
-    parser.add_argument("--blocks", type=_blocks, default=None, metavar="all|N",
-                        help="emulate all blocks (default), or N spread over the grid")
-    parser.add_argument("--budget", type=at_least_one, default=Options.budget, metavar="N",
-                        help="stop after this many thread instructions (default %(default)s)")
+    parser.add_argument(
+        "--level",
+        choices=("sass", "ptx"),
+        default="sass",
+        help="count what the assembler made of the code, or the PTX as written",
+    )
+    parser.add_argument(
+        "--blocks",
+        type=_blocks,
+        default=None,
+        metavar="all|N",
+        help="emulate all blocks (default), or N spread over the grid",
+    )
+    parser.add_argument(
+        "--budget",
+        type=at_least_one,
+        default=Options.budget,
+        metavar="N",
+        help="stop after this many thread instructions (default %(default)s)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -47,8 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Count, print, 0."""
     arch = architecture(arguments.arch)
     options = Options(record=(), max_blocks=arguments.blocks, budget=arguments.budget)
-    runs = {role: emulated.run(job, arch, level=arguments.level, options=options)
-            for role, job in jobs(arguments).items()}
+    runs = {
+        role: emulated.run(job, arch, level=arguments.level, options=options)
+        for role, job in jobs(arguments).items()
+    }
     if arguments.json:
         found = [as_json(one, role) for role, one in runs.items()]
         print(json.dumps(found[0] if len(found) == 1 else found, indent=1))
@@ -56,9 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         for role, one in runs.items():
             print(as_text(one, role))
     for one in runs.values():
-        sys.stderr.writelines(f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1
-                                                         else "") + "\n"
-                              for f in one.trace.findings)
+        sys.stderr.writelines(
+            f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1 else "") + "\n"
+            for f in one.trace.findings
+        )
     return 0
 
 
@@ -67,8 +84,12 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
     trace, launch = run.trace, run.trace.launch
     out: dict[str, Any] = {"role": role} if role else {}
     out |= {
-        "kernel": launch.kernel, "arch": run.arch, "level": run.level, "grid": list(launch.grid),
-        "block": list(launch.block), "blocks_emulated": trace.blocks_emulated,
+        "kernel": launch.kernel,
+        "arch": run.arch,
+        "level": run.level,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "blocks_emulated": trace.blocks_emulated,
         "registers_per_thread": run.resources.registers if run.resources else None,
         "static_shared_bytes": run.resources.static_shared_bytes if run.resources else None,
         "thread_instructions": trace.thread_instructions,
@@ -85,25 +106,43 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
 
 def _row(row: CountRow) -> dict[str, Any]:
     at = row.instruction
-    return {"pc": at.pc, "line": at.line, "ptx_line": at.ptx_line, "op": at.op, "space": at.space,
-            "width": at.width, "text": at.text, "function": at.function, **row.counts}
+    return {
+        "pc": at.pc,
+        "line": at.line,
+        "ptx_line": at.ptx_line,
+        "op": at.op,
+        "space": at.space,
+        "width": at.width,
+        "text": at.text,
+        "function": at.function,
+        **row.counts,
+    }
 
 
 def as_text(run: Run, role: str = "") -> str:
     """Tables for people: the launch, its totals, and each memory instruction."""
     launch = run.trace.launch
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
-    head = [f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
-            + (f"  [{role}]" if role else "")]
+    head = [
+        f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
+        + (f"  [{role}]" if role else "")
+    ]
     if run.resources:
-        head.append(f"{run.resources.registers} registers a thread, "
-                    f"{run.resources.static_shared_bytes} bytes of static shared memory a block")
+        head.append(
+            f"{run.resources.registers} registers a thread, "
+            f"{run.resources.static_shared_bytes} bytes of static shared memory a block"
+        )
     head += [note for note in (run.level_note, *run.trace.notes) if note]
     totals = [(key, f"{value:,}") for key, value in run.counts.totals.items() if value]
-    rows = [(str(r.instruction.line), r.instruction.text, str(r.instruction.width),
-             _short(r.counts)) for r in run.counts.rows]
-    parts = ["\n".join(head), table(("total", "count"), totals, ">1"),
-             table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")]
+    rows = [
+        (str(r.instruction.line), r.instruction.text, str(r.instruction.width), _short(r.counts))
+        for r in run.counts.rows
+    ]
+    parts = [
+        "\n".join(head),
+        table(("total", "count"), totals, ">1"),
+        table(("line", "instruction", "bytes", "counts"), rows, ">0 >2"),
+    ]
     if run.trace.printed:
         parts.append("printed by the kernel:\n" + run.trace.printed.rstrip())
     return "\n\n".join(parts) + "\n"

@@ -22,8 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """The argument that chooses a GPU."""
-    parser.add_argument("--device", type=int, default=0, metavar="N",
-                        help="number of the GPU, from 0 (default %(default)s)")
+    parser.add_argument(
+        "--device",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of the GPU, from 0 (default %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +36,16 @@ def run(arguments: argparse.Namespace) -> int:
     with Gpu(arguments.device) as gpu:
         devices, own, now = gpu.devices(), gpu.facts(), gpu.telemetry()
     if arguments.json:
-        print(json.dumps({"devices": [asdict(one) for one in devices], "device": own.index,
-                          "telemetry": asdict(now)}, indent=1))
+        print(
+            json.dumps(
+                {
+                    "devices": [asdict(one) for one in devices],
+                    "device": own.index,
+                    "telemetry": asdict(now),
+                },
+                indent=1,
+            )
+        )
     else:
         print("\n\n".join(as_text(one, now if one == own else None) for one in devices))
     return 0
@@ -54,6 +67,9 @@ def as_text(facts: DeviceFacts, now: Telemetry | None) -> str:
 
 
 def _now(now: Telemetry) -> str:
-    told = [f"{value:.0f} {unit}" for value, unit in (
-        (now.sm_clock, "MHz"), (now.temperature, "°C"), (now.power, "W")) if value is not None]
+    told = [
+        f"{value:.0f} {unit}"
+        for value, unit in ((now.sm_clock, "MHz"), (now.temperature, "°C"), (now.power, "W"))
+        if value is not None
+    ]
     return ", ".join([*told, *(f"held back by {why}" for why in now.throttle)]) or "unknown"

@@ -8,14 +8,16 @@ from pathlib import Path
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import InputError
+from gpuviz.language import ENGLISH, languages
 from gpuviz.runners.job import Job, triple
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.perform import check_values, job_of
-from gpuviz.words import ENGLISH, languages
 
-SPEC_HELP = ("TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
-             "for a scalar; once for each parameter, in order")
+SPEC_HELP = (
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
+    "for a scalar; once for each parameter, in order"
+)
 
 
 def add_launch(parser: argparse.ArgumentParser) -> None:
@@ -24,27 +26,42 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--entry", metavar="NAME", help="kernel to launch (default: the only one)")
     parser.add_argument("--grid", type=numbers, metavar="X[,Y[,Z]]", help="blocks of the grid")
     parser.add_argument("--block", type=numbers, metavar="X[,Y[,Z]]", help="threads of a block")
-    parser.add_argument("--dynamic-shared", type=int, default=0, metavar="BYTES",
-                        help="dynamic shared memory of a block")
-    parser.add_argument("--define", action="append", default=[], metavar="K=V",
-                        help="a macro for the compiler")
+    parser.add_argument(
+        "--dynamic-shared",
+        type=int,
+        default=0,
+        metavar="BYTES",
+        help="dynamic shared memory of a block",
+    )
+    parser.add_argument(
+        "--define", action="append", default=[], metavar="K=V", help="a macro for the compiler"
+    )
     parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
     add_scene(parser)
-    parser.add_argument("--arch", default="sm_90", metavar="sm_XX",
-                        help="architecture to compile for and to count by (default %(default)s)")
+    parser.add_argument(
+        "--arch",
+        default="sm_90",
+        metavar="sm_XX",
+        help="architecture to compile for and to count by (default %(default)s)",
+    )
 
 
 def add_scene(parser: argparse.ArgumentParser) -> None:
     """The arguments that choose a lesson and its parameters."""
     parser.add_argument("--scene", metavar="ID", help="a lesson (see gpuviz list)")
-    parser.add_argument("--set", action="append", default=[], metavar="K=V",
-                        help="a parameter of the lesson")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="K=V", help="a parameter of the lesson"
+    )
 
 
 def add_language(parser: argparse.ArgumentParser) -> None:
     """The argument that chooses the language of a lesson's texts."""
-    parser.add_argument("--language", choices=languages(), default=ENGLISH,
-                        help="language of the texts (default %(default)s)")
+    parser.add_argument(
+        "--language",
+        choices=languages(),
+        default=ENGLISH,
+        help="language of the texts (default %(default)s)",
+    )
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -53,7 +70,8 @@ def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not one to three whole numbers, as in 16 or 16,16") from None
+            f"{text!r} is not one to three whole numbers, as in 16 or 16,16"
+        ) from None
 
 
 def at_least_one(text: str) -> int:
@@ -80,9 +98,11 @@ def _check_idle(arguments: argparse.Namespace) -> None:
     idle = [name for name in (of_files if arguments.scene else ("set",)) if vars(arguments)[name]]
     if idle:
         option = "--" + idle[0].replace("_", "-")
-        raise InputError(f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE"
-                         if arguments.scene else
-                         f"{option} is for --scene: a FILE takes --arg and --define")
+        raise InputError(
+            f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE"
+            if arguments.scene
+            else f"{option} is for --scene: a FILE takes --arg and --define"
+        )
 
 
 def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
@@ -99,9 +119,19 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
         raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
     if arguments.grid is None or arguments.block is None:
         raise InputError("a launch of a FILE needs --grid and --block, as in --grid 64 --block 256")
-    program = load_program(Path(arguments.file), arch=compile_arch(arguments.arch),
-                           defines=pairs(arguments.define, "--define"))
+    program = load_program(
+        Path(arguments.file),
+        arch=compile_arch(arguments.arch),
+        defines=pairs(arguments.define, "--define"),
+    )
     entry = entry_name(program.kernels, arguments.entry or "")
-    return {"": Job(program, entry, triple(arguments.grid, "--grid"),
-                    triple(arguments.block, "--block"), tuple(map(parse, arguments.arg)),
-                    arguments.dynamic_shared)}
+    return {
+        "": Job(
+            program,
+            entry,
+            triple(arguments.grid, "--grid"),
+            triple(arguments.block, "--block"),
+            tuple(map(parse, arguments.arg)),
+            arguments.dynamic_shared,
+        )
+    }

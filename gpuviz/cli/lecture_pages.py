@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
@@ -24,23 +24,30 @@ from gpuviz.qt.painting import headless
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--lecture", metavar="FILE",
-                        help="every step of a lecture; OUT is a folder, or one .pdf of all")
-    parser.add_argument("--notes", action="store_true",
-                        help="with --lecture and a .pdf: a page a slide, with the speaker's notes")
+    parser.add_argument(
+        "--lecture",
+        metavar="FILE",
+        help="every step of a lecture; OUT is a folder, or one .pdf of all",
+    )
+    parser.add_argument(
+        "--notes",
+        action="store_true",
+        help="with --lecture and a .pdf: a page a slide, with the speaker's notes",
+    )
 
 
 def render(arguments: argparse.Namespace, looks: Provenance) -> int:
     """Draw what can be drawn; 2 when some slides could not be, which are told."""
     if arguments.scene or arguments.source or arguments.set or arguments.compare:
-        raise InputError("--lecture draws a lecture as it is: leave --scene, --from, --set and "
-                         "--compare away")
+        raise InputError(
+            "--lecture draws a lecture as it is: leave --scene, --from, --set and --compare away"
+        )
     is_pdf = arguments.output.suffix.lower() == ".pdf"
     if arguments.notes and not is_pdf:
         raise InputError(f"--notes makes one PDF: name it OUT.pdf, not {arguments.output}")
     told = read(unpacked(find(arguments.lecture)))
-    if arguments.language == words.ENGLISH and told.language in words.languages():
-        words.choose(told.language)
+    if arguments.language == language.ENGLISH and told.language in language.languages():
+        language.choose(told.language)
     with headless.session():
         return (_print if is_pdf else _save)(told, looks, arguments)
 
@@ -50,8 +57,11 @@ def _print(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -
     from gpuviz.qt.export import pdf
 
     missing: list[Missing] = []
-    frames = [frame for page in _drawn(lecture, looks, missing)
-              for frame in _printed(page, looks, arguments.notes)]
+    frames = [
+        frame
+        for page in _drawn(lecture, looks, missing)
+        for frame in _printed(page, looks, arguments.notes)
+    ]
     if frames:
         with whole(arguments.output) as file:
             file.write(pdf.pages(frames, None, lecture.title))

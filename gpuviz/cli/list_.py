@@ -6,11 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.cli.launch import add_language
+from gpuviz.language import tr
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
-from gpuviz.words import tr
 
 NAME = "list"
 HELP = "the lessons, with their parameters and defaults"
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print, 0."""
-    words.choose(arguments.language)
+    language.choose(arguments.language)
     if arguments.json:
         print(json.dumps([as_json(one) for one in SCENES], indent=1))
     else:
@@ -35,15 +35,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(lesson: Lesson) -> dict[str, Any]:
     """A lesson as plain values."""
-    return {"id": lesson.id, "title": tr(lesson.title), "chapter": tr(lesson.chapter),
-            "look_for": tr(lesson.look_for), "words": lesson.words,
-            "parameters": [_parameter(p) for p in lesson.parameters],
-            "presets": [{"label": tr(p.label), "values": dict(p.values)} for p in lesson.presets]}
+    return {
+        "id": lesson.id,
+        "title": tr(lesson.title),
+        "chapter": tr(lesson.chapter),
+        "look_for": tr(lesson.look_for),
+        "words": lesson.words,
+        "parameters": [_parameter(p) for p in lesson.parameters],
+        "presets": [{"label": tr(p.label), "values": dict(p.values)} for p in lesson.presets],
+    }
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    out: dict[str, Any] = {"id": parameter.id, "label": tr(parameter.label),
-                           "default": parameter.default}
+    out: dict[str, Any] = {
+        "id": parameter.id,
+        "label": tr(parameter.label),
+        "default": parameter.default,
+    }
     if parameter.choices:
         out["choices"] = [choice.value for choice in parameter.choices]
     elif not isinstance(parameter.default, bool):

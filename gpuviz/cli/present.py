@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
 from gpuviz.lectures.bundle import find, shipped, unpacked
@@ -27,16 +27,32 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("lecture", nargs="?", metavar="FILE",
-                        help="a .gpuviz-lecture file, or the name of one that ships")
-    parser.add_argument("--slide", type=at_least_one, default=1, metavar="N",
-                        help="begin with this slide")
-    parser.add_argument("--recording", action="append", default=[], type=Path, metavar="FILE",
-                        help="take measurements from this .gpurec first (may be given again)")
-    parser.add_argument("--pack", type=Path, metavar="OUT",
-                        help="show nothing: write one file with its kernels and recordings")
-    parser.add_argument("--check", action="store_true",
-                        help="show nothing: list what of the file could not be read")
+    parser.add_argument(
+        "lecture",
+        nargs="?",
+        metavar="FILE",
+        help="a .gpuviz-lecture file, or the name of one that ships",
+    )
+    parser.add_argument(
+        "--slide", type=at_least_one, default=1, metavar="N", help="begin with this slide"
+    )
+    parser.add_argument(
+        "--recording",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="take measurements from this .gpurec first (may be given again)",
+    )
+    parser.add_argument(
+        "--pack",
+        type=Path,
+        metavar="OUT",
+        help="show nothing: write one file with its kernels and recordings",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="show nothing: list what of the file could not be read"
+    )
     add_language(parser)
 
 
@@ -58,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if lecture.all_problems else 0
     if arguments.slide > len(lecture.slides):
         raise InputError(f"--slide {arguments.slide}: the lecture has {len(lecture.slides)} slides")
-    words.choose(lecture.language if lecture.language in words.languages() else arguments.language)
+    language.choose(
+        lecture.language if lecture.language in language.languages() else arguments.language
+    )
     from gpuviz import app
 
     return app.present(lecture, arguments.slide - 1)

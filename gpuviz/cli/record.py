@@ -38,16 +38,34 @@ Variant = tuple[Lesson, Values, Plan, LaunchKey]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--scene", action="append", default=[], metavar="ID",
-                        help="a lesson (may be given several times)")
+    parser.add_argument(
+        "--scene",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a lesson (may be given several times)",
+    )
     parser.add_argument("--all", action="store_true", help="every lesson")
-    parser.add_argument("--lecture", action="append", default=[], metavar="FILE",
-                        help="what the slides of a lecture launch and --all does not hold (may be "
-                        "given several times)")
-    parser.add_argument("--check", action="store_true", help="measure nothing: list the launches "
-                        "that FILE does not hold, or not any more")
-    parser.add_argument("--repeat", type=at_least_one, default=100, metavar="N",
-                        help="launches to time (default %(default)s)")
+    parser.add_argument(
+        "--lecture",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what the slides of a lecture launch and --all does not hold (may be "
+        "given several times)",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="measure nothing: list the launches that FILE does not hold, or not any more",
+    )
+    parser.add_argument(
+        "--repeat",
+        type=at_least_one,
+        default=100,
+        metavar="N",
+        help="launches to time (default %(default)s)",
+    )
     add_device(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)
 
@@ -64,8 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
     """List what a file lacks; 1 when there is something."""
     shelf = load([path])
-    missing = [(one.id, plan.role, dict(values), why) for one, values, plan, _ in wanted
-               if (why := shelf.find(plan).why)]
+    missing = [
+        (one.id, plan.role, dict(values), why)
+        for one, values, plan, _ in wanted
+        if (why := shelf.find(plan).why)
+    ]
     for lesson_id, role, values, why in missing:
         print(f"{lesson_id} {role} {values}: {why}")
     print(f"{len(missing)} launches to record again" if missing else "everything is recorded")
@@ -81,8 +102,10 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         found = [_entry(gpu, wishes, *variant) for variant in wanted]
     entries = tuple(entry for entry in found if entry is not None)
     write(arguments.output, Recording(facts, entries))
-    print(f"{len(entries)} of {len(found)} launches of {len({one.id for one, *_ in wanted})} "
-          f"lessons, measured on {facts.name}: {arguments.output}")
+    print(
+        f"{len(entries)} of {len(found)} launches of {len({one.id for one, *_ in wanted})} "
+        f"lessons, measured on {facts.name}: {arguments.output}"
+    )
     return 0 if len(entries) == len(found) else 1
 
 
@@ -114,8 +137,9 @@ def of_lecture(name: str) -> Iterator[Variant]:
                     yield one, values, plan, key
 
 
-def _entry(gpu: Gpu, wishes: Wishes, one: Lesson, values: Values, plan: Plan, key: LaunchKey
-           ) -> Entry | None:
+def _entry(
+    gpu: Gpu, wishes: Wishes, one: Lesson, values: Values, plan: Plan, key: LaunchKey
+) -> Entry | None:
     """One launch measured; None, and a word on stderr, when it cannot be."""
     try:
         measurement = _measured(gpu, wishes, plan)

@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.cli import lecture_pages
 from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.draw.palette import THEMES
@@ -37,39 +37,72 @@ example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_scene(parser)
-    parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
-                        help="show what an exported file shows; other options change it")
-    parser.add_argument("--all", action="store_true",
-                        help="every lesson; OUT is a folder, see --format")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FILE",
+        help="show what an exported file shows; other options change it",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every lesson; OUT is a folder, see --format"
+    )
     lecture_pages.add_arguments(parser)
-    parser.add_argument("--compare", action="append", default=[], metavar="K=V",
-                        help="draw a second variant beside the first, with this parameter changed")
-    parser.add_argument("--compare-arch", metavar="sm_XX",
-                        help="draw the second variant under another architecture")
-    parser.add_argument("--arch", metavar="sm_XX",
-                        help="architecture to count by (default sm_90)")
-    parser.add_argument("--level", choices=("sass", "ptx"),
-                        help="tell of the assembler's code or of the PTX (default sass)")
-    parser.add_argument("--time", type=finite, default=None, metavar="T",
-                        help="seconds into the story (default: the middle)")
+    parser.add_argument(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="draw a second variant beside the first, with this parameter changed",
+    )
+    parser.add_argument(
+        "--compare-arch", metavar="sm_XX", help="draw the second variant under another architecture"
+    )
+    parser.add_argument("--arch", metavar="sm_XX", help="architecture to count by (default sm_90)")
+    parser.add_argument(
+        "--level",
+        choices=("sass", "ptx"),
+        help="tell of the assembler's code or of the PTX (default sass)",
+    )
+    parser.add_argument(
+        "--time",
+        type=finite,
+        default=None,
+        metavar="T",
+        help="seconds into the story (default: the middle)",
+    )
     _add_looks(parser)
     add_language(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
 
 
 def _add_looks(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--range", type=finite, nargs=2, metavar=("A", "B"),
-                        help="seconds a film or page begins and ends at (default: all)")
+    parser.add_argument(
+        "--range",
+        type=finite,
+        nargs=2,
+        metavar=("A", "B"),
+        help="seconds a film or page begins and ends at (default: all)",
+    )
     parser.add_argument("--fps", type=int, default=20, help="pictures a second (default 20)")
     parser.add_argument("--once", action="store_true", help="play a film once, not again and again")
     parser.add_argument("--size", type=_size, metavar="WxH", help="pixels (default 1920x1080)")
-    parser.add_argument("--pixels", type=finite, default=1.0, metavar="N",
-                        help="image pixels to each pixel of --size, 0.1 to 8 (default 1)")
+    parser.add_argument(
+        "--pixels",
+        type=finite,
+        default=1.0,
+        metavar="N",
+        help="image pixels to each pixel of --size, 0.1 to 8 (default 1)",
+    )
     parser.add_argument("--transparent", action="store_true", help="a picture without its ground")
     parser.add_argument("--theme", choices=tuple(THEMES), help="colours (default dark)")
     parser.add_argument("--scale", type=_scale, help="enlarge letters, up to 4 (default 1)")
-    parser.add_argument("--format", default="png", metavar="SUFFIX",
-                        help="with --all: what to write of each lesson (default png)")
+    parser.add_argument(
+        "--format",
+        default="png",
+        metavar="SUFFIX",
+        help="with --all: what to write of each lesson (default png)",
+    )
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -99,7 +132,7 @@ def _scale(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw; 0, or 2 when some of all lessons could not be drawn."""
-    words.choose(arguments.language)
+    language.choose(arguments.language)
     if arguments.all:
         return _all(arguments)
     if arguments.lecture:
@@ -115,8 +148,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _all(arguments: argparse.Namespace) -> int:
     """Every lesson in this one process; what fails is told, and the others are still drawn."""
     if arguments.scene or arguments.source or arguments.set or arguments.compare:
-        raise InputError("--all draws every lesson as it is: leave --scene, --from, --set and "
-                         "--compare away")
+        raise InputError(
+            "--all draws every lesson as it is: leave --scene, --from, --set and --compare away"
+        )
     from gpuviz.qt.export import saving
 
     suffix = "." + arguments.format.lstrip(".").lower()
@@ -139,11 +173,13 @@ def _wanted(arguments: argparse.Namespace) -> Provenance:
     """What the arguments ask for, on the ground of an exported file if one is named."""
     if arguments.source:
         base = provenance.read(arguments.source)
-        if arguments.language == words.ENGLISH and base.language in words.languages():
-            words.choose(base.language)
+        if arguments.language == language.ENGLISH and base.language in language.languages():
+            language.choose(base.language)
         if arguments.scene and arguments.scene != base.lesson:
-            raise InputError(f"{arguments.source} shows the lesson {base.lesson}, not "
-                             f"{arguments.scene}: leave --scene away")
+            raise InputError(
+                f"{arguments.source} shows the lesson {base.lesson}, not "
+                f"{arguments.scene}: leave --scene away"
+            )
     else:
         base = Provenance(arguments.scene, {}, "sm_90")
     values = {**base.values, **pairs(arguments.set, "--set")}
@@ -154,8 +190,13 @@ def _wanted(arguments: argparse.Namespace) -> Provenance:
 def _looks(base: Provenance, arguments: argparse.Namespace) -> Provenance:
     """The same as told by the arguments that were given."""
     width, height = arguments.size or (base.width, base.height)
-    given = {"arch": arguments.arch, "level": arguments.level, "theme": arguments.theme,
-             "compare_arch": arguments.compare_arch, "letters": arguments.scale}
+    given = {
+        "arch": arguments.arch,
+        "level": arguments.level,
+        "theme": arguments.theme,
+        "compare_arch": arguments.compare_arch,
+        "letters": arguments.scale,
+    }
     told = {key: value for key, value in given.items() if value is not None}
     return replace(base, width=width, height=height, **told)
 
@@ -165,8 +206,9 @@ def _draw(wanted: Provenance, arguments: argparse.Namespace, out: Path) -> None:
 
     saving.check_suffix(out)  # before the work
     options = Options(arguments.pixels, arguments.transparent, arguments.fps, not arguments.once)
-    saving.save(_at(view_of(wanted), arguments, out.suffix.lower() in saving.STRETCHES), out,
-                options)
+    saving.save(
+        _at(view_of(wanted), arguments, out.suffix.lower() in saving.STRETCHES), out, options
+    )
 
 
 def _at(view: View, arguments: argparse.Namespace, stretch: bool) -> View:
@@ -178,8 +220,9 @@ def _at(view: View, arguments: argparse.Namespace, stretch: bool) -> View:
         if start >= end:
             raise InputError(f"--range {start:g} {end:g}: the end has to come after the beginning")
         if end <= 0 or start >= view.story.duration:
-            raise InputError(f"--range {start:g} {end:g}: the story goes from 0 to "
-                             f"{view.story.duration:g}")
+            raise InputError(
+                f"--range {start:g} {end:g}: the story goes from 0 to {view.story.duration:g}"
+            )
         return timed(view, start, end)
     if arguments.time is None and arguments.source:
         return timed(view, made.time)

@@ -35,14 +35,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
     add_device(parser)
-    parser.add_argument("--repeat", type=at_least_one, default=100, metavar="N",
-                        help="launches to time (default %(default)s)")
-    parser.add_argument("--cache", choices=("warm", "flushed", "rotated"), default="warm",
-                        help="what launches find in L2: what the last one left, nothing, or other "
-                        "buffers (default %(default)s)")
+    parser.add_argument(
+        "--repeat",
+        type=at_least_one,
+        default=100,
+        metavar="N",
+        help="launches to time (default %(default)s)",
+    )
+    parser.add_argument(
+        "--cache",
+        choices=("warm", "flushed", "rotated"),
+        default="warm",
+        help="what launches find in L2: what the last one left, nothing, or other "
+        "buffers (default %(default)s)",
+    )
     parser.add_argument("--no-counters", action="store_true", help="read no hardware counters")
-    parser.add_argument("--places", action="store_true", help="tell which multiprocessor ran which "
-                        "block, and when (in the JSON)")
+    parser.add_argument(
+        "--places",
+        action="store_true",
+        help="tell which multiprocessor ran which block, and when (in the JSON)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -52,13 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.arch = gpu.facts().sm
         arch = architecture(gpu.facts().capability)
         peaks = gpu.peaks()
-        wishes = Wishes(arguments.repeat, arguments.cache, not arguments.no_counters,
-                        arguments.places, peaks)  # fmt: skip
+        wishes = Wishes(
+            arguments.repeat, arguments.cache, not arguments.no_counters, arguments.places, peaks
+        )
         told = [_one(gpu, role, job, arch, wishes) for role, job in jobs(arguments).items()]
         printed = gpu.printed
     if arguments.json:
-        print(json.dumps(told[0].as_json() if len(told) == 1 else [t.as_json() for t in told],
-                         indent=1))
+        print(
+            json.dumps(
+                told[0].as_json() if len(told) == 1 else [t.as_json() for t in told], indent=1
+            )
+        )
     else:
         print("\n\n".join(t.as_text() for t in told))
     if printed:
@@ -78,11 +94,13 @@ def _one(gpu: Gpu, role: str, job: Job, arch: Architecture, wishes: Wishes) -> T
 class Told:
     """One launch: predicted and measured."""
 
-    def __init__(self, role: str, job: Job, run: Run | None, measurement: Measurement, why: str
-                 ) -> None:
+    def __init__(
+        self, role: str, job: Job, run: Run | None, measurement: Measurement, why: str
+    ) -> None:
         self.role, self.job, self.run, self.measurement = role, job, run, measurement
-        self.notes = [note for note in (why, run.level_note if run else "", *measurement.notes)
-                      if note]
+        self.notes = [
+            note for note in (why, run.level_note if run else "", *measurement.notes) if note
+        ]
 
     def comparisons(self) -> list[Comparison]:
         """Counters that are predicted too."""
@@ -92,68 +110,104 @@ class Told:
         """Everything, as plain values."""
         m = self.measurement
         return {
-            "role": self.role, "kernel": demangled(self.job.entry), "grid": list(self.job.grid),
-            "block": list(self.job.block), "device": asdict(m.device), "date": m.date,
+            "role": self.role,
+            "kernel": demangled(self.job.entry),
+            "grid": list(self.job.grid),
+            "block": list(self.job.block),
+            "device": asdict(m.device),
+            "date": m.date,
             "timing": self._timing() if m.timing else None,
             "counters": {k: asdict(r) | {"status": r.status} for k, r in m.counters.items()},
             "predicted": self.run.counts.totals if self.run else None,
-            "differences": m.differences, "notes": self.notes,
+            "differences": m.differences,
+            "notes": self.notes,
             "telemetry": asdict(m.telemetry) if m.telemetry else None,
             "peaks": asdict(m.peaks) if m.peaks else None,
-            "placement": {name: getattr(m.placement, name).tolist()
-                          for name in ("block", "sm", "start_ns", "end_ns")}
-            if m.placement else None,
-        }  # fmt: skip
+            "placement": {
+                name: getattr(m.placement, name).tolist()
+                for name in ("block", "sm", "start_ns", "end_ns")
+            }
+            if m.placement
+            else None,
+        }
 
     def _timing(self) -> dict[str, Any]:
         timing = self.measurement.timing
         assert timing is not None
-        told = {"mode": timing.mode, "launches": len(timing.microseconds),
-                "median_us": timing.median, "minimum_us": timing.minimum,
-                "spread_us": timing.spread, "clocks_mhz": list(timing.clocks)}
+        told = {
+            "mode": timing.mode,
+            "launches": len(timing.microseconds),
+            "median_us": timing.median,
+            "minimum_us": timing.minimum,
+            "spread_us": timing.spread,
+            "clocks_mhz": list(timing.clocks),
+        }
         if self.run is None:
             return told
         rates = throughput(work_of(self.run), timing.median)
-        return told | {"bytes_per_second": rates.asked, "sector_bytes_per_second": rates.moved,
-                       "flops_per_second": rates.flops}
+        return told | {
+            "bytes_per_second": rates.asked,
+            "sector_bytes_per_second": rates.moved,
+            "flops_per_second": rates.flops,
+        }
 
     def as_text(self) -> str:
         """For people."""
         shape = "{} x {}".format(*(",".join(map(str, s)) for s in (self.job.grid, self.job.block)))
         name = f"{demangled(self.job.entry)}  {shape}" + (f"  [{self.role}]" if self.role else "")
-        parts = ["\n".join([name, self.measurement.caption, *self._speed(), *self._result(),
-                            *self.notes])]  # fmt: skip
+        parts = [
+            "\n".join(
+                [name, self.measurement.caption, *self._speed(), *self._result(), *self.notes]
+            )
+        ]
         if self.measurement.values():
             parts.append(self._counts())
         return "\n\n".join(parts)
 
     def _speed(self) -> list[str]:
         told, peaks = self._timing(), self.measurement.peaks
-        lines = [f"{told['launches']} launches ({told['mode']}): median {told['median_us']:.2f} "
-                 f"us, shortest {told['minimum_us']:.2f}, middle half within "
-                 f"{told['spread_us']:.2f}"]
+        lines = [
+            f"{told['launches']} launches ({told['mode']}): median {told['median_us']:.2f} "
+            f"us, shortest {told['minimum_us']:.2f}, middle half within "
+            f"{told['spread_us']:.2f}"
+        ]
         if self.run is None or peaks is None:
             return lines
         return lines + _rates(told, peaks)
 
     def _result(self) -> list[str]:
-        return [f"largest difference to the emulator's {name}: {value:g}"
-                for name, value in self.measurement.differences.items()]
+        return [
+            f"largest difference to the emulator's {name}: {value:g}"
+            for name, value in self.measurement.differences.items()
+        ]
 
     def _counts(self) -> str:
-        rows = [(c.quantity, f"{c.predicted:,}", f"{c.measured:,.0f}",
-                 f"{c.difference:+,.0f}" if c.difference else "0", c.note)
-                for c in self.comparisons() if c.predicted or c.measured]
+        rows = [
+            (
+                c.quantity,
+                f"{c.predicted:,}",
+                f"{c.measured:,.0f}",
+                f"{c.difference:+,.0f}" if c.difference else "0",
+                c.note,
+            )
+            for c in self.comparisons()
+            if c.predicted or c.measured
+        ]
         known = {c.quantity for c in self.comparisons()}
-        rows += [(key, "", f"{value:,.0f}", "", "") for key, value in
-                 self.measurement.values().items() if key not in known and value]
+        rows += [
+            (key, "", f"{value:,.0f}", "", "")
+            for key, value in self.measurement.values().items()
+            if key not in known and value
+        ]
         return table(("counter", "predicted", "measured", "difference", ""), rows, ">1 >2 >3")
 
 
 def _rates(told: dict[str, Any], peaks: Peaks) -> list[str]:
     """Rates in giga a second, and of what a copy and a loop of multiply-adds reach here."""
     asked, flops = told["bytes_per_second"], told["flops_per_second"]
-    return [f"{asked / 1e9:,.1f} GB/s asked for, {told['sector_bytes_per_second'] / 1e9:,.1f} GB/s "
-            f"in sectors ({asked / peaks.bytes_per_second:.1%} of a copy's "
-            f"{peaks.bytes_per_second / 1e9:,.0f}); {flops / 1e9:,.1f} GFLOP/s "
-            f"({flops / peaks.flops_per_second:.1%} of {peaks.flops_per_second / 1e9:,.0f})"]
+    return [
+        f"{asked / 1e9:,.1f} GB/s asked for, {told['sector_bytes_per_second'] / 1e9:,.1f} GB/s "
+        f"in sectors ({asked / peaks.bytes_per_second:.1%} of a copy's "
+        f"{peaks.bytes_per_second / 1e9:,.0f}); {flops / 1e9:,.1f} GFLOP/s "
+        f"({flops / peaks.flops_per_second:.1%} of {peaks.flops_per_second / 1e9:,.0f})"
+    ]

@@ -11,8 +11,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: str = "") -
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
-        padded = (cell.rjust(width) if i in flush else cell.ljust(width)
-                  for i, (cell, width) in enumerate(zip(cells, widths, strict=True)))
+        padded = (
+            cell.rjust(width) if i in flush else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)

@@ -22,12 +22,20 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("file", type=Path, metavar="FILE.json",
-                        help="measured launches or patterns")
-    parser.add_argument("--level", choices=("sass", "ptx"), default="sass",
-                        help="predict from the assembler's code or from the PTX")
-    parser.add_argument("--live", action="store_true",
-                        help="measure the launches on this GPU instead of taking the file's word")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.json", help="measured launches or patterns"
+    )
+    parser.add_argument(
+        "--level",
+        choices=("sass", "ptx"),
+        default="sass",
+        help="predict from the assembler's code or from the PTX",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="measure the launches on this GPU instead of taking the file's word",
+    )
     add_device(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -39,8 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     found = verification.compare(measured, arguments.level, _progress)
     different = [c for c in found if not c.equal]
     if arguments.json:
-        print(json.dumps([{**vars(c), "difference": c.difference, "equal": c.equal}
-                          for c in found], indent=1))
+        print(
+            json.dumps(
+                [{**vars(c), "difference": c.difference, "equal": c.equal} for c in found], indent=1
+            )
+        )
     else:
         print(as_text(found, arguments.all))
         launches = {c.launch for c in found}
@@ -48,8 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         kind = "launches" if measured.launches else "patterns"
         total = len(launches) if measured.launches else len(found)
         bad = len(wrong) if measured.launches else len(different)
-        print(f"\n{measured.device}, {measured.arch}: {total - bad} of {total} {kind} equal, "
-              f"{len(found) - len(different):,} of {len(found):,} quantities")
+        print(
+            f"\n{measured.device}, {measured.arch}: {total - bad} of {total} {kind} equal, "
+            f"{len(found) - len(different):,} of {len(found):,} quantities"
+        )
     return 1 if different else 0
 
 
@@ -69,9 +82,19 @@ def _progress(name: str) -> None:
 def as_text(found: list[Comparison], everything: bool) -> str:
     """The table; quantities that are equal only when asked for."""
     shown = [c for c in found if everything or not c.equal or c.note]
-    rows = [(c.launch, c.quantity, f"{c.predicted:,}", f"{c.measured:,.0f}",
-             f"{c.difference:+,.0f}" if c.difference else "0", c.note) for c in shown]
+    rows = [
+        (
+            c.launch,
+            c.quantity,
+            f"{c.predicted:,}",
+            f"{c.measured:,.0f}",
+            f"{c.difference:+,.0f}" if c.difference else "0",
+            c.note,
+        )
+        for c in shown
+    ]
     if not rows:
         return "no differences"
-    return table(("launch", "quantity", "predicted", "measured", "difference", ""), rows,
-                 ">2 >3 >4")
+    return table(
+        ("launch", "quantity", "predicted", "measured", "difference", ""), rows, ">2 >3 >4"
+    )

@@ -93,6 +93,4 @@ def from_json(plain: dict[str, Any]) -> Program:
     resources = {name: Resources(**facts) for name, facts in plain["resources"].items()}
     warnings = tuple(Diagnostic(**warning) for warning in plain["warnings"])
     cubin = base64.b64decode(plain["cubin"], validate=True)
-    return Program(
-        **plain | {"cubin": cubin, "resources": resources, "warnings": warnings}
-    )
+    return Program(**plain | {"cubin": cubin, "resources": resources, "warnings": warnings})

@@ -54,8 +54,13 @@ def find(key: Wanted) -> Program | None:
 
 def pack(key: Wanted, program: Program) -> dict[str, Any]:
     """A program and its key as JSON values."""
-    return {"kernel": key.kernel, "source_hash": key.source_hash, "arch": key.arch,
-            "defines": [list(pair) for pair in key.defines], "program": to_json(program)}
+    return {
+        "kernel": key.kernel,
+        "source_hash": key.source_hash,
+        "arch": key.arch,
+        "defines": [list(pair) for pair in key.defines],
+        "program": to_json(program),
+    }
 
 
 def unpack(plain: Any) -> tuple[Wanted, Program]:

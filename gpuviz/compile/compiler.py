@@ -14,9 +14,12 @@ from gpuviz.errors import InputError, UnavailableError
 
 # What CuPy's RawModule passes, so that numerics agree; then what the pictures need.
 FLAGS = (
-    "-std=c++17", "-ftz=true", "--device-as-default-execution-space",
-    "-lineinfo", "--ptxas-options=-v",
-)  # fmt: skip
+    "-std=c++17",
+    "-ftz=true",
+    "--device-as-default-execution-space",
+    "-lineinfo",
+    "--ptxas-options=-v",
+)
 
 # NVRTC writes the folder it runs in into its output, unless the name is absolute.
 _FOLDER = "/gpuviz/"
@@ -46,8 +49,9 @@ def compile_cuda(
     Raises CompileError with diagnostics; UnavailableError when a compiler, or its support for
     `arch`, is missing here. Device-only sources go to NVRTC; those with host code to nvcc.
     """
-    macros = tuple(f"-D{key}={value}" if value else f"-D{key}"
-                   for key, value in (defines or {}).items())  # fmt: skip
+    macros = tuple(
+        f"-D{key}={value}" if value else f"-D{key}" for key, value in (defines or {}).items()
+    )
     found = host.host_line(source)
     if found is not None:
         return _with_nvcc(source, name, arch, macros, include, _host_reason(name, *found))
@@ -75,8 +79,9 @@ def load_program(
     if path.suffix == ".ptx":
         return _from_ptx(path, text)
     folders = (path.parent.resolve(), *include)
-    return compile_cuda(text, arch=arch, name=path.name, defines=defines, include=folders,
-                        instances=instances)  # fmt: skip
+    return compile_cuda(
+        text, arch=arch, name=path.name, defines=defines, include=folders, instances=instances
+    )
 
 
 def read_text(path: Path) -> str:
@@ -94,11 +99,17 @@ def _from_ptx(path: Path, ptx: str) -> Program:
     source = read_text(beside) if beside.is_file() else ""
     made_by = _MADE_BY.search(ptx)
     return Program(
-        ptx=paths.normalise(ptx, beside.name), cubin=b"", log="", resources={}, warnings=(),
-        source=source, name=beside.name, arch=target[1],
+        ptx=paths.normalise(ptx, beside.name),
+        cubin=b"",
+        log="",
+        resources={},
+        warnings=(),
+        source=source,
+        name=beside.name,
+        arch=target[1],
         compiler=made_by[1] if made_by else "unknown",
         note=f"read from {path.name}: no machine code, so no registers and no sass level",
-    )  # fmt: skip
+    )
 
 
 def _with_nvrtc(
@@ -147,8 +158,7 @@ def _with_nvcc(
         return kept
     output = nvcc.compile(command, source, name, arch, macros, include)
     program = replace(
-        _program(output, source, name, arch, compiler),
-        note=f"compiled by {compiler}: {reason}",
+        _program(output, source, name, arch, compiler), note=f"compiled by {compiler}: {reason}"
     )
     cache.store(key, program)
     return program
@@ -158,17 +168,21 @@ def _host_reason(name: str, line: int, text: str) -> str:
     return f"it has host code (line {line}: {text})"
 
 
-def _program(
-    output: nvrtc.Output, source: str, name: str, arch: str, compiler: str
-) -> Program:
+def _program(output: nvrtc.Output, source: str, name: str, arch: str, compiler: str) -> Program:
     if not output.ok:
         raise log.failure(name, output.log, _FOLDER)
     found = log.diagnostics(output.log, _FOLDER)
     return Program(
-        ptx=paths.normalise(output.ptx, name), cubin=output.cubin, log=log.lasting(output.log),
-        resources=_resources(output), warnings=tuple(d for d in found if d.severity != "error"),
-        source=source, name=name, arch=arch, compiler=compiler,
-    )  # fmt: skip
+        ptx=paths.normalise(output.ptx, name),
+        cubin=output.cubin,
+        log=log.lasting(output.log),
+        resources=_resources(output),
+        warnings=tuple(d for d in found if d.severity != "error"),
+        source=source,
+        name=name,
+        arch=arch,
+        compiler=compiler,
+    )
 
 
 def _resources(output: nvrtc.Output) -> dict[str, Resources]:
@@ -192,8 +206,10 @@ def own_headers(source: str, include: Sequence[Path]) -> dict[Path, str]:
 
 def _contents(source: str, include: Sequence[Path]) -> dict[str, str]:
     """Checksums of these headers."""
-    return {str(file): hashlib.sha256(text.encode()).hexdigest()
-            for file, text in own_headers(source, include).items()}
+    return {
+        str(file): hashlib.sha256(text.encode()).hexdigest()
+        for file, text in own_headers(source, include).items()
+    }
 
 
 def _resolve(name: str, include: Iterable[Path]) -> Path | None:

@@ -127,10 +127,18 @@ STAND_INS: dict[str, str] = {
 
 # What a plain kernel wants of these when NVIDIA's headers are not installed: nothing.
 RUNTIME_STAND_INS = dict.fromkeys(
-    ("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h",
-     "device_functions.h", "vector_types.h", "vector_functions.h", "builtin_types.h"),
+    (
+        "cuda.h",
+        "cuda_runtime.h",
+        "cuda_runtime_api.h",
+        "device_launch_parameters.h",
+        "device_functions.h",
+        "vector_types.h",
+        "vector_functions.h",
+        "builtin_types.h",
+    ),
     "#pragma once\n",
-)  # fmt: skip
+)
 
 
 def folders(library: Library) -> tuple[Path, ...]:

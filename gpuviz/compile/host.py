@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
-)
+_NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _HOST = re.compile(
     r"<<<|\b(?:int|void|auto)\s+main\s*\(|\bstd\s*::\s*(?:cout|cerr|vector|string|chrono)\b"
     r"|(?<!__device__ )__host__(?!\s+(?:__forceinline__\s+|inline\s+|static\s+)*__device__)"

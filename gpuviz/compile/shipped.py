@@ -53,8 +53,9 @@ def _entry(row: Mapping[str, object]) -> Entry:
     facts, defines = row["resources"], row["defines"]
     if not isinstance(facts, dict) or not isinstance(defines, dict):
         raise TypeError("resources and defines are to be tables")
-    fields = {name: str(row[name]) for name in
-              ("kernel", "arch", "source_hash", "compiler", "file")}  # fmt: skip
+    fields = {
+        name: str(row[name]) for name in ("kernel", "arch", "source_hash", "compiler", "file")
+    }
     found = tuple((name, Resources(**values)) for name, values in facts.items())
     return Entry(**fields, defines=tuple(sorted(defines.items())), resources=found)
 
@@ -76,10 +77,17 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
     if source_hash(source) != entry.source_hash:
         return None
     return Program(
-        ptx=read_text(resources.path(f"{FOLDER}/{entry.file}")), cubin=b"", log="",
-        resources=dict(entry.resources), warnings=(), source=source, name=kernel, arch=entry.arch,
-        compiler=entry.compiler, note="prebuilt PTX: no machine code, so no sass level",
-    )  # fmt: skip
+        ptx=read_text(resources.path(f"{FOLDER}/{entry.file}")),
+        cubin=b"",
+        log="",
+        resources=dict(entry.resources),
+        warnings=(),
+        source=source,
+        name=kernel,
+        arch=entry.arch,
+        compiler=entry.compiler,
+        note="prebuilt PTX: no machine code, so no sass level",
+    )
 
 
 def own_program(path: Path, arch: str, defines: Mapping[str, str]) -> Program:

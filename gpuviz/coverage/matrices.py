@@ -47,8 +47,9 @@ def _needed(shown: Shown) -> str:
 
 def _saved(shown: Shown) -> str:
     """Global loads of both kernels."""
-    naive, tiled = (shown.run(role).counts.totals["global_load_bytes"]
-                    for role in ("naive", "tiled"))  # fmt: skip
+    naive, tiled = (
+        shown.run(role).counts.totals["global_load_bytes"] for role in ("naive", "tiled")
+    )
     return f"traffic / {naive / tiled:g}"
 
 
@@ -68,8 +69,9 @@ def _phases(shown: Shown) -> str:
 
 def _correct(shown: Shown) -> str:
     """How many elements the phase count rounded down gets wrong, and what rounding up gives."""
-    down, up, naive = (shown.run(role).outputs["P"]
-                       for role in ("rounded down", "rounded up", "naive"))  # fmt: skip
+    down, up, naive = (
+        shown.run(role).outputs["P"] for role in ("rounded down", "rounded up", "naive")
+    )
     wrong = int((down != naive).sum())
     values = sorted({f"{value:g}" for value in up})
     every = f"all elements {values[0]}" if len(values) == 1 else "right"
@@ -104,15 +106,18 @@ def _fma4(shown: Shown) -> str:
     totals, elements = run.counts.totals, len(run.outputs["d"])
     read = totals["global_load_bytes"] / 4 / elements
     written = totals["global_store_bytes"] / 4 / elements
-    return f"{run.trace.flops / elements:g} operations, {read:g} loads and {written:g} store an " \
-           "element"
+    return (
+        f"{run.trace.flops / elements:g} operations, {read:g} loads and {written:g} store an "
+        "element"
+    )
 
 
 def _tile(size: int, width: int, published: str) -> Figure:
     preset = f"{size} × {size}, tile {width}" if width < 32 else ""
     sizes = (("rows", size), ("inner", size), ("columns", size), ("tile", width))
-    return Figure("matmul-tiled", Said(_static), published, preset, () if preset else sizes,
-                  timed="tiled")  # fmt: skip
+    return Figure(
+        "matmul-tiled", Said(_static), published, preset, () if preset else sizes, timed="tiled"
+    )
 
 
 def _coarse(role: str, preset: str, published: str) -> Figure:
@@ -139,8 +144,15 @@ def _said(shown: Shown) -> str:
 
 
 # BX, BY and milliseconds on a Tesla C2070, N = 1024; the first one is 60 GFLOP/s.
-_FASTEST = ((32, 5, 33.264), (32, 6, 33.275), (32, 24, 33.732), (32, 4, 33.780), (16, 10, 35.538),
-            (32, 3, 35.789), (32, 8, 35.800))  # fmt: skip
+_FASTEST = (
+    (32, 5, 33.264),
+    (32, 6, 33.275),
+    (32, 24, 33.732),
+    (32, 4, 33.780),
+    (16, 10, 35.538),
+    (32, 3, 35.789),
+    (32, 8, 35.800),
+)
 
 
 def shape(x: int, y: int, published: str) -> Figure:
@@ -151,65 +163,160 @@ def shape(x: int, y: int, published: str) -> Figure:
         times = sweep.shipped()[1]
         return f"{times.milliseconds[y - 1, x - 1]:.4g} ms" if times else ""
 
-    return Figure("block-shape", Said(loads.predicted, timed), published,
-                  settings=(("x", x), ("y", y)))  # fmt: skip
+    return Figure(
+        "block-shape", Said(loads.predicted, timed), published, settings=(("x", x), ("y", y))
+    )
 
 
 MATRICES = (
-    Row("E", "The naive kernel's accesses: 4 × 4 matrices, 2 × 2 blocks", ("S0", "S3"), (
-        Figure("matmul-naive", _reads("naive"), "each element of M and N twice",
-               "4 × 4, blocks of 2 × 2", timed="naive"),
-    )),
-    Row("E", "Operations for each global access, and the roof they meet", _S3, (
-        Figure("matmul-naive", _reachable(_TBS), "1 TB/s: 250 Gops/s, 2% of 12 TFLOP/s",
-               "4 × 4, blocks of 2 × 2"),
-        Figure("matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2"),
-        Figure("matmul-naive", _reachable(_GBS, tile=True), "16 × 16 tiles, 150 GB/s: 600 GFLOP/s",
-               "32 × 32, blocks of 16 × 16, 150 GB/s"),
-        Figure("roofline", Said(_said), "48 needed", "The document's device"),
-        Figure("roofline", Said(_said), "600 GFLOP/s", "150 GB/s"),
-        Figure("roofline", Said(lambda shown: "", _said), "", "The GPU measured", timed="naive"),
-    )),
-    Row("E", "Tiling, phase by phase", ("S0", "S3"), (
-        Figure("matmul-tiled", Said(_saved, _saved_measured), "traffic / 2", "4 × 4, tile 2",
-               timed="tiled"),
-        Figure("matmul-tiled", Said(_saved, _saved_measured), "traffic / 16", "32 × 32, tile 16",
-               timed="tiled"),
-        Figure("matmul-tiled", Said(_phases), "N / TILE phases", "32 × 32, tile 16"),
-    )),
-    Row("E", "Boundaries: sizes that are no multiple of the tile, rectangular matrices", _S3, (
-        Figure("matmul-boundary", Said(_correct, _returned), "k / TILE phases", "3 × 3, tile 2"),
-        Figure("matmul-boundary", Said(_correct, _returned), "ones times twos is 6",
-               "10 × 3 times 3 × 5, tile 2"),
-    )),
-    Row("E", "A misplaced barrier, and missing ones", _S0, (
-        Figure("matmul-barrier", Said(_outcome, _returned), "the second barrier and the store are "
-               "in the inner loop", "Published listing: barrier in the inner loop"),
-        Figure("matmul-barrier", Said(_outcome, _returned), "", "First barrier missing"),
-        Figure("matmul-barrier", Said(_outcome, _returned), "", "Second barrier missing"),
-    )),
-    Row("E", "Shared memory whose size the launch chooses", _S3, (
-        Figure("matmul-tiled", Said(_dynamic), "", "32 × 32, tile 16", (("shared", "dynamic"),)),
-        Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
-    )),
-    Row("E", "The naive sgemm over all block shapes, 1 to 32 each way (C2070, N = 1024)", _S2,
-        tuple(shape(x, y, f"{x} × {y}: {ms} ms") for x, y, ms in _FASTEST)),
-    Row("E", "Several cells a thread, and unrolling by hand", _S2, (
-        _coarse("one cell", "A block apart", ""),
-        _coarse("interleaved", "A block apart", "no gain by itself"),
-        _coarse("interleaved unrolled", "A block apart", "unrolling gains 5 to 10 %"),
-        _coarse("adjacent unrolled", "Side by side", ""),
-    )),
-    Row("E", "sgemm through shared memory, B = 8, 16, 32 (C2070, N = 1024)", _S2, (
-        _tile(16, 8, "0.5 KB, 20 ms"),
-        _tile(32, 16, "2 KB, 12.1 ms, 166 GFLOP/s"),
-        _tile(64, 32, "8 KB, 12.2 ms"),
-    )),
-    Row("E", "The PTX of the kernel beside its source", _S2, (
-        Figure("matmul-tiled", Said(_ptx), "", "32 × 32, tile 16"),
-    )),
-    Row("E", "fma4: d = a * b + c over a whole array", _S2, (
-        Figure("launch-limits", Said(_fma4), "N = 2^22, 2^25", "2^22 elements, as published",
-               timed="fma4"),
-    )),
-)  # fmt: skip
+    Row(
+        "E",
+        "The naive kernel's accesses: 4 × 4 matrices, 2 × 2 blocks",
+        ("S0", "S3"),
+        (
+            Figure(
+                "matmul-naive",
+                _reads("naive"),
+                "each element of M and N twice",
+                "4 × 4, blocks of 2 × 2",
+                timed="naive",
+            ),
+        ),
+    ),
+    Row(
+        "E",
+        "Operations for each global access, and the roof they meet",
+        _S3,
+        (
+            Figure(
+                "matmul-naive",
+                _reachable(_TBS),
+                "1 TB/s: 250 Gops/s, 2% of 12 TFLOP/s",
+                "4 × 4, blocks of 2 × 2",
+            ),
+            Figure("matmul-naive", Said(_needed), "48 needed", "4 × 4, blocks of 2 × 2"),
+            Figure(
+                "matmul-naive",
+                _reachable(_GBS, tile=True),
+                "16 × 16 tiles, 150 GB/s: 600 GFLOP/s",
+                "32 × 32, blocks of 16 × 16, 150 GB/s",
+            ),
+            Figure("roofline", Said(_said), "48 needed", "The document's device"),
+            Figure("roofline", Said(_said), "600 GFLOP/s", "150 GB/s"),
+            Figure(
+                "roofline", Said(lambda shown: "", _said), "", "The GPU measured", timed="naive"
+            ),
+        ),
+    ),
+    Row(
+        "E",
+        "Tiling, phase by phase",
+        ("S0", "S3"),
+        (
+            Figure(
+                "matmul-tiled",
+                Said(_saved, _saved_measured),
+                "traffic / 2",
+                "4 × 4, tile 2",
+                timed="tiled",
+            ),
+            Figure(
+                "matmul-tiled",
+                Said(_saved, _saved_measured),
+                "traffic / 16",
+                "32 × 32, tile 16",
+                timed="tiled",
+            ),
+            Figure("matmul-tiled", Said(_phases), "N / TILE phases", "32 × 32, tile 16"),
+        ),
+    ),
+    Row(
+        "E",
+        "Boundaries: sizes that are no multiple of the tile, rectangular matrices",
+        _S3,
+        (
+            Figure(
+                "matmul-boundary", Said(_correct, _returned), "k / TILE phases", "3 × 3, tile 2"
+            ),
+            Figure(
+                "matmul-boundary",
+                Said(_correct, _returned),
+                "ones times twos is 6",
+                "10 × 3 times 3 × 5, tile 2",
+            ),
+        ),
+    ),
+    Row(
+        "E",
+        "A misplaced barrier, and missing ones",
+        _S0,
+        (
+            Figure(
+                "matmul-barrier",
+                Said(_outcome, _returned),
+                "the second barrier and the store are in the inner loop",
+                "Published listing: barrier in the inner loop",
+            ),
+            Figure("matmul-barrier", Said(_outcome, _returned), "", "First barrier missing"),
+            Figure("matmul-barrier", Said(_outcome, _returned), "", "Second barrier missing"),
+        ),
+    ),
+    Row(
+        "E",
+        "Shared memory whose size the launch chooses",
+        _S3,
+        (
+            Figure(
+                "matmul-tiled", Said(_dynamic), "", "32 × 32, tile 16", (("shared", "dynamic"),)
+            ),
+            Figure("occupancy", Said(_dynamic), "", "16 × 16, tiled", timed="kernel"),
+        ),
+    ),
+    Row(
+        "E",
+        "The naive sgemm over all block shapes, 1 to 32 each way (C2070, N = 1024)",
+        _S2,
+        tuple(shape(x, y, f"{x} × {y}: {ms} ms") for x, y, ms in _FASTEST),
+    ),
+    Row(
+        "E",
+        "Several cells a thread, and unrolling by hand",
+        _S2,
+        (
+            _coarse("one cell", "A block apart", ""),
+            _coarse("interleaved", "A block apart", "no gain by itself"),
+            _coarse("interleaved unrolled", "A block apart", "unrolling gains 5 to 10 %"),
+            _coarse("adjacent unrolled", "Side by side", ""),
+        ),
+    ),
+    Row(
+        "E",
+        "sgemm through shared memory, B = 8, 16, 32 (C2070, N = 1024)",
+        _S2,
+        (
+            _tile(16, 8, "0.5 KB, 20 ms"),
+            _tile(32, 16, "2 KB, 12.1 ms, 166 GFLOP/s"),
+            _tile(64, 32, "8 KB, 12.2 ms"),
+        ),
+    ),
+    Row(
+        "E",
+        "The PTX of the kernel beside its source",
+        _S2,
+        (Figure("matmul-tiled", Said(_ptx), "", "32 × 32, tile 16"),),
+    ),
+    Row(
+        "E",
+        "fma4: d = a * b + c over a whole array",
+        _S2,
+        (
+            Figure(
+                "launch-limits",
+                Said(_fma4),
+                "N = 2^22, 2^25",
+                "2^22 elements, as published",
+                timed="fma4",
+            ),
+        ),
+    ),
+)

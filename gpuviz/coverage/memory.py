@@ -15,8 +15,19 @@ _S1, _S2, _S4 = ("S1",), ("S2",), ("S4",)
 
 _SECTORS = Ratio("global_load_sectors", "global_load_requests", "sectors a request")
 
-_HISTORY = ("sm_10", "sm_12", "sm_20", "sm_30", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90",
-            "sm_100", "sm_120")  # fmt: skip
+_HISTORY = (
+    "sm_10",
+    "sm_12",
+    "sm_20",
+    "sm_30",
+    "sm_50",
+    "sm_60",
+    "sm_70",
+    "sm_80",
+    "sm_90",
+    "sm_100",
+    "sm_120",
+)
 
 
 def _slides(preset: str, published: str, width: int = 4) -> Figure:
@@ -41,8 +52,10 @@ def _through_the_years(shown: Shown) -> str:
     trace = shown.run().trace
     row = trace.of(block=0, warp=0, op="load").select(slice(0, 1))
     width = trace.instructions[int(row.instruction[0])].width
-    counts = {sm: int(transactions(architecture(sm), row.address, lane_mask(row.active), width)
-                      .count[0]) for sm in _HISTORY}  # fmt: skip
+    counts = {
+        sm: int(transactions(architecture(sm), row.address, lane_mask(row.active), width).count[0])
+        for sm in _HISTORY
+    }
     return ", ".join(f"{architecture(sm).version}: {count}" for sm, count in counts.items())
 
 
@@ -59,8 +72,13 @@ def _trial(triple: Triple) -> Figure:
         then, now = loads(run.trace, THEN)[1], loads(run.trace, architecture(run.arch))[1]
         return f"for 32 elements {then:g} segments on CC 1.1, {now:g} sectors on CC 9.0"
 
-    return Figure("square-array", Said(text, _elements), f"{role}: {PUBLISHED[triple]} ms",
-                  "The seven trials", timed=role)  # fmt: skip
+    return Figure(
+        "square-array",
+        Said(text, _elements),
+        f"{role}: {PUBLISHED[triple]} ms",
+        "The seven trials",
+        timed=role,
+    )
 
 
 def _elements(shown: Shown) -> str:
@@ -89,57 +107,125 @@ def _c2070_occupancy(shown: Shown) -> str:
 
 
 GLOBAL = (
-    Row("C", "Coalescing as the first GPUs do it, by half warps in order", ("S1", "S4"), (
-        _slides("In order", "1 transaction (64 B)"),
-        _slides("In order", "1 transaction (128 B)", 8),
-        _slides("In order", "2 transactions (128 B each)", 16),
-        _slides("Inactive lanes", "1 transaction"),
-        _slides("Permuted pair", "16 transactions"),
-        _slides("Misaligned start", "16 transactions"),
-    )),
-    Row("C", "The same pattern on every later architecture", _S1, (
-        Figure("coalescing", Said(_through_the_years, _SECTORS.measured), "newer machines fix this",
-               "Misaligned start"),
-        Figure("coalescing", Said(_through_the_years, _SECTORS.measured), "", "Stride 2"),
-    )),
-    Row("C", "Sizes of words and alignment: a struct of five floats", _S1, (
-        Figure("alignment", _loads_a_warp("packed"), "5 loads of 32 bits", "Packed struct"),
-        Figure("alignment", _loads_a_warp("aligned"), "2 loads of 128 bits",
-               "Aligned to 16 bytes"),
-        Figure("alignment", _loads_a_warp("arrays"), "", "Five arrays"),
-    )),
-    Row("C", "Walks with a stride, an offset and groups: the small example, and seven trials (8600 "
-        "GTS, 2^25 elements)", _S4, (
-            Figure("square-array", Said(_first_row), "512 elements, 8 threads",
-                   "Stride 4, offset 0"),
-            Figure("square-array", Said(_first_row), "512 elements, 8 threads",
-                   "Stride 4, offset 1"),
+    Row(
+        "C",
+        "Coalescing as the first GPUs do it, by half warps in order",
+        ("S1", "S4"),
+        (
+            _slides("In order", "1 transaction (64 B)"),
+            _slides("In order", "1 transaction (128 B)", 8),
+            _slides("In order", "2 transactions (128 B each)", 16),
+            _slides("Inactive lanes", "1 transaction"),
+            _slides("Permuted pair", "16 transactions"),
+            _slides("Misaligned start", "16 transactions"),
+        ),
+    ),
+    Row(
+        "C",
+        "The same pattern on every later architecture",
+        _S1,
+        (
+            Figure(
+                "coalescing",
+                Said(_through_the_years, _SECTORS.measured),
+                "newer machines fix this",
+                "Misaligned start",
+            ),
+            Figure("coalescing", Said(_through_the_years, _SECTORS.measured), "", "Stride 2"),
+        ),
+    ),
+    Row(
+        "C",
+        "Sizes of words and alignment: a struct of five floats",
+        _S1,
+        (
+            Figure("alignment", _loads_a_warp("packed"), "5 loads of 32 bits", "Packed struct"),
+            Figure(
+                "alignment", _loads_a_warp("aligned"), "2 loads of 128 bits", "Aligned to 16 bytes"
+            ),
+            Figure("alignment", _loads_a_warp("arrays"), "", "Five arrays"),
+        ),
+    ),
+    Row(
+        "C",
+        "Walks with a stride, an offset and groups: the small example, and seven trials (8600 "
+        "GTS, 2^25 elements)",
+        _S4,
+        (
+            Figure(
+                "square-array", Said(_first_row), "512 elements, 8 threads", "Stride 4, offset 0"
+            ),
+            Figure(
+                "square-array", Said(_first_row), "512 elements, 8 threads", "Stride 4, offset 1"
+            ),
             *map(_trial, PUBLISHED),
-        )),
-    Row("C", "Matrices stored row by row, and who reads what", _S1, (
-        Figure("matrix-layout", Ratio("global_load_sectors", "global_load_requests",
-                                      "sectors a request", "row"), "", "Each thread a row"),
-        Figure("matrix-layout", Ratio("global_load_sectors", "global_load_requests",
-                                      "sectors a request", "column"), "", "Each thread a column"),
-    )),
-    Row("C", "Latency of global memory, and what fills it", ("S1", "S4"), (
-        Figure("ilp-tlp", Said(lambda shown: shown.performance.story.title), "400 to 600 cycles",
-               "Today, one load at a time"),
-        Figure("ilp-tlp", Said(lambda shown: shown.performance.story.title), "",
-               "Today, eight at once"),
-    )),
-    Row("C", "The profiler's counters", _S2, (
-        Figure("launch-limits", Said(_c2070_occupancy), "fma4: 883.584 µs, occupancy 0.667 "
-               "(N = 2^22); set: 755.168 µs", "2^22 elements, as published", timed="fma4"),
-        Figure("launch-limits", _SECTORS, "", "2^22 elements, as published"),
-        Figure("divergence", Said(lambda shown: shown.performance.story.expected), "",
-               "Groups of 16"),
-    )),
-)  # fmt: skip
+        ),
+    ),
+    Row(
+        "C",
+        "Matrices stored row by row, and who reads what",
+        _S1,
+        (
+            Figure(
+                "matrix-layout",
+                Ratio("global_load_sectors", "global_load_requests", "sectors a request", "row"),
+                "",
+                "Each thread a row",
+            ),
+            Figure(
+                "matrix-layout",
+                Ratio("global_load_sectors", "global_load_requests", "sectors a request", "column"),
+                "",
+                "Each thread a column",
+            ),
+        ),
+    ),
+    Row(
+        "C",
+        "Latency of global memory, and what fills it",
+        ("S1", "S4"),
+        (
+            Figure(
+                "ilp-tlp",
+                Said(lambda shown: shown.performance.story.title),
+                "400 to 600 cycles",
+                "Today, one load at a time",
+            ),
+            Figure(
+                "ilp-tlp",
+                Said(lambda shown: shown.performance.story.title),
+                "",
+                "Today, eight at once",
+            ),
+        ),
+    ),
+    Row(
+        "C",
+        "The profiler's counters",
+        _S2,
+        (
+            Figure(
+                "launch-limits",
+                Said(_c2070_occupancy),
+                "fma4: 883.584 µs, occupancy 0.667 (N = 2^22); set: 755.168 µs",
+                "2^22 elements, as published",
+                timed="fma4",
+            ),
+            Figure("launch-limits", _SECTORS, "", "2^22 elements, as published"),
+            Figure(
+                "divergence",
+                Said(lambda shown: shown.performance.story.expected),
+                "",
+                "Groups of 16",
+            ),
+        ),
+    ),
+)
 
 _DEGREE = Ratio("shared_load_wavefronts", "shared_load_wavefronts_ideal", "× the ideal", "warp")
-_WAVEFRONTS = Ratio("shared_load_wavefronts", "shared_load_requests", "wavefronts a request",
-                    "warp")  # fmt: skip
+_WAVEFRONTS = Ratio(
+    "shared_load_wavefronts", "shared_load_requests", "wavefronts a request", "warp"
+)
 
 
 def _banks(shown: Shown) -> str:
@@ -150,8 +236,10 @@ def _banks(shown: Shown) -> str:
 def _bank(preset: str, published: str, **settings: int) -> tuple[Figure, Figure]:
     """A pattern under the slides' rules, and under today's."""
     given = tuple(settings.items())
-    return (Figure("banks", _DEGREE, published, preset, given, "sm_10"),
-            Figure("banks", _WAVEFRONTS, "", preset, given))  # fmt: skip
+    return (
+        Figure("banks", _DEGREE, published, preset, given, "sm_10"),
+        Figure("banks", _WAVEFRONTS, "", preset, given),
+    )
 
 
 def _passes(role: str, preset: str, published: str) -> Figure:
@@ -163,36 +251,73 @@ def _passes(role: str, preset: str, published: str) -> Figure:
 
 def _local(role: str, preset: str, published: str) -> Figure:
     unit = "local loads for each load of the input"
-    return Figure("memory-spaces", Ratio("local_load_requests", "global_load_requests", unit, role),
-                  published, preset)  # fmt: skip
+    return Figure(
+        "memory-spaces",
+        Ratio("local_load_requests", "global_load_requests", unit, role),
+        published,
+        preset,
+    )
 
 
 SHARED = (
-    Row("D", "Banks", _S1, (
-        Figure("banks", Said(_banks), "16 KB, 16 banks", arch="sm_10"),
-        Figure("banks", Said(_banks), "32 banks since"),
-    )),
-    Row("D", "Consecutive words, and any permutation of them", _S1, (
-        *_bank("Stride 1", "no conflict"),
-        *_bank("Permutation", "no conflict within the 16 words of a half warp"),
-    )),
-    Row("D", "Strides of 2 and 8", _S1, (
-        *_bank("Stride 8", "2-way conflict", stride=2), *_bank("Stride 8", "8-way conflict"),
-    )),
+    Row(
+        "D",
+        "Banks",
+        _S1,
+        (
+            Figure("banks", Said(_banks), "16 KB, 16 banks", arch="sm_10"),
+            Figure("banks", Said(_banks), "32 banks since"),
+        ),
+    ),
+    Row(
+        "D",
+        "Consecutive words, and any permutation of them",
+        _S1,
+        (
+            *_bank("Stride 1", "no conflict"),
+            *_bank("Permutation", "no conflict within the 16 words of a half warp"),
+        ),
+    ),
+    Row(
+        "D",
+        "Strides of 2 and 8",
+        _S1,
+        (*_bank("Stride 8", "2-way conflict", stride=2), *_bank("Stride 8", "8-way conflict")),
+    ),
     Row("D", "Odd strides are free", _S1, _bank("Stride 7", "no conflict: the stride is odd")),
     Row("D", "Broadcast of one word", _S1, _bank("Broadcast", "no conflict", share=32)),
-    Row("D", "Half warps do not conflict with each other", _S1, (
-        Figure("banks", _WAVEFRONTS, "2 half warps, each without a conflict", "Stride 1", (),
-               "sm_10"),
-    )),
-    Row("D", "Constant memory: one word for the warp is broadcast, different ones take turns",
-        ("S1", "S3"), (
+    Row(
+        "D",
+        "Half warps do not conflict with each other",
+        _S1,
+        (
+            Figure(
+                "banks",
+                _WAVEFRONTS,
+                "2 half warps, each without a conflict",
+                "Stride 1",
+                (),
+                "sm_10",
+            ),
+        ),
+    ),
+    Row(
+        "D",
+        "Constant memory: one word for the warp is broadcast, different ones take turns",
+        ("S1", "S3"),
+        (
             _passes("constant", "One word", "one access"),
             _passes("constant", "32 words", "one access for each word"),
             _passes("shared", "32 words", ""),
-        )),
-    Row("D", "The memory spaces, who sees them, and how long they last", ("S0", "S1", "S3"), (
-        _local("indexed", "Indexed at run time", "automatic arrays are in local memory"),
-        _local("unrolled", "Unrolled", ""),
-    )),
-)  # fmt: skip
+        ),
+    ),
+    Row(
+        "D",
+        "The memory spaces, who sees them, and how long they last",
+        ("S0", "S1", "S3"),
+        (
+            _local("indexed", "Indexed at run time", "automatic arrays are in local memory"),
+            _local("unrolled", "Unrolled", ""),
+        ),
+    ),
+)

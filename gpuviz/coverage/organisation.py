@@ -29,8 +29,10 @@ def _placed(shown: Shown) -> str:
     found = shown.measurement()
     if found is None or found.placement is None:
         return ""
-    return f"{len(found.placement.block)} blocks on {len(np.unique(found.placement.sm))} of " \
-           f"{found.device.multiprocessors} multiprocessors"
+    return (
+        f"{len(found.placement.block)} blocks on {len(np.unique(found.placement.sm))} of "
+        f"{found.device.multiprocessors} multiprocessors"
+    )
 
 
 def _verdict(shown: Shown) -> str:
@@ -89,38 +91,85 @@ _GUARDED = Ratio("global_store_bytes", unit="elements written", by=4)
 _S1, _S2, _S3, _S4 = ("S1",), ("S2",), ("S3",), ("S4",)
 
 ORGANISATION = (
-    Row("A", "From the grid to blocks, warps and lanes; each block stays on one multiprocessor",
-        ("S1", "S4"), (
+    Row(
+        "A",
+        "From the grid to blocks, warps and lanes; each block stays on one multiprocessor",
+        ("S1", "S4"),
+        (
             Figure("hierarchy", Said(_geometry, _placed), "32 threads a warp", "2-D, 16 x 16"),
-            Figure("hierarchy", Said(_geometry, _placed), "8 cores × 4 pipeline stages (G80)",
-                   "3-D, 4 x 4 x 4"),
-        )),
-    Row("A", "The limits of a device, and a launch that breaks one", ("S2", "S4"), (
-        Figure("launch-limits", Said(_verdict, _MOST_THREADS),
-               "8600 GTS: 512 threads a block; GF100: 1024", "2048 threads a block"),
-        Figure("launch-limits", Said(_verdict, _MOST_SHARED),
-               "8600 GTS: 16384 B of shared memory",
-               "Too much shared memory"),
-    )),
-    Row("A", "A kernel that did nothing and said nothing: too many blocks, a symbol copied like a "
-        "pointer", _S2, (
-            Figure("launch-limits", Said(_verdict), "N = 2^25, 128 threads: 2^18 blocks, 65536 "
-                   "allowed", "2^18 blocks along y"),
+            Figure(
+                "hierarchy",
+                Said(_geometry, _placed),
+                "8 cores × 4 pipeline stages (G80)",
+                "3-D, 4 x 4 x 4",
+            ),
+        ),
+    ),
+    Row(
+        "A",
+        "The limits of a device, and a launch that breaks one",
+        ("S2", "S4"),
+        (
+            Figure(
+                "launch-limits",
+                Said(_verdict, _MOST_THREADS),
+                "8600 GTS: 512 threads a block; GF100: 1024",
+                "2048 threads a block",
+            ),
+            Figure(
+                "launch-limits",
+                Said(_verdict, _MOST_SHARED),
+                "8600 GTS: 16384 B of shared memory",
+                "Too much shared memory",
+            ),
+        ),
+    ),
+    Row(
+        "A",
+        "A kernel that did nothing and said nothing: too many blocks, a symbol copied like a "
+        "pointer",
+        _S2,
+        (
+            Figure(
+                "launch-limits",
+                Said(_verdict),
+                "N = 2^25, 128 threads: 2^18 blocks, 65536 allowed",
+                "2^18 blocks along y",
+            ),
             Figure("launch-limits", Said(_verdict), "", "2^18 blocks along x"),
             Figure("launch-limits", Said(_difference), "", "Plain copy of a symbol"),
-        )),
-    Row("A", "Results held against a sequential version by their largest difference", _S2, (
-        Figure("launch-limits", Said(_difference, _recorded_difference("")), "",
-               "1000 elements: it works"),
-        Figure("matmul-tiled", Said(_product_difference, _recorded_difference("tiled")),
-               "sgemm: 0.000023 (N = 256), 0.000046 (512), 0.000092 (1024), 0.000183 (2048)",
-               "32 × 32, tile 16", (("fill", "rand"),)),
-    )),
-    Row("A", "Grids rounded up, and the threads beyond the end", ("S2", "S3"), (
-        Figure("launch-limits", Said(_idle), "", "1000 elements: it works"),
-        Figure("launch-limits", _GUARDED, "", "1000 elements: it works"),
-    )),
-)  # fmt: skip
+        ),
+    ),
+    Row(
+        "A",
+        "Results held against a sequential version by their largest difference",
+        _S2,
+        (
+            Figure(
+                "launch-limits",
+                Said(_difference, _recorded_difference("")),
+                "",
+                "1000 elements: it works",
+            ),
+            Figure(
+                "matmul-tiled",
+                Said(_product_difference, _recorded_difference("tiled")),
+                "sgemm: 0.000023 (N = 256), 0.000046 (512), 0.000092 (1024), 0.000183 (2048)",
+                "32 × 32, tile 16",
+                (("fill", "rand"),),
+            ),
+        ),
+    ),
+    Row(
+        "A",
+        "Grids rounded up, and the threads beyond the end",
+        ("S2", "S3"),
+        (
+            Figure("launch-limits", Said(_idle), "", "1000 elements: it works"),
+            Figure("launch-limits", _GUARDED, "", "1000 elements: it works"),
+        ),
+    ),
+)
 
 
 def _machine(shown: Shown) -> Architecture:
@@ -139,15 +188,19 @@ def _resident(shown: Shown) -> str:
 
 
 def _text(found: Occupancy) -> str:
-    return f"{found.blocks} blocks, {grouped(found.threads)} of {grouped(32 * found.max_warps)} " \
-           f"threads ({found.fraction:.2f}), limited by {', '.join(found.limiters)}"
+    return (
+        f"{found.blocks} blocks, {grouped(found.threads)} of {grouped(32 * found.max_warps)} "
+        f"threads ({found.fraction:.2f}), limited by {', '.join(found.limiters)}"
+    )
 
 
 def _two_places(shown: Shown) -> str:
     """As the lecture writes it, cut off after two places, with what limits it."""
     found = demand_of(shown.values, shown.run()).on(_machine(shown))
-    return f".{int(found.fraction * 100 + 1e-9):02d}".replace(".100", "1.0") + \
-        f", limited by {', '.join(found.limiters)}"
+    return (
+        f".{int(found.fraction * 100 + 1e-9):02d}".replace(".100", "1.0")
+        + f", limited by {', '.join(found.limiters)}"
+    )
 
 
 def _shared(shown: Shown) -> str:
@@ -182,47 +235,111 @@ def _slots(threads: int, published: str) -> Figure:
 
 def _shape(x: int, y: int, share: float, milliseconds: int) -> Figure:
     settings: Settings = (("sm", "GF100"), ("registers", C2070_REGISTERS), ("x", x), ("y", y))
-    return Figure("occupancy", Said(_two_places), f"{x} × {y}: {share:g}, {milliseconds} ms",
-                  settings=settings)  # fmt: skip
+    return Figure(
+        "occupancy",
+        Said(_two_places),
+        f"{x} × {y}: {share:g}, {milliseconds} ms",
+        settings=settings,
+    )
 
 
 OCCUPANCY = (
-    Row("B", "Thread slots", ("S0",), (
-        _slots(512, "3 blocks fill 1536 slots"),
-        _slots(256, "6 blocks fill 1536 slots"),
-        Figure("occupancy", Said(_fits, _resident), "", "Fill an H200"),
-    )),
-    Row("B", "Block slots", ("S0",), (
-        Figure("occupancy", Said(_fits), "128 threads: 12 blocks wanted, 8 slots, 1024 of 1536 "
-               "threads", "128 threads in 8 block slots"),
-    )),
-    Row("B", "Registers, and the cliff where one more costs a block", ("S0", "S1", "S3"), (
-        Figure("occupancy", Said(_fits), "6 blocks, 1536 threads", "10 registers"),
-        Figure("occupancy", Said(_fits), "5 blocks, 1280 threads", "12 registers"),
-        Figure("occupancy", Said(_fits), "3 blocks", "G80, 10 registers"),
-        Figure("occupancy", Said(_fits), "2 blocks", "G80, 11 registers"),
-        Figure("occupancy", Said(_full_residency), "16384 / 1536 = 10 registers", "10 registers"),
-    )),
-    Row("B", "Shared memory of tiles", ("S2", "S3"), (
-        Figure("occupancy", Said(_shared), "2 KB a block: 8 fit in 16 KB, threads allow 6",
-               "2 KB tiles"),
-        Figure("occupancy", Said(_shared), "GF100: 8 × 2 KB = 16 KB of 48 KB",
-               "GF100, 2 KB tiles"),
-    )),
-    Row("B", "Occupancy of block shapes, with what limits each", _S2,
-        tuple(_shape(s.x, s.y, s.occupancy, s.milliseconds) for s in SHAPES)),
-    Row("B", "Registers of a kernel, by the compiler and by the profiler", _S2, (
-        Figure("occupancy", Said(_registers), "16 registers (CC 2.0), 64 B cmem[0], 24 B cmem[2]"),
-    )),
-    Row("B", "Occupancy is not performance", _S2, (
-        shape(32, 5, "32 × 5, at .83, is the fastest: 33 ms"),
-        shape(32, 2, "32 × 2, at .33: 49 ms"),
-        shape(2, 32, "2 × 32, at .33: 182 ms"),
-    )),
-    Row("B", "Independent instructions against resident warps", _S1, (
-        Figure("ilp-tlp", Said(_warps_needed), "10 registers: 3 blocks",
-               "4 independent, 10 registers"),
-        Figure("ilp-tlp", Said(_warps_needed), "200 / (8 × 4) = 7 warps needed, 2 blocks have 16",
-               "8 independent, 11 registers"),
-    )),
-)  # fmt: skip
+    Row(
+        "B",
+        "Thread slots",
+        ("S0",),
+        (
+            _slots(512, "3 blocks fill 1536 slots"),
+            _slots(256, "6 blocks fill 1536 slots"),
+            Figure("occupancy", Said(_fits, _resident), "", "Fill an H200"),
+        ),
+    ),
+    Row(
+        "B",
+        "Block slots",
+        ("S0",),
+        (
+            Figure(
+                "occupancy",
+                Said(_fits),
+                "128 threads: 12 blocks wanted, 8 slots, 1024 of 1536 threads",
+                "128 threads in 8 block slots",
+            ),
+        ),
+    ),
+    Row(
+        "B",
+        "Registers, and the cliff where one more costs a block",
+        ("S0", "S1", "S3"),
+        (
+            Figure("occupancy", Said(_fits), "6 blocks, 1536 threads", "10 registers"),
+            Figure("occupancy", Said(_fits), "5 blocks, 1280 threads", "12 registers"),
+            Figure("occupancy", Said(_fits), "3 blocks", "G80, 10 registers"),
+            Figure("occupancy", Said(_fits), "2 blocks", "G80, 11 registers"),
+            Figure(
+                "occupancy", Said(_full_residency), "16384 / 1536 = 10 registers", "10 registers"
+            ),
+        ),
+    ),
+    Row(
+        "B",
+        "Shared memory of tiles",
+        ("S2", "S3"),
+        (
+            Figure(
+                "occupancy",
+                Said(_shared),
+                "2 KB a block: 8 fit in 16 KB, threads allow 6",
+                "2 KB tiles",
+            ),
+            Figure(
+                "occupancy", Said(_shared), "GF100: 8 × 2 KB = 16 KB of 48 KB", "GF100, 2 KB tiles"
+            ),
+        ),
+    ),
+    Row(
+        "B",
+        "Occupancy of block shapes, with what limits each",
+        _S2,
+        tuple(_shape(s.x, s.y, s.occupancy, s.milliseconds) for s in SHAPES),
+    ),
+    Row(
+        "B",
+        "Registers of a kernel, by the compiler and by the profiler",
+        _S2,
+        (
+            Figure(
+                "occupancy", Said(_registers), "16 registers (CC 2.0), 64 B cmem[0], 24 B cmem[2]"
+            ),
+        ),
+    ),
+    Row(
+        "B",
+        "Occupancy is not performance",
+        _S2,
+        (
+            shape(32, 5, "32 × 5, at .83, is the fastest: 33 ms"),
+            shape(32, 2, "32 × 2, at .33: 49 ms"),
+            shape(2, 32, "2 × 32, at .33: 182 ms"),
+        ),
+    ),
+    Row(
+        "B",
+        "Independent instructions against resident warps",
+        _S1,
+        (
+            Figure(
+                "ilp-tlp",
+                Said(_warps_needed),
+                "10 registers: 3 blocks",
+                "4 independent, 10 registers",
+            ),
+            Figure(
+                "ilp-tlp",
+                Said(_warps_needed),
+                "200 / (8 × 4) = 7 warps needed, 2 blocks have 16",
+                "8 independent, 11 registers",
+            ),
+        ),
+    ),
+)

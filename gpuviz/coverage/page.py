@@ -42,8 +42,10 @@ _HEAD = ("System", "Documents", "Lesson", "Published", "Predicted", "Measured")
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([*_opening(), *(line for name in TABLES for line in _section(name)),
-                      *_beyond()]) + "\n"  # fmt: skip
+    return (
+        "\n".join([*_opening(), *(line for name in TABLES for line in _section(name)), *_beyond()])
+        + "\n"
+    )
 
 
 def _opening() -> Iterator[str]:
@@ -61,8 +63,11 @@ def _opening() -> Iterator[str]:
 
 def _devices() -> str:
     """The recordings that the measured column is from."""
-    found = {f"recorded on {one.device.name}, {entry.measurement.date}"
-             for one in shipped().recordings for entry in one.entries[:1]}  # fmt: skip
+    found = {
+        f"recorded on {one.device.name}, {entry.measurement.date}"
+        for one in shipped().recordings
+        for entry in one.entries[:1]
+    }
     return ", ".join(sorted(found)) or "there is no recording"
 
 
@@ -79,8 +84,14 @@ def _cells(row: Row) -> Iterator[tuple[str, ...]]:
     """One tuple a figure; the system is named once."""
     name, documents = row.system, ", ".join(row.documents)
     for figure in row.figures:
-        yield (name, documents, where(figure), figure.published or "–", figure.predicted or "–",
-               figure.measured)  # fmt: skip
+        yield (
+            name,
+            documents,
+            where(figure),
+            figure.published or "–",
+            figure.predicted or "–",
+            figure.measured,
+        )
         name = documents = ""
 
 

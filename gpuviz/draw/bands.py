@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.color import Float
-from gpuviz.draw.marks import F32
+from gpuviz.arrays import F32, F64
 
 
 def bands(start: F32, end: F32) -> F32:
@@ -14,7 +13,7 @@ def bands(start: F32, end: F32) -> F32:
     return np.stack([start, start + reach, end - reach, end], axis=1).astype(np.float32)
 
 
-def partly(curves: F32, share: Float) -> F32:
+def partly(curves: F32, share: F64) -> F32:
     """The first `share` (N,) of each curve (de Casteljau's subdivision)."""
     t = np.asarray(share, np.float32)[:, None, None]
     first = curves[:, :1]

@@ -12,17 +12,18 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuviz.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.bands import bands, partly
-from gpuviz.draw.color import Float, mix
+from gpuviz.draw.color import mix
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import at
 from gpuviz.draw.layout import Rect, centers, grid
-from gpuviz.draw.marks import F32, Boxes, Curves, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Curves, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.trace import I64, LANES, Bool
-from gpuviz.words import tr
+from gpuviz.language import tr
+from gpuviz.trace import LANES
 
 Tip = Callable[[int], str]
 _NUMBER = 12.0  # least size of a lane's number in its word
@@ -107,8 +108,16 @@ def place(what: Deliveries, stage: Stage, area: Rect, rows: I64 | None = None) -
     low = Rect(inner.x, ports_y + port + 4, inner.width, tall * count - gap)
     cells = _crossed(grid(low, 1, what.banks, columns), grid(low, count, 1, gap))
     row_y = cells[:: what.banks, 1] + cells[:: what.banks, 3] / np.float32(2)
-    return Placed(what, rows, lanes, ports, cells, row_y, names.right - size * 0.6,
-                  _curves(what, lanes, ports))  # fmt: skip
+    return Placed(
+        what,
+        rows,
+        lanes,
+        ports,
+        cells,
+        row_y,
+        names.right - size * 0.6,
+        _curves(what, lanes, ports),
+    )
 
 
 def _crossed(across: F32, down: F32) -> F32:
@@ -134,13 +143,20 @@ class Moment:
 
     sent: float
     served: float
-    filled: Float
+    filled: F64
     store: bool = False
 
 
-def picture(stage: Stage, placed: Placed, active: Bool, groups: tuple[I64, ...], now: Moment,
-            worst: int = -1, lane_tip: Tip | None = None, word_tip: Tip | None = None
-            ) -> tuple[Mark, ...]:  # fmt: skip
+def picture(
+    stage: Stage,
+    placed: Placed,
+    active: Bool,
+    groups: tuple[I64, ...],
+    now: Moment,
+    worst: int = -1,
+    lane_tip: Tip | None = None,
+    word_tip: Tip | None = None,
+) -> tuple[Mark, ...]:
     """The banks at one moment; `worst` is the bank that is asked for most, if lanes collide.
 
     It is not pointed out while the stage asks.
@@ -160,7 +176,7 @@ def picture(stage: Stage, placed: Placed, active: Bool, groups: tuple[I64, ...],
     )
 
 
-def _bands(stage: Stage, placed: Placed, now: Moment, progress: Float) -> tuple[Mark, ...]:
+def _bands(stage: Stage, placed: Placed, now: Moment, progress: F64) -> tuple[Mark, ...]:
     """Hardly there, thin once asked for; full while they bring something; quiet afterwards."""
     what, palette = placed.what, stage.palette
     colors = palette.lanes[what.lane]
@@ -172,10 +188,13 @@ def _bands(stage: Stage, placed: Placed, now: Moment, progress: Float) -> tuple[
     came = partly(toward if now.store else placed.curves, smooth(np.minimum(progress * 2, 1.0)))
     marks: list[Mark] = [
         Curves(placed.curves[done], palette.soft(colors[done], 0.45), thin),
-        Curves(partly(toward[waits], np.full(int(waits.sum()), asked)),
-               palette.soft(colors[waits], 0.6), thin),
+        Curves(
+            partly(toward[waits], np.full(int(waits.sum()), asked)),
+            palette.soft(colors[waits], 0.6),
+            thin,
+        ),
         Curves(came[going], colors[going], 2.5 * stage.scale),
-    ]  # fmt: skip
+    ]
     return (*marks, *_stems(stage, placed, going & what.shared, now.store))
 
 
@@ -214,22 +233,30 @@ def _ports(stage: Stage, placed: Placed, going: Bool, worst: int) -> tuple[Mark,
     marks: list[Mark] = [Boxes(ports, fill, stroke=edge, radius=3)]
     if worst >= 0:
         edge[worst] = palette.warn
-        marks.append(Boxes(ports[worst : worst + 1], stroke=palette.warn, stroke_width=2.5,
-                           radius=3))  # fmt: skip
+        marks.append(
+            Boxes(ports[worst : worst + 1], stroke=palette.warn, stroke_width=2.5, radius=3)
+        )
     numbers = tuple(map(str, range(0, what.banks, every)))
     return (*marks, Texts(centers(ports)[::every], numbers, ink[::every], size, "center"))
 
 
-def _cells(stage: Stage, placed: Placed, filled: Float, tip: Tip | None) -> tuple[Mark, ...]:
+def _cells(stage: Stage, placed: Placed, filled: F64, tip: Tip | None) -> tuple[Mark, ...]:
     """Every word of the rows that are shown; darker as long as nothing was written there."""
     palette = stage.palette
     empty = mix(palette.cell, palette.ground, 0.6)
-    return (Boxes(placed.cells, mix(empty, palette.cell, filled), tip=tip,
-                  radius=2 if placed.cells[0, 3] >= 8 else 0),)  # fmt: skip
+    return (
+        Boxes(
+            placed.cells,
+            mix(empty, palette.cell, filled),
+            tip=tip,
+            radius=2 if placed.cells[0, 3] >= 8 else 0,
+        ),
+    )
 
 
-def _wanted(stage: Stage, placed: Placed, sent: float, progress: Float, going: Bool
-            ) -> tuple[Mark, ...]:  # fmt: skip
+def _wanted(
+    stage: Stage, placed: Placed, sent: float, progress: F64, going: Bool
+) -> tuple[Mark, ...]:
     """Words in the colours of the lanes that want them, in stripes where these are several."""
     what, palette = placed.what, stage.palette
     rects, owner = _stripes(placed)
@@ -272,8 +299,16 @@ def _numbers(stage: Stage, placed: Placed, fill: Rgba, owner: I64) -> tuple[Mark
     if size < _NUMBER or not alone.any():
         return ()
     words = tuple(str(lane) for lane in what.lane[owner[alone]])
-    return (Texts(centers(cells[cell[alone]]), words, stage.palette.ink_on(fill[alone]), size,
-                  "center", bold=True),)  # fmt: skip
+    return (
+        Texts(
+            centers(cells[cell[alone]]),
+            words,
+            stage.palette.ink_on(fill[alone]),
+            size,
+            "center",
+            bold=True,
+        ),
+    )
 
 
 def _names(stage: Stage, placed: Placed) -> tuple[Mark, ...]:

@@ -7,11 +7,8 @@ Relative luminance and contrast ratio, WCAG 2.2, section 1.4.3.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gpuviz.draw.marks import Rgba
-
-Float = npt.NDArray[np.float64]
+from gpuviz.arrays import F64, Rgba
 
 _LMS_FROM_LINEAR = np.array(
     [
@@ -36,13 +33,13 @@ def rgba(code: str) -> Rgba:
     return np.frombuffer(bytes.fromhex(digits + "ff"[: 8 - len(digits)]), np.uint8)
 
 
-def linear(color: Rgba) -> Float:
+def linear(color: Rgba) -> F64:
     """(..., 4) sRGB bytes to (..., 3) linear light, 0 to 1."""
     v = np.asarray(color)[..., :3] / 255.0
     return np.asarray(np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4))
 
 
-def encode(light: Float) -> Rgba:
+def encode(light: F64) -> Rgba:
     """(..., 3) linear light to opaque (..., 4) sRGB bytes, clipped to the gamut."""
     v = np.clip(light, 0.0, 1.0)
     v = np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1 / 2.4) - 0.055)
@@ -51,18 +48,18 @@ def encode(light: Float) -> Rgba:
     return color
 
 
-def oklab(color: Rgba) -> Float:
+def oklab(color: Rgba) -> F64:
     """(..., 4) sRGB bytes to (..., 3) OKLab: lightness 0 to 1, and two opponent axes."""
     return np.asarray(np.cbrt(linear(color) @ _LMS_FROM_LINEAR.T) @ _LAB_FROM_LMS.T)
 
 
-def from_oklab(lab: Float) -> Rgba:
+def from_oklab(lab: F64) -> Rgba:
     """(..., 3) OKLab to opaque (..., 4) sRGB bytes."""
     lms = (lab @ np.linalg.inv(_LAB_FROM_LMS).T) ** 3
     return encode(lms @ np.linalg.inv(_LMS_FROM_LINEAR).T)
 
 
-def from_lch(lightness: Float, chroma: float, hue: float) -> Rgba:
+def from_lch(lightness: F64, chroma: float, hue: float) -> Rgba:
     """(N,) OKLab lightnesses of one chroma and hue (degrees) to (N, 4) colours."""
     turn = np.deg2rad(hue)
     a = np.full_like(lightness, chroma * np.cos(turn))
@@ -78,19 +75,19 @@ def ramp(stops: tuple[str, ...], count: int = 256) -> Rgba:
     return from_oklab(np.stack([np.interp(at, along, lab[:, i]) for i in range(3)], axis=-1))
 
 
-def mix(one: Rgba, other: Rgba, share: float | Float) -> Rgba:
+def mix(one: Rgba, other: Rgba, share: float | F64) -> Rgba:
     """`one` moved towards `other` by `share` (0 to 1, or an array that broadcasts), alpha too."""
     t = np.asarray(share, dtype=np.float64)[..., None]
     mixed: Rgba = np.rint(one * (1.0 - t) + other * t).astype(np.uint8)
     return mixed
 
 
-def luminance(color: Rgba) -> Float:
+def luminance(color: Rgba) -> F64:
     """WCAG relative luminance, (...,) from (..., 4)."""
     return np.asarray(linear(color) @ _LUMINANCE)
 
 
-def contrast(one: Rgba, other: Rgba) -> Float:
+def contrast(one: Rgba, other: Rgba) -> F64:
     """WCAG contrast ratio, 1 to 21."""
     a, b = luminance(one), luminance(other)
     return np.asarray((np.maximum(a, b) + 0.05) / (np.minimum(a, b) + 0.05))

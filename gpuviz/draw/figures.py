@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, first_fitting, wrap
-from gpuviz.draw.marks import Mark, Rgba
+from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 
@@ -67,6 +68,8 @@ def lines(
     """A text in as many lines as it needs, and the area left below them."""
     size = stage.text(14)
     rows = wrap(text, area.width, size, bold)
-    marks = tuple(label(area.x, area.y + size * (0.7 + 1.35 * i), row, color, size, bold)
-                  for i, row in enumerate(rows))  # fmt: skip
+    marks = tuple(
+        label(area.x, area.y + size * (0.7 + 1.35 * i), row, color, size, bold)
+        for i, row in enumerate(rows)
+    )
     return marks, area.above(size * 1.35 * len(rows), size * 0.3)[1]

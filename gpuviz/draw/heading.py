@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import F32, Rgba
 from gpuviz.draw.label import at, label
 from gpuviz.draw.layout import Rect, fit_size, wrap
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Lines, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.question import question
 from gpuviz.draw.stage import Stage

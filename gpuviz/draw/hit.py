@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.marks import F32, Boxes, Curves, Frame, Lines, Mark, Raster, Texts
+from gpuviz.arrays import F32
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 
 _REACH = 3.0  # pixels beside a curve that still count as on it

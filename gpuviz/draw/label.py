@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.marks import F32, Align, Rgba, Texts
+from gpuviz.arrays import F32, Rgba
+from gpuviz.draw.marks import Align, Texts
 
 
 def at(x: float, y: float) -> F32:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuviz.draw.marks import F32
+from gpuviz.arrays import F32
 from gpuviz.draw.metrics import text_width
 
 

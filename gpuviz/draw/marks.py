@@ -11,11 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
+from gpuviz.arrays import F32, Rgba
 
-F32 = npt.NDArray[np.float32]
-Rgba = npt.NDArray[np.uint8]
 Align = Literal["left", "center", "right"]
 Tip = Callable[[int], str]
 

@@ -12,13 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.layout import Rect, centers, grid
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Raster, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import I64, Bool
 
 _LEAST_BOX = 7.0  # pixels a cell; smaller ones are painted as an image
 _LEAST_TILE = 14.0  # pixels between lines around tiles
@@ -89,7 +88,7 @@ def product(area: Rect, rows: int, inner: int, columns: int, gap: float, most: f
 
 def heat(palette: Palette, count: I64, most: int) -> Rgba:
     """(N, 4) colours of counts: an empty cell for 0, then from few to `most`."""
-    share: Float = _COLDEST + (1 - _COLDEST) * (count - 1) / max(most - 1, 1)
+    share: F64 = _COLDEST + (1 - _COLDEST) * (count - 1) / max(most - 1, 1)
     warm = palette.heat_at(share)
     return np.where((count > 0)[:, None], warm, palette.cell).astype(np.uint8)
 

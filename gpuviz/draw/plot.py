@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F32, F64, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba, Texts, Tip
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 
@@ -32,7 +32,7 @@ class Axis:
     labels: tuple[str, ...]
     log: bool = False
 
-    def share(self, values: Values) -> Float:
+    def share(self, values: Values) -> F64:
         """How far along the axis values lie: 0 at its low end, 1 at its high end."""
         x = np.asarray(values, dtype=np.float64)
         low, high = self.low, self.high
@@ -50,8 +50,10 @@ def linear(titles: tuple[str, ...], low: float, high: float, step: float, unit: 
 
 def logarithmic(titles: tuple[str, ...], low: float, high: float, base: float = 10.0) -> Axis:
     """An axis with a tick at every power of the base."""
-    first, last = (int(f(np.log(v) / np.log(base) + shift)) for f, v, shift in
-                   ((np.ceil, low, -1e-9), (np.floor, high, 1e-9)))  # fmt: skip
+    first, last = (
+        int(f(np.log(v) / np.log(base) + shift))
+        for f, v, shift in ((np.ceil, low, -1e-9), (np.floor, high, 1e-9))
+    )
     ticks = tuple(float(base) ** i for i in range(first, last + 1))
     return Axis(titles, low, high, ticks, tuple(map(short, ticks)), log=True)
 
@@ -105,8 +107,9 @@ def axes(stage: Stage, plot: Plot) -> tuple[Mark, ...]:
     below[:, 1] = area.bottom + size * 0.95
     names = ((plot.x.titles, area.bottom + size * 2.3), (plot.y.titles, area.y - size))
     said = ((first_fitting(titles, area.width, size), middle) for titles, middle in names)
-    titles = tuple(label(area.x, middle, text, palette.muted, size) for text, middle in said
-                   if text)  # fmt: skip
+    titles = tuple(
+        label(area.x, middle, text, palette.muted, size) for text, middle in said if text
+    )
     numbers = (Texts(beside.astype(np.float32), plot.y.labels, palette.muted, size, "right"),)
     return (
         Lines(rules.reshape(-1, 2, 2).astype(np.float32), palette.border, 1.0),
@@ -114,7 +117,7 @@ def axes(stage: Stage, plot: Plot) -> tuple[Mark, ...]:
         *(numbers if any(plot.y.labels) else ()),
         Texts(below, tuple(plot.x.labels[i] for i in kept), palette.muted, size, "center"),
         *titles,
-    )  # fmt: skip
+    )
 
 
 def _apart(stage: Stage, plot: Plot) -> list[int]:
@@ -123,8 +126,10 @@ def _apart(stage: Stage, plot: Plot) -> list[int]:
     wide = [text_width(text, size) / 2 for text in plot.x.labels]
     for every in range(1, len(x) + 1):
         kept = list(range(0, len(x), every))
-        if all(x[b] - wide[b] - x[a] - wide[a] >= size * 0.5
-               for a, b in zip(kept, kept[1:], strict=False)):  # fmt: skip
+        if all(
+            x[b] - wide[b] - x[a] - wide[a] >= size * 0.5
+            for a, b in zip(kept, kept[1:], strict=False)
+        ):
             return kept
     return [0]
 
@@ -134,8 +139,9 @@ def _segments(points: F32) -> F32:
     return np.stack([points[:-1], points[1:]], axis=1)
 
 
-def line(plot: Plot, x: Values, y: Values, color: Rgba, width: float = 2.0,
-         dash: bool = False) -> Lines:  # fmt: skip
+def line(
+    plot: Plot, x: Values, y: Values, color: Rgba, width: float = 2.0, dash: bool = False
+) -> Lines:
     """A curve through points."""
     return Lines(_segments(plot.at(x, y)), color, width, dash=dash)
 
@@ -146,8 +152,9 @@ def stairs(plot: Plot, edges: Values, heights: Values, color: Rgba, width: float
     return line(plot, x, y, color, width)
 
 
-def columns(plot: Plot, edges: Values, heights: Values, fill: Rgba, tip: Tip | None = None
-            ) -> Boxes:  # fmt: skip
+def columns(
+    plot: Plot, edges: Values, heights: Values, fill: Rgba, tip: Tip | None = None
+) -> Boxes:
     """What lies below stairs: `fill` is one colour, or (N, 4)."""
     x, y = np.asarray(edges), np.asarray(heights)
     top, foot = plot.at(x[:-1], y), plot.at(x[1:], plot.y.low)
@@ -159,8 +166,16 @@ def upright(plot: Plot, x: float, color: Rgba, width: float = 1.0, dash: bool = 
     return line(plot, [x, x], [plot.y.low, plot.y.high], color, width, dash)
 
 
-def points(plot: Plot, x: Values, y: Values, color: Rgba, radius: float, *, hollow: bool = False,
-           tip: Tip | None = None) -> Boxes:  # fmt: skip
+def points(
+    plot: Plot,
+    x: Values,
+    y: Values,
+    color: Rgba,
+    radius: float,
+    *,
+    hollow: bool = False,
+    tip: Tip | None = None,
+) -> Boxes:
     """Discs, or rings."""
     middle = plot.at(x, y)
     size = np.full_like(middle, 2 * radius)
@@ -170,15 +185,17 @@ def points(plot: Plot, x: Values, y: Values, color: Rgba, radius: float, *, holl
     return Boxes(rect, color, radius=radius, tip=tip)
 
 
-def note(stage: Stage, plot: Plot, x: float, y: float, text: str, color: Rgba,
-         bold: bool = False) -> Texts:  # fmt: skip
+def note(
+    stage: Stage, plot: Plot, x: float, y: float, text: str, color: Rgba, bold: bool = False
+) -> Texts:
     """A text beside a point: to its right where there is room, else to its left."""
     size = stage.text(14)
-    (left, middle), = plot.at(x, y).tolist()
+    ((left, middle),) = plot.at(x, y).tolist()
     gap = size * 0.6
     fits = left + gap + text_width(text, size, bold) <= plot.area.right
-    return label(left + (gap if fits else -gap), middle, text, color, size, bold,
-                 "left" if fits else "right")  # fmt: skip
+    return label(
+        left + (gap if fits else -gap), middle, text, color, size, bold, "left" if fits else "right"
+    )
 
 
 def spread(heights: Sequence[float], step: float, low: float, high: float) -> list[float]:

@@ -32,10 +32,15 @@ def question(stage: Stage) -> tuple[tuple[Mark, ...], float]:
     for row in rows:
         for x, number, lines in row:
             middle = y + size * 0.8
-            marks.append(label(margin + x, middle, ascii_uppercase[number], palette.accent, size,
-                               bold=True))  # fmt: skip
-            marks += (label(margin + x + size * _LETTER, middle + i * size * _ROW, line,
-                            palette.ink, size) for i, line in enumerate(lines))  # fmt: skip
+            marks.append(
+                label(margin + x, middle, ascii_uppercase[number], palette.accent, size, bold=True)
+            )
+            marks += (
+                label(
+                    margin + x + size * _LETTER, middle + i * size * _ROW, line, palette.ink, size
+                )
+                for i, line in enumerate(lines)
+            )
         y += size * _ROW * max(len(lines) for _, _, lines in row)
     return tuple(marks), y + stage.text(16) * 0.5
 

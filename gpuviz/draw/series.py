@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import I64, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import I64
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,15 @@ class Series:
     dash: bool = False
 
 
-def chart(stage: Stage, area: Rect, places: I64, series: tuple[Series, ...], known: float,
-          picked: int, titles: tuple[str, str]) -> tuple[Mark, ...]:  # fmt: skip
+def chart(
+    stage: Stage,
+    area: Rect,
+    places: I64,
+    series: tuple[Series, ...],
+    known: float,
+    picked: int,
+    titles: tuple[str, str],
+) -> tuple[Mark, ...]:
     """The lines up to the place number `known`; `picked` is marked; `titles` name x and y.
 
     Only the axes while the stage asks what the lines tell, and no heights on them.
@@ -39,8 +46,9 @@ def chart(stage: Stage, area: Rect, places: I64, series: tuple[Series, ...], kno
     names = [f"{s.name} {int(s.value[-1])}" for s in series]
     right = max(text_width(n, size, True) for n in names) + size
     left = text_width(str(most), size) + size * 0.6
-    plot = Rect(area.x + left, area.y + size * 1.8, area.width - left - right,
-                area.height - size * 4.7)  # fmt: skip
+    plot = Rect(
+        area.x + left, area.y + size * 1.8, area.width - left - right, area.height - size * 4.7
+    )
     x = plot.x + (places - places[0]) / max(places[-1] - places[0], 1) * plot.width
 
     def height(value: I64) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -63,8 +71,14 @@ def chart(stage: Stage, area: Rect, places: I64, series: tuple[Series, ...], kno
     return tuple(marks)
 
 
-def _axes(stage: Stage, plot: Rect, places: I64, x: np.ndarray[tuple[int], np.dtype[np.float64]],
-          most: int, titles: tuple[str, str]) -> tuple[Mark, ...]:  # fmt: skip
+def _axes(
+    stage: Stage,
+    plot: Rect,
+    places: I64,
+    x: np.ndarray[tuple[int], np.dtype[np.float64]],
+    most: int,
+    titles: tuple[str, str],
+) -> tuple[Mark, ...]:
     """A rule below, light lines at four heights, numbers, and what both axes are."""
     palette, size = stage.palette, stage.text(14)
     levels = np.unique(np.rint(np.linspace(0, most, 5)).astype(int))
@@ -79,15 +93,17 @@ def _axes(stage: Stage, plot: Rect, places: I64, x: np.ndarray[tuple[int], np.dt
     return (
         Lines(rules.reshape(-1, 2, 2).astype(np.float32), palette.border, 1.0),
         Texts(beside.astype(np.float32), heights, palette.muted, size, "right"),
-        Texts(below.astype(np.float32), tuple(map(str, places[some])), palette.muted, size,
-              "center"),
+        Texts(
+            below.astype(np.float32), tuple(map(str, places[some])), palette.muted, size, "center"
+        ),
         label(plot.x, plot.bottom + size * 2.2, titles[0], palette.muted, size),
         label(plot.x, plot.y - size * 1.1, titles[1], palette.muted, size),
-    )  # fmt: skip
+    )
 
 
-def _names(stage: Stage, plot: Rect, names: list[str], series: tuple[Series, ...],
-           heights: list[float]) -> list[Mark]:  # fmt: skip
+def _names(
+    stage: Stage, plot: Rect, names: list[str], series: tuple[Series, ...], heights: list[float]
+) -> list[Mark]:
     """Each line's name at its end, moved apart where lines end close together."""
     size = stage.text(14)
     order = sorted(range(len(names)), key=lambda i: heights[i])
@@ -97,5 +113,7 @@ def _names(stage: Stage, plot: Rect, names: list[str], series: tuple[Series, ...
     low = plot.bottom - size * 0.2
     for k in range(len(y) - 1, -1, -1):
         y[k] = min(y[k], low - (len(y) - 1 - k) * size * 1.25)
-    return [label(plot.right + size * 0.6, y[k], names[i], series[i].color, size, bold=True)
-            for k, i in enumerate(order)]  # fmt: skip
+    return [
+        label(plot.right + size * 0.6, y[k], names[i], series[i].color, size, bold=True)
+        for k, i in enumerate(order)
+    ]

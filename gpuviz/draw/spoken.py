@@ -13,10 +13,13 @@ MOST = 400  # hints; more nobody reads
 
 def lines(frame: Frame) -> tuple[str, ...]:
     """The texts of a frame from top to bottom, those beside each other in one line."""
-    placed = sorted((box[1] + box[3] / 2, box[0], box[3], text)
-                    for mark in frame.marks if isinstance(mark, Texts)
-                    for box, text in zip(text_boxes(mark).tolist(), mark.strings, strict=True)
-                    if text.strip())  # fmt: skip
+    placed = sorted(
+        (box[1] + box[3] / 2, box[0], box[3], text)
+        for mark in frame.marks
+        if isinstance(mark, Texts)
+        for box, text in zip(text_boxes(mark).tolist(), mark.strings, strict=True)
+        if text.strip()
+    )
     rows: list[list[tuple[float, str]]] = []
     at = -1e9
     for middle, x, height, text in placed:
@@ -45,8 +48,11 @@ def _said(frame: Frame) -> Iterator[str]:
             continue
         if isinstance(mark, Raster):
             rows, columns = mark.pixels.shape[:2]
-            yield from (mark.tip(row, column) for row in range(min(rows, MOST))
-                        for column in range(min(columns, MOST // max(rows, 1) + 1)))
+            yield from (
+                mark.tip(row, column)
+                for row in range(min(rows, MOST))
+                for column in range(min(columns, MOST // max(rows, 1) + 1))
+            )
         else:
             yield from map(mark.tip, range(min(_count(mark), MOST)))
 

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F32, F64, I64, Bool
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import F32
-from gpuviz.trace import I64, Bool
 
 FOLDS = 8  # rows of a folded box, where it is high enough
 _LEAST_CELL, _LEAST_ELEMENT = 4.5, 6.5  # pixels wide; below that, boxes are folded
@@ -120,7 +118,7 @@ def _is_apart(strip: Strip) -> Bool:
     return np.asarray(strip.start[1:] > (strip.start + strip.size)[:-1], dtype=bool)
 
 
-def _gaps(strip: Strip, width: float, scale: float) -> Float:
+def _gaps(strip: Strip, width: float, scale: float) -> F64:
     """(S - 1,) space between boxes: more between lines, most where addresses are left out."""
     other_line = strip.start[1:] // _LINE != strip.start[:-1] // _LINE
     line, apart = (6.0, 18.0) if len(strip.start) <= 16 else (4.0, 4.0)
@@ -146,19 +144,19 @@ def _row_bytes(strip: Strip, folds: int) -> I64:
     return np.maximum(strip.size // folds, strip.unit)
 
 
-def _flat_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
+def _flat_widths(strip: Strip, area: Rect, gaps: F64, scale: float) -> F64:
     """Widths in proportion to bytes; a word is never wider than it is high."""
     a_byte = min((area.width - gaps.sum()) / float(strip.size.sum()), 13.0 * scale)
     return np.asarray(strip.size * a_byte, dtype=np.float64)
 
 
-def _folded_widths(strip: Strip, area: Rect, gaps: Float, scale: float) -> Float:
+def _folded_widths(strip: Strip, area: Rect, gaps: F64, scale: float) -> F64:
     """Equal widths: no wider than high, unless that is very little."""
     count, most = len(strip.start), max(area.height, _FOLDED * scale)
     return np.full(count, min((area.width - gaps.sum()) / count, most))
 
 
-def _pad(wide: Float) -> float:
+def _pad(wide: F64) -> float:
     """Space between a box and its cells."""
     return float(np.clip(wide.min() * 0.12, 2.0, 5.0))
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Rgba, Texts, Tip
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 
@@ -88,27 +89,36 @@ def _fill(stage: Stage, bar: Bar, t: float) -> Rgba:
 def _names(stage: Stage, area: Rect, names: Sequence[str], high: float) -> tuple[Mark, ...]:
     """The rows' names."""
     size = stage.text(14)
-    return tuple(label(area.x, area.y + (i + 0.5) * high, name, stage.palette.muted, size)
-                 for i, name in enumerate(names))  # fmt: skip
+    return tuple(
+        label(area.x, area.y + (i + 0.5) * high, name, stage.palette.muted, size)
+        for i, name in enumerate(names)
+    )
 
 
 def _words(
-    stage: Stage, boxes: F32, bars: Sequence[Bar], fill: Rgba, marked: np.ndarray[
-        tuple[int], np.dtype[np.bool_]]
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    boxes: F32,
+    bars: Sequence[Bar],
+    fill: Rgba,
+    marked: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> tuple[Mark, ...]:
     """What bars are called, where there is room; on plain ground where they are hatched."""
     size = stage.text(14)
     if min(box[3] for box in boxes.tolist()) < size:
         return ()
-    words = [first_fitting(bar.names, float(box[2]) - 4, size, True)
-             for bar, box in zip(bars, boxes, strict=True)]  # fmt: skip
+    words = [
+        first_fitting(bar.names, float(box[2]) - 4, size, True)
+        for bar, box in zip(bars, boxes, strict=True)
+    ]
     shown = np.array([bool(word) for word in words], bool)
     if not shown.any():
         return ()
     wide = np.array([text_width(word, size, True) + size * 0.4 for word in words], np.float32)
     middle = centers(boxes)
-    plates = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.6, wide,
-                       np.full_like(wide, size * 1.2)], axis=1)  # fmt: skip
+    plates = np.stack(
+        [middle[:, 0] - wide / 2, middle[:, 1] - size * 0.6, wide, np.full_like(wide, size * 1.2)],
+        axis=1,
+    )
     both = shown & marked
     ink = stage.palette.ink_on(fill)
     return (

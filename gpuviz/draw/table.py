@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Align, Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import Align, Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 
@@ -127,16 +128,22 @@ def _width(stage: Stage, column: Column, title: tuple[str, ...], size: float) ->
 
 
 def _placed(
-    stage: Stage, area: Rect, columns: Sequence[Column], kept: list[int],
-    titles: tuple[tuple[str, ...], ...], widths: list[float], free: float,
-) -> Table:  # fmt: skip
+    stage: Stage,
+    area: Rect,
+    columns: Sequence[Column],
+    kept: list[int],
+    titles: tuple[tuple[str, ...], ...],
+    widths: list[float],
+    free: float,
+) -> Table:
     """Columns side by side, what is left over shared out between them."""
     size = stage.text(14)
     elastic = [i for i, index in enumerate(kept) if columns[index].least]
     gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * (1.5 if elastic else 5))
     rest = area.width - sum(widths) - gap * (len(kept) - 1)
-    widths = [w + (max(rest, 0.0) / len(elastic) if i in elastic else 0.0)
-              for i, w in enumerate(widths)]  # fmt: skip
+    widths = [
+        w + (max(rest, 0.0) / len(elastic) if i in elastic else 0.0) for i, w in enumerate(widths)
+    ]
     left = area.x + np.concatenate([[0.0], np.cumsum(np.array(widths[:-1]) + gap)])
     badges = any(columns[i].badge and columns[i].titles[0] for i in kept)
     lines = max(len(t) for t in titles)
@@ -144,16 +151,16 @@ def _placed(
     rows = len(columns[0].cells)
     row = max(min((area.height - head) / rows, size * 1.9), size * 1.2)
     spans = tuple((float(x), w) for x, w in zip(left, widths, strict=True))
-    return Table(tuple(columns), tuple(kept), titles, spans, area, head, row, size,
-                 stage.asks)
+    return Table(tuple(columns), tuple(kept), titles, spans, area, head, row, size, stage.asks)
 
 
 def draw(stage: Stage, table: Table, shown: int, now: int | None = None) -> tuple[Mark, ...]:
     """The headings, and the first `shown` rows; `now` is the row to be looked at."""
     palette, marks = stage.palette, list[Mark]()
     if now is not None and now < shown:
-        area = Rect(table.area.x, table.area.y + table.head + now * table.row, table.area.width,
-                    table.row).inset(-table.size * 0.4, 0.5)  # fmt: skip
+        area = Rect(
+            table.area.x, table.area.y + table.head + now * table.row, table.area.width, table.row
+        ).inset(-table.size * 0.4, 0.5)
         marks.append(Boxes(area.array(), palette.accent_soft, radius=5))
     y = table.area.y + table.head - table.size * 0.12
     line = np.array([[[table.area.x, y], [table.area.right, y]]], np.float32)
@@ -185,9 +192,7 @@ def _heading(stage: Stage, table: Table, place: int, index: int) -> list[Mark]:
     return marks
 
 
-def _cells(
-    stage: Stage, table: Table, index: int, shown: int, now: int | None
-) -> tuple[Mark, ...]:
+def _cells(stage: Stage, table: Table, index: int, shown: int, now: int | None) -> tuple[Mark, ...]:
     """The cells of a column, quieter than the row under way."""
     column, marks = table.columns[index], list[Mark]()
     for bold in (False, True):
@@ -200,4 +205,3 @@ def _cells(
         words = tuple(column.cells[r] for r in rows)
         marks.append(Texts(at, words, stage.palette.ink, table.size, column.align, bold))
     return tuple(marks)
-

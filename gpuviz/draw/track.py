@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, Bool, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, elide, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import Bool
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 _GAP = 4.0
 
@@ -83,9 +83,7 @@ def _fill(palette: Palette, part: Part, side: int) -> Rgba:
     return palette.soft(part.color, 0.45) if side < 0 else palette.todo(part.color)
 
 
-def _skipped(
-    stage: Stage, cells: F32, words: tuple[str, ...], skipped: Bool
-) -> tuple[Mark, ...]:
+def _skipped(stage: Stage, cells: F32, words: tuple[str, ...], skipped: Bool) -> tuple[Mark, ...]:
     """Hatched parts, with plain ground for their names."""
     size, palette = stage.text(14), stage.palette
     names = [word for word, one in zip(words, skipped, strict=True) if one]
@@ -93,8 +91,10 @@ def _skipped(
         return ()
     wide = np.array([text_width(name, size, True) for name in names], np.float32) + size * 0.6
     middle = centers(cells)
-    rects = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.65, wide,
-                      np.full_like(wide, size * 1.3)], axis=1)  # fmt: skip
+    rects = np.stack(
+        [middle[:, 0] - wide / 2, middle[:, 1] - size * 0.65, wide, np.full_like(wide, size * 1.3)],
+        axis=1,
+    )
     return (
         Boxes(cells, palette.waste_ground, hatch=palette.waste, radius=5),
         Boxes(rects, palette.waste_ground, radius=3),
@@ -106,11 +106,16 @@ def _names(stage: Stage, row: Rect, below: Rect, parts: tuple[Part, ...]) -> tup
     if below.height < stage.text(14):
         return ()
     cells = grid(row, 1, len(parts), _GAP)
-    first = [i for i, p in enumerate(parts) if p.phase >= 0 and
-             (i == 0 or parts[i - 1].phase != p.phase)]  # fmt: skip
+    first = [
+        i for i, p in enumerate(parts) if p.phase >= 0 and (i == 0 or parts[i - 1].phase != p.phase)
+    ]
     size, y = stage.text(14), below.y + stage.text(14) * 0.6
-    return tuple(label(float(cells[i, 0]), y, tr("phase {n}", n=parts[i].phase + 1),
-                       stage.palette.muted, size) for i in first)  # fmt: skip
+    return tuple(
+        label(
+            float(cells[i, 0]), y, tr("phase {n}", n=parts[i].phase + 1), stage.palette.muted, size
+        )
+        for i in first
+    )
 
 
 def _overview(

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, I64
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import F32
-from gpuviz.trace import I64
 
 _PLANE_GAP = 0.5  # space between planes, in cells
 _SLIM = 2.5  # a cell is at most so many times as high as wide, or the other way round
@@ -45,8 +44,10 @@ def volume(area: Rect, size: tuple[int, int, int], label: float, most: float) ->
     Planes are put side by side, or in several rows where cells become larger that way.
     """
     counts = range(1, size[2] + 1)
-    return max((_arranged(area, size, columns, label, most) for columns in counts),
-               key=lambda v: min(v.pitch))  # fmt: skip
+    return max(
+        (_arranged(area, size, columns, label, most) for columns in counts),
+        key=lambda v: min(v.pitch),
+    )
 
 
 def _arranged(

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuviz.arrays import F32, Bool, Rgba
 from gpuviz.draw.layout import Rect, centers, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import LANES, Bool
+from gpuviz.trace import LANES
 
 _NUMBERS = tuple(str(lane) for lane in range(LANES))
 _GAP, _LEAST = 3.0, 12.0  # between lanes; least size of their numbers
@@ -23,11 +24,7 @@ def lane_boxes(area: Rect) -> F32:
 
 
 def lane_row(
-    stage: Stage,
-    rects: F32,
-    active: Bool,
-    now: Bool,
-    tip: Callable[[int], str] | None = None,
+    stage: Stage, rects: F32, active: Bool, now: Bool, tip: Callable[[int], str] | None = None
 ) -> tuple[Mark, ...]:
     """Lanes in their colours; those that take no part are hollow, those at work outlined."""
     palette = stage.palette

@@ -25,8 +25,9 @@ class Apng:
         self._shown: Rgb | None = None
         self._waiting: tuple[Patch, bytes] | None = None
         self._since = self._count = self._images = self._sequence = 0
-        file.write(png.SIGNATURE + png.header(kind.width, kind.height, alpha=False)
-                   + self._control())
+        file.write(
+            png.SIGNATURE + png.header(kind.width, kind.height, alpha=False) + self._control()
+        )
         if kind.comment:
             file.write(png.text(KEYWORD, kind.comment))
 
@@ -55,12 +56,29 @@ class Apng:
             return
         patch, data = self._waiting
         pictures = min(self._count - self._since, 0xFFFF)
-        self._file.write(png.chunk(b"fcTL", struct.pack(
-            ">IIIIIHHBB", self._number(), patch.width, patch.height, patch.left, patch.top,
-            pictures, self._kind.fps, 0, 0)))
+        self._file.write(
+            png.chunk(
+                b"fcTL",
+                struct.pack(
+                    ">IIIIIHHBB",
+                    self._number(),
+                    patch.width,
+                    patch.height,
+                    patch.left,
+                    patch.top,
+                    pictures,
+                    self._kind.fps,
+                    0,
+                    0,
+                ),
+            )
+        )
         first = self._images == 0  # it is also what programs show that know no films
-        self._file.write(png.chunk(b"IDAT", data) if first else
-                         png.chunk(b"fdAT", struct.pack(">I", self._number()) + data))
+        self._file.write(
+            png.chunk(b"IDAT", data)
+            if first
+            else png.chunk(b"fdAT", struct.pack(">I", self._number()) + data)
+        )
         self._images += 1
 
     def _number(self) -> int:

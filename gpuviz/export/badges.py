@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gpuviz.language import later, tr
 from gpuviz.runners.measurement import Measurement
-from gpuviz.words import later, tr
 
 BADGES = {
     "model": later("model"),

@@ -41,8 +41,7 @@ def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
 
 
 def badge(found: Measurement) -> str:
-    """Where measured numbers come from: `live, NVIDIA H200`, `recorded, NVIDIA H200, 2026-11-20`.
-    """
+    """Where measured numbers come from: `live, NVIDIA H200`, or that with `recorded` and a date."""
     date = () if found.source == "live" else (found.date,)
     return ", ".join((found.source, found.device.name, *date))
 
@@ -56,9 +55,13 @@ def summary(runs: Mapping[str, Run]) -> Table:
             found = {**run.measurement.values(), **_times(run.measurement)}
             columns[f"{role} ({badge(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
-    return Table(("quantity", *columns), tuple(
-        (key.replace("_", " "), *(_cell(values.get(key)) for values in columns.values()))
-        for key in keys))
+    return Table(
+        ("quantity", *columns),
+        tuple(
+            (key.replace("_", " "), *(_cell(values.get(key)) for values in columns.values()))
+            for key in keys
+        ),
+    )
 
 
 def _cell(value: float | None) -> str:
@@ -72,8 +75,11 @@ def _times(found: Measurement) -> dict[str, float]:
     """Times of the launch in microseconds, by what they are."""
     if found.timing is None:
         return {}
-    return {"median_us": found.timing.median, "minimum_us": found.timing.minimum,
-            "quartiles_us": found.timing.spread}
+    return {
+        "median_us": found.timing.median,
+        "minimum_us": found.timing.minimum,
+        "quartiles_us": found.timing.spread,
+    }
 
 
 def as_json(runs: Mapping[str, Run], provenance: Provenance) -> str:
@@ -86,13 +92,18 @@ def _plain(run: Run) -> dict[str, Any]:
     """A run as plain values."""
     launch = run.trace.launch
     return {
-        "kernel": launch.kernel, "grid": list(launch.grid), "block": list(launch.block),
-        "arch": run.arch, "level": run.level, "badge": MODELLED,
+        "kernel": launch.kernel,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "arch": run.arch,
+        "level": run.level,
+        "badge": MODELLED,
         "totals": run.counts.totals,
-        "instructions": [{**asdict(row.instruction), "counts": dict(row.counts)}
-                         for row in run.counts.rows],
+        "instructions": [
+            {**asdict(row.instruction), "counts": dict(row.counts)} for row in run.counts.rows
+        ],
         "measured": _measurement(run.measurement),
-    }  # fmt: skip
+    }
 
 
 def _measurement(found: Measurement | None) -> dict[str, Any] | None:
@@ -100,5 +111,11 @@ def _measurement(found: Measurement | None) -> dict[str, Any] | None:
     if found is None:
         return None
     missing = {key: r.why for key, r in found.counters.items() if r.value is None}
-    return {"badge": badge(found), "device": found.device.name, "date": found.date,
-            "counters": found.values(), "unavailable": missing, "times": _times(found)}
+    return {
+        "badge": badge(found),
+        "device": found.device.name,
+        "date": found.date,
+        "counters": found.values(),
+        "unavailable": missing,
+        "times": _times(found),
+    }

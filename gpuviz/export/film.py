@@ -55,9 +55,15 @@ def moments(start: float, end: float, fps: int) -> tuple[float, ...]:
     return tuple(start + number / fps for number in range(count))
 
 
-def write(path: Path, begin: Open, kind: Kind, times: Sequence[float],
-          picture: Callable[[float], Rgb], progress: Progress = quiet, cancel: Cancel = go_on
-          ) -> None:
+def write(
+    path: Path,
+    begin: Open,
+    kind: Kind,
+    times: Sequence[float],
+    picture: Callable[[float], Rgb],
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> None:
     """Draw a film picture by picture; the file appears whole or not at all.
 
     Raises
@@ -80,8 +86,9 @@ def write(path: Path, begin: Open, kind: Kind, times: Sequence[float],
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name when all is written; InputError when that cannot be done."""
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part",
-                                         delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=".", suffix=".part", delete=False
+        ) as file:
             part = Path(file.name)
             try:
                 yield file

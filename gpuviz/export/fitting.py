@@ -30,8 +30,9 @@ def fitted(wanted: Provenance, lesson: Lesson) -> Provenance:
         architecture(sm)
     if wanted.level not in LEVELS:
         raise InputError(f"there is no level {wanted.level!r}; there are: {', '.join(LEVELS)}")
-    return replace(wanted, lesson=lesson.id, values=values,
-                   compare_values=others if wanted.compared else {})
+    return replace(
+        wanted, lesson=lesson.id, values=values, compare_values=others if wanted.compared else {}
+    )
 
 
 def check_file(view: Provenance) -> None:
@@ -39,8 +40,10 @@ def check_file(view: Provenance) -> None:
     file = missing(view)
     if file is not None:
         what = "trace" if traced.FILE in view.launch else "kernel"
-        raise InputError(f"the {what} of this view is gone: there is no file {str(file)[:300]}. "
-                         f"Put it back there, or open the {what} where it is now (Ctrl+O)")
+        raise InputError(
+            f"the {what} of this view is gone: there is no file {str(file)[:300]}. "
+            f"Put it back there, or open the {what} where it is now (Ctrl+O)"
+        )
 
 
 def missing(view: Provenance) -> Path | None:

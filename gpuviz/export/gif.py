@@ -75,8 +75,9 @@ def _control(hundredths: int) -> bytes:
     return struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 1 << 2 | 1, hundredths, _SAME, 0)
 
 
-def _image(before: npt.NDArray[np.uint8] | None, after: npt.NDArray[np.uint8], patch: Patch
-           ) -> bytes:
+def _image(
+    before: npt.NDArray[np.uint8] | None, after: npt.NDArray[np.uint8], patch: Patch
+) -> bytes:
     """A part of a picture, unchanged pixels left out of it."""
     pixels = patch.of(after)
     if before is not None:

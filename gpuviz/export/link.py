@@ -32,8 +32,9 @@ def link(view: Provenance) -> str:
     if view.time > 0:
         told.append((".t", f"{view.time:.3f}".rstrip("0").rstrip(".")))
     told += _pairs(_LAUNCH, view.launch)
-    query = urlencode(told, quote_via=quote, safe="=,/~[]@",
-                      errors="surrogateescape")  # names of files that are no text
+    query = urlencode(
+        told, quote_via=quote, safe="=,/~[]@", errors="surrogateescape"
+    )  # names of files that are no text
     return f"{SCHEME}://{quote(view.lesson)}" + (f"?{query}" if query else "")
 
 
@@ -49,8 +50,9 @@ def parse(text: str) -> Provenance:
     except ValueError:  # a bracket where a host's address would be
         parts = urlsplit("")
     if parts.scheme != SCHEME or not parts.netloc:
-        raise InputError(f"{text.strip()[:60]!r} is no link to a view; one begins with "
-                         f"{SCHEME}://LESSON")
+        raise InputError(
+            f"{text.strip()[:60]!r} is no link to a view; one begins with {SCHEME}://LESSON"
+        )
     told = dict(parse_qsl(parts.query, keep_blank_values=True, errors="surrogateescape"))
     for name in told:
         if name.startswith(".") and name not in _PLAIN and not name.startswith(_LAUNCH):
@@ -65,9 +67,16 @@ def parse(text: str) -> Provenance:
             second[name.removeprefix(_SECOND)] = value
         elif not name.startswith("."):
             values[name] = value
-    return Provenance(unquote(parts.netloc), values, told.get(".arch", _ARCH),
-                      told.get(".level", _LEVEL), second, told.get(".compare_arch", ""),
-                      _time(told.get(".t", "0")), launch=launch)
+    return Provenance(
+        unquote(parts.netloc),
+        values,
+        told.get(".arch", _ARCH),
+        told.get(".level", _LEVEL),
+        second,
+        told.get(".compare_arch", ""),
+        _time(told.get(".t", "0")),
+        launch=launch,
+    )
 
 
 def _pairs(before: str, values: Values) -> list[tuple[str, str]]:

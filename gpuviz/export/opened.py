@@ -50,8 +50,10 @@ def check_files(view: Provenance, name: str) -> None:
     """InputError when a view is of a file that is gone; `name` is what tells of the view."""
     wanted = missing(view)
     if wanted is not None:
-        raise InputError(f"{name} shows what is in {str(wanted)[:300]}, and that file is missing: "
-                         "put it back there to see it again")
+        raise InputError(
+            f"{name} shows what is in {str(wanted)[:300]}, and that file is missing: "
+            "put it back there to see it again"
+        )
 
 
 def _format(path: Path) -> str:

@@ -45,8 +45,9 @@ class Parts:
         return [self.known.setdefault(element, len(self.known)) for element in found]
 
 
-def document(view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
-             ) -> str:
+def document(
+    view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
+) -> str:
     """The page; Cancelled when `cancel` says so."""
     made, palette = view.provenance, THEMES[view.provenance.theme]
     times = moments_of(view, options)
@@ -56,23 +57,38 @@ def document(view: View, options: Options, progress: Progress = quiet, cancel: C
         if cancel():
             raise Cancelled("stopped; the page was not written")
         frames.append(view.frame(t))
-        pictures.append(parts.numbers(piece for element in elements(frames[-1])
-                                      for piece in pieces(element)))
+        pictures.append(
+            parts.numbers(piece for element in elements(frames[-1]) for piece in pieces(element))
+        )
         progress(count / len(times))
-    data = {"times": times, "parts": list(parts.known),
-            "edits": edits(pictures), "end": view.provenance.end or view.story.duration,
-            "steps": [_step(step) for step in view.story.steps], "sources": _sources(view.runs)}
+    data = {
+        "times": times,
+        "parts": list(parts.known),
+        "edits": edits(pictures),
+        "end": view.provenance.end or view.story.duration,
+        "steps": [_step(step) for step in view.story.steps],
+        "sources": _sources(view.runs),
+    }
     first = min(range(len(times)), key=lambda i: abs(times[i] - sum(times) / len(times)))
     still = "".join(elements(frames[first]))
     filled = {
         "title": escape(view.story.title or made.lesson),
-        "record": made.text(), "words": escape(made.words()),
-        "style": _text("page.css"), "colours": _colours(palette), "svgstyle": svg.STYLE,
-        "width": number(frames[0].width), "height": number(frames[0].height),
-        "ground": svg.ground(frames[0]), "patterns": svg.patterns(svg.hatches(frames)),
-        "still": still, "counts": _html(totals(view.runs)), "data": _json(data),
-        "script": _text("page.js"), "keyword": KEYWORD, "language": made.language,
-    }  # fmt: skip
+        "record": made.text(),
+        "words": escape(made.words()),
+        "style": _text("page.css"),
+        "colours": _colours(palette),
+        "svgstyle": svg.STYLE,
+        "width": number(frames[0].width),
+        "height": number(frames[0].height),
+        "ground": svg.ground(frames[0]),
+        "patterns": svg.patterns(svg.hatches(frames)),
+        "still": still,
+        "counts": _html(totals(view.runs)),
+        "data": _json(data),
+        "script": _text("page.js"),
+        "keyword": KEYWORD,
+        "language": made.language,
+    }
     return _fill(_text("page.html"), filled)
 
 
@@ -106,8 +122,11 @@ def edits(pictures: list[list[int]]) -> list[list[Edit]]:
 
 def _changes(before: list[int], after: list[int]) -> list[Edit]:
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    return [(i1, i2 - i1, after[j1:j2])
-            for kind, i1, i2, j1, j2 in reversed(matcher.get_opcodes()) if kind != "equal"]
+    return [
+        (i1, i2 - i1, after[j1:j2])
+        for kind, i1, i2, j1, j2 in reversed(matcher.get_opcodes())
+        if kind != "equal"
+    ]
 
 
 def totals(runs: Mapping[str, Run]) -> Table:
@@ -115,8 +134,10 @@ def totals(runs: Mapping[str, Run]) -> Table:
     found = {role: run.counts.totals for role, run in runs.items()}
     keys = [key for key in next(iter(found.values()), {}) if any(t[key] for t in found.values())]
     heads = [f"{role} (modelled)" for role in found]
-    return Table(("quantity", *heads), tuple(
-        (key.replace("_", " "), *(f"{t[key]:,}" for t in found.values())) for key in keys))
+    return Table(
+        ("quantity", *heads),
+        tuple((key.replace("_", " "), *(f"{t[key]:,}" for t in found.values())) for key in keys),
+    )
 
 
 def moments_of(view: View, options: Options) -> tuple[float, ...]:
@@ -137,8 +158,15 @@ def moments_of(view: View, options: Options) -> tuple[float, ...]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {"start": step.start, "end": step.end, "label": step.label, "detail": step.detail,
-            "line": step.line, "role": step.role, "kind": step.kind}
+    return {
+        "start": step.start,
+        "end": step.end,
+        "label": step.label,
+        "detail": step.detail,
+        "line": step.line,
+        "role": step.role,
+        "kind": step.kind,
+    }
 
 
 def _sources(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
@@ -153,8 +181,10 @@ def _sources(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
 def _html(table: Table) -> str:
     """A table as HTML."""
     head = "".join(f"<th scope=col>{escape(cell)}" for cell in table.head)
-    rows = (f"<tr><th scope=row>{escape(row[0])}" + "".join(f"<td>{escape(c)}" for c in row[1:])
-            for row in table.rows)
+    rows = (
+        f"<tr><th scope=row>{escape(row[0])}" + "".join(f"<td>{escape(c)}" for c in row[1:])
+        for row in table.rows
+    )
     return f"<table><thead><tr>{head}<tbody>{''.join(rows)}</table>"
 
 
@@ -178,5 +208,6 @@ def _text(name: str) -> str:
 def _fill(template: str, values: Mapping[str, str]) -> str:
     """The template with `{{name}}` replaced, once: what is filled in is not looked at again."""
     parts = template.split("{{")
-    return parts[0] + "".join(values[name] + rest for name, _, rest in
-                              (part.partition("}}") for part in parts[1:]))
+    return parts[0] + "".join(
+        values[name] + rest for name, _, rest in (part.partition("}}") for part in parts[1:])
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.arch import architecture
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
@@ -35,7 +35,7 @@ def view_of(wanted: Provenance) -> View:
     chosen = lesson_for(wanted)
     values = check_values(chosen, wanted.values)
     first = _perform(chosen, wanted, values, wanted.arch)
-    made = replace(wanted, values=values, badges=badges(first.runs), language=words.chosen())
+    made = replace(wanted, values=values, badges=badges(first.runs), language=language.chosen())
     if not wanted.compared:
         return timed(View(first.story, first.runs, made), made.time, made.end)
     changed = check_values(chosen, {**values, **wanted.compare_values})
@@ -43,8 +43,10 @@ def view_of(wanted: Provenance) -> View:
     second = _perform(chosen, wanted, changed, arch)
     names = [name_of(chosen, values, changed), name_of(chosen, changed, values)]
     if wanted.compare_arch:
-        names = [f"{name}, {architecture(sm)}"
-                 for name, sm in zip(names, (wanted.arch, arch), strict=True)]
+        names = [
+            f"{name}, {architecture(sm)}"
+            for name, sm in zip(names, (wanted.arch, arch), strict=True)
+        ]
     made = replace(made, compare_values=changed)
     both = View(beside(first.story, second.story, *names), _both(first.runs, second.runs), made)
     return timed(both, made.time, made.end)
@@ -87,20 +89,27 @@ def check_stage(wanted: Provenance) -> None:
     if wanted.level not in ("sass", "ptx"):
         raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
     if not SMALLEST_LETTERS <= wanted.letters <= LARGEST_LETTERS:
-        raise InputError(f"letters enlarged {wanted.letters:g} times: from {SMALLEST_LETTERS:g} to "
-                         f"{LARGEST_LETTERS:g}")
+        raise InputError(
+            f"letters enlarged {wanted.letters:g} times: from {SMALLEST_LETTERS:g} to "
+            f"{LARGEST_LETTERS:g}"
+        )
     size, (width, height) = (wanted.width, wanted.height), SMALLEST
     if size[0] < width or size[1] < height or max(size) > LARGEST:
-        raise InputError(f"--size {size[0]}x{size[1]}: from {width}x{height} to "
-                         f"{LARGEST}x{LARGEST} pixels")
+        raise InputError(
+            f"--size {size[0]}x{size[1]}: from {width}x{height} to {LARGEST}x{LARGEST} pixels"
+        )
 
 
-def _perform(chosen: Lesson, wanted: Provenance, values: Mapping[str, int | str | bool], arch: str
-             ) -> Performance:
+def _perform(
+    chosen: Lesson, wanted: Provenance, values: Mapping[str, int | str | bool], arch: str
+) -> Performance:
     return perform(chosen, values, arch=arch, level=cast(Level, wanted.level))
 
 
 def _both(a: Mapping[str, Run], b: Mapping[str, Run]) -> dict[str, Run]:
     """The runs of both sides, named as the steps of a compared story name them."""
-    return {f"{side} {role}".strip(): run for side, runs in zip(SIDES, (a, b), strict=True)
-            for role, run in runs.items()}
+    return {
+        f"{side} {role}".strip(): run
+        for side, runs in zip(SIDES, (a, b), strict=True)
+        for role, run in runs.items()
+    }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.draw.marks import Rgba
+from gpuviz.arrays import Rgba
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER_END = 33  # bytes of the signature and of the IHDR chunk, which is always first

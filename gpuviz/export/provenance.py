@@ -79,19 +79,33 @@ class Provenance:
 
     def words(self) -> str:
         """The record for people: `coalescing · stride=2 · sm_90, sass · 4.0 s`."""
-        moment = f"{self.time:.1f} s" if self.end <= self.time else (
-            f"{self.time:.1f} to {self.end:.1f} s")
+        moment = (
+            f"{self.time:.1f} s"
+            if self.end <= self.time
+            else (f"{self.time:.1f} to {self.end:.1f} s")
+        )
         beside = [f"compared with {_pairs(self.compare_values)} {self.compare_arch}".rstrip()]
-        return " · ".join([self.lesson, _pairs(self.values), *(beside if self.compared else []),
-                           f"{self.arch}, {self.level}", moment, f"gpuviz {self.version}"])
+        return " · ".join(
+            [
+                self.lesson,
+                _pairs(self.values),
+                *(beside if self.compared else []),
+                f"{self.arch}, {self.level}",
+                moment,
+                f"gpuviz {self.version}",
+            ]
+        )
 
 
 def file_name(provenance: Provenance, suffix: str) -> str:
     """A name that says what the file shows: `coalescing-stride=2-sm_90-4.0s.png`."""
     parts = [provenance.lesson, *(f"{k}={v}" for k, v in provenance.values.items())]
     if provenance.compared:
-        changed = (f"{k}={v}" for k, v in provenance.compare_values.items()
-                   if provenance.values.get(k) != v)
+        changed = (
+            f"{k}={v}"
+            for k, v in provenance.compare_values.items()
+            if provenance.values.get(k) != v
+        )
         parts += ["vs", *changed, *([provenance.compare_arch] if provenance.compare_arch else [])]
     parts += [provenance.arch, f"{provenance.time:.1f}s"]
     name = re.sub(r"[^\w.=+-]+", "_", "-".join(parts))
@@ -121,15 +135,16 @@ def read_content(content: bytes, name: str) -> Provenance:
 
 def _told(found: bytes | None, name: str) -> Provenance:
     if found is None:
-        raise FormatError(f"{name} does not say which view it shows: it was not exported by "
-                          "gpuviz, or another program removed its metadata")
+        raise FormatError(
+            f"{name} does not say which view it shows: it was not exported by "
+            "gpuviz, or another program removed its metadata"
+        )
     return _record(found, name)
 
 
 def _search(path: Path) -> bytes | None:
     """What follows the mark in a file."""
-    with (path.open("rb") as file,
-          mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content):
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return _find(content)
 
 
@@ -167,8 +182,10 @@ def _record(found: bytes, path: str) -> Provenance:
     except (ValueError, RecursionError):
         raise FormatError(f"the record of the view in {path} is damaged") from None
     if plain["gpuviz view"] != _VERSION:
-        raise FormatError(f"{path} holds a view of version {plain['gpuviz view']}; this gpuviz "
-                          f"reads version {_VERSION}: update gpuviz")
+        raise FormatError(
+            f"{path} holds a view of version {plain['gpuviz view']}; this gpuviz "
+            f"reads version {_VERSION}: update gpuviz"
+        )
     known = {f.name for f in fields(Provenance)}
     kept = {key: value for key, value in plain.items() if key in known}
     for name, kinds in _KINDS.items():
@@ -180,11 +197,23 @@ def _record(found: bytes, path: str) -> Provenance:
 _NEEDED = {"lesson", "values", "arch"}
 _NUMBER, _PAIRS = (int, float), (dict,)
 _KINDS: dict[str, tuple[type, ...]] = {
-    "lesson": (str,), "values": _PAIRS, "arch": (str,), "level": (str,),
-    "compare_values": _PAIRS, "compare_arch": (str,), "time": _NUMBER, "end": _NUMBER,
-    "theme": (str,), "width": (int,), "height": (int,), "letters": _NUMBER, "badges": _PAIRS,
-    "language": (str,), "version": (str,), "launch": _PAIRS,
-}  # fmt: skip
+    "lesson": (str,),
+    "values": _PAIRS,
+    "arch": (str,),
+    "level": (str,),
+    "compare_values": _PAIRS,
+    "compare_arch": (str,),
+    "time": _NUMBER,
+    "end": _NUMBER,
+    "theme": (str,),
+    "width": (int,),
+    "height": (int,),
+    "letters": _NUMBER,
+    "badges": _PAIRS,
+    "language": (str,),
+    "version": (str,),
+    "launch": _PAIRS,
+}
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from gpuviz.language import later, tr
 from gpuviz.memory.counting import CountRow
-from gpuviz.words import later, tr
 
 THIN = "\u2009"
 Totals = Mapping[str, int]
@@ -19,24 +19,42 @@ SPACES = {
     "local": later("Local memory"),
     "constant": later("Constant memory"),
 }
-OPS = {"load": later("load"), "store": later("store"), "atomic": later("atomic"),
-       "reduction": later("reduction"), "copy": later("async copy")}  # fmt: skip
-NAMES = {"requests": later("requests"), "sectors": later("sectors"), "segments": later("segments"),
-         "lines": later("lines"), "wavefronts": later("wavefronts"),
-         "conflicts": later("conflicts"), "used": later("asked / moved")}  # fmt: skip
+OPS = {
+    "load": later("load"),
+    "store": later("store"),
+    "atomic": later("atomic"),
+    "reduction": later("reduction"),
+    "copy": later("async copy"),
+}
+NAMES = {
+    "requests": later("requests"),
+    "sectors": later("sectors"),
+    "segments": later("segments"),
+    "lines": later("lines"),
+    "wavefronts": later("wavefronts"),
+    "conflicts": later("conflicts"),
+    "used": later("asked / moved"),
+}
 HINTS = {
     "requests": later("One request is one memory instruction executed by one warp."),
-    "sectors": later("32-byte pieces of memory that the requests touched, counted for each "
-                     "request. The lecture's word is transaction."),
-    "segments": later("Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
-                      "bytes), counted for each request. The lecture's word is transaction."),
+    "sectors": later(
+        "32-byte pieces of memory that the requests touched, counted for each "
+        "request. The lecture's word is transaction."
+    ),
+    "segments": later(
+        "Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
+        "bytes), counted for each request. The lecture's word is transaction."
+    ),
     "lines": later("128-byte cache lines that the requests touched, counted for each request."),
-    "wavefronts": later("Passes through the memory pipeline that served the requests, one after "
-                        "another."),
+    "wavefronts": later(
+        "Passes through the memory pipeline that served the requests, one after another."
+    ),
     "conflicts": later("Wavefronts beyond the ideal: what bank conflicts cost."),
-    "used": later("Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
-                  "lanes share bytes."),
-}  # fmt: skip
+    "used": later(
+        "Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
+        "lanes share bytes."
+    ),
+}
 SECTOR = 32
 
 
@@ -106,8 +124,11 @@ def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[
     stem = f"{space}_{op}"
     if not any(t.get(f"{stem}_requests") for t in totals):
         return []
-    names = [("requests", "requests"), ("sectors", "sectors" if sectors else "segments"),
-             ("wavefronts", "wavefronts")]  # fmt: skip
+    names = [
+        ("requests", "requests"),
+        ("sectors", "sectors" if sectors else "segments"),
+        ("wavefronts", "wavefronts"),
+    ]
     if op == "load":  # the lines of stores are neither published nor measured
         names.insert(2, ("lines", "lines"))
     rows = [_row(stem, op, q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
@@ -139,8 +160,13 @@ def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
         None if _value(t, stem, key) is None else t[key] - t[f"{key}_ideal"] for t in totals
     )
     ideals = [t[f"{key}_ideal"] for t in totals]
-    return Row(_label(op, "conflicts"), tr(HINTS["conflicts"]), key, values,
-               derived=tuple(partial(_beyond, ideal) for ideal in ideals))
+    return Row(
+        _label(op, "conflicts"),
+        tr(HINTS["conflicts"]),
+        key,
+        values,
+        derived=tuple(partial(_beyond, ideal) for ideal in ideals),
+    )
 
 
 def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
@@ -148,8 +174,14 @@ def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
         t[f"{stem}_bytes"] / (t[f"{stem}_sectors"] * SECTOR) if t[f"{stem}_sectors"] else None
         for t in totals
     )
-    return Row(_label(op, "used"), tr(HINTS["used"]), f"{stem}_sectors", shares, percent=True,
-               derived=tuple(partial(_share, t[f"{stem}_bytes"]) for t in totals))
+    return Row(
+        _label(op, "used"),
+        tr(HINTS["used"]),
+        f"{stem}_sectors",
+        shares,
+        percent=True,
+        derived=tuple(partial(_share, t[f"{stem}_bytes"]) for t in totals),
+    )
 
 
 def _beyond(ideal: float, wavefronts: float) -> float:
@@ -165,8 +197,7 @@ def _value(totals: Totals, stem: str, key: str) -> int | None:
 
 
 _MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "cp"}
-ONE = {"sectors": later("sector"), "segments": later("segment"),
-        "wavefronts": later("wavefront")}  # fmt: skip
+ONE = {"sectors": later("sector"), "segments": later("segment"), "wavefronts": later("wavefront")}
 _UNIT = {"shared": "wavefronts", "constant": "wavefronts"}
 
 

@@ -14,11 +14,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Rgba, Texts
+from gpuviz.arrays import F64, Rgba
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.export.png import encode
 
-F64 = npt.NDArray[np.float64]
 HATCH_STEP, HATCH_WIDTH = 8, 1.9  # pixels from line to line along an axis; thickness
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
 _PARABOLA = 3.0  # pixels of a radius up to which the shorter parabola looks like the circle
@@ -104,19 +104,25 @@ def _shapes(rects: F64, radius: float) -> str:
     """Rectangles as one path."""
     if radius > 0:
         return "".join(_rounded(x, y, w, h, radius) for x, y, w, h in rects.tolist())
-    return "".join(f"M{number(x)} {number(y)}h{number(w)}v{number(h)}h{number(-w)}z"
-                   for x, y, w, h in rects.tolist())
+    return "".join(
+        f"M{number(x)} {number(y)}h{number(w)}v{number(h)}h{number(-w)}z"
+        for x, y, w, h in rects.tolist()
+    )
 
 
 def _rounded(x: float, y: float, w: float, h: float, radius: float) -> str:
     r = max(min(radius, w / 2, h / 2), 0.0)
     across, down, turn, back = map(number, (w - 2 * r, h - 2 * r, r, -r))
     if r <= _PARABOLA:
-        return (f"M{number(x + r)} {number(y)}h{across}q{turn} 0 {turn} {turn}v{down}q0 {turn} "
-                f"{back} {turn}h-{across}q{back} 0 {back} {back}v-{down}q0 {back} {turn} {back}z")
+        return (
+            f"M{number(x + r)} {number(y)}h{across}q{turn} 0 {turn} {turn}v{down}q0 {turn} "
+            f"{back} {turn}h-{across}q{back} 0 {back} {back}v-{down}q0 {back} {turn} {back}z"
+        )
     arc = f"a{turn} {turn} 0 0 1 "
-    return (f"M{number(x + r)} {number(y)}h{across}{arc}{turn} {turn}v{down}{arc}{back} {turn}"
-            f"h-{across}{arc}{back} {back}v-{down}{arc}{turn} {back}z")
+    return (
+        f"M{number(x + r)} {number(y)}h{across}{arc}{turn} {turn}v{down}{arc}{back} {turn}"
+        f"h-{across}{arc}{back} {back}v-{down}{arc}{turn} {back}z"
+    )
 
 
 def _curves(mark: Curves) -> Iterator[str]:
@@ -128,8 +134,9 @@ def _curves(mark: Curves) -> Iterator[str]:
     starts = np.flatnonzero(np.r_[True, (colors[1:] != colors[:-1]).any(axis=1)])
     width = f' fill="none" stroke-width="{number(mark.width)}"'
     for start, end in zip(starts, [*starts[1:], len(points)], strict=True):
-        path = "".join("M{} {}C{} {} {} {} {} {}".format(*map(number, p))
-                       for p in points[start:end].tolist())
+        path = "".join(
+            "M{} {}C{} {} {} {} {} {}".format(*map(number, p)) for p in points[start:end].tolist()
+        )
         yield f'<path{width}{paint("stroke", colors[start])} d="{path}"/>'
 
 
@@ -145,8 +152,9 @@ def _lines(mark: Lines) -> Iterator[str]:
     width = f' stroke-width="{number(mark.width)}"'
     dash = f' stroke-dasharray="{number(4 * mark.width)} {number(2 * mark.width)}"'
     for color, items in by_color(mark.color, len(points)):
-        path = "".join("M{} {}L{} {}".format(*map(number, p))
-                       for p in points[items].reshape(-1, 4).tolist())
+        path = "".join(
+            "M{} {}L{} {}".format(*map(number, p)) for p in points[items].reshape(-1, 4).tolist()
+        )
         look = paint("stroke", color) + width + (dash if mark.dash else "")
         yield f'<path fill="none"{look} d="{path}"/>'
         if mark.arrow:
@@ -174,8 +182,10 @@ def _texts(mark: Texts) -> Iterator[str]:
     for i in shown:
         text = mark.strings[i].translate(_UNPRINTABLE)
         kept = ' xml:space="preserve"' if " ".join(text.split()) != text else ""
-        yield (f'<text x="{number(mark.at[i, 0])}" y="{number(baseline[i])}"{look}'
-               f'{paint("fill", colors[i])}{kept}>{escape(text)}</text>')
+        yield (
+            f'<text x="{number(mark.at[i, 0])}" y="{number(baseline[i])}"{look}'
+            f"{paint('fill', colors[i])}{kept}>{escape(text)}</text>"
+        )
 
 
 def _raster(mark: Raster) -> Iterator[str]:
@@ -185,9 +195,11 @@ def _raster(mark: Raster) -> Iterator[str]:
     rect = _snapped(np.array([mark.rect]))[0]
     x, y, w, h = map(number, rect.tolist())
     data = base64.b64encode(encode(_enlarged(mark.pixels, rect[2], rect[3]))).decode()
-    yield (f'<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" '
-           f'style="image-rendering:optimizeSpeed;image-rendering:pixelated" '
-           f'href="data:image/png;base64,{data}"/>')
+    yield (
+        f'<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" '
+        f'style="image-rendering:optimizeSpeed;image-rendering:pixelated" '
+        f'href="data:image/png;base64,{data}"/>'
+    )
 
 
 def _enlarged(pixels: Rgba, width: float, height: float) -> Rgba:

@@ -9,14 +9,17 @@ from typing import IO, Any
 
 from gpuviz.errors import InputError, UnavailableError
 from gpuviz.export.film import Kind, Rgb
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 # Container, codec and quality of each; as even as the eye sees, and the same at every run.
 _FORMATS = {
     ".mp4": ("mp4", "libx264", {"crf": "16", "preset": "medium"}),
-    ".webm": ("webm", "libvpx-vp9", {"crf": "24", "b": "0", "deadline": "good", "cpu-used": "4",
-                                     "row-mt": "1"}),
-}  # fmt: skip
+    ".webm": (
+        "webm",
+        "libvpx-vp9",
+        {"crf": "24", "b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"},
+    ),
+}
 _BT709, _LIMITED = 1, 1  # what players take the colours of a film this large for
 
 
@@ -31,8 +34,10 @@ class Video:
 
     def __init__(self, suffix: str, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> None:
         if kind.width % 2 or kind.height % 2:
-            raise InputError(f"a {suffix} film of {kind.width}x{kind.height} pixels: width and "
-                             "height must be even")
+            raise InputError(
+                f"a {suffix} film of {kind.width}x{kind.height} pixels: width and "
+                "height must be even"
+            )
         self._av = _library(suffix)
         form, codec, options = _FORMATS[suffix]
         self._container = self._av.open(file, "w", format=form, options={"fflags": "+bitexact"})
@@ -42,7 +47,8 @@ class Video:
     def add(self, picture: Rgb) -> None:
         """The next picture."""
         frame = self._av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
-            format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+            format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG"
+        )
         for packet in self._stream.encode(frame):
             self._container.mux(packet)
 
@@ -57,8 +63,11 @@ def why_not(suffix: str) -> str:
     """What films of a format lack on this machine and how to get it, "" when nothing is missing."""
     if suffix not in _FORMATS or find_spec("av") is not None:
         return ""
-    return tr("{suffix} films need PyAV, which is not installed: pip install 'gpuviz[film]' "
-              "(or choose .gif or .apng)", suffix=suffix)  # fmt: skip
+    return tr(
+        "{suffix} films need PyAV, which is not installed: pip install 'gpuviz[film]' "
+        "(or choose .gif or .apng)",
+        suffix=suffix,
+    )
 
 
 def _library(suffix: str) -> Any:
@@ -74,8 +83,9 @@ def _stream(av: Any, container: Any, codec: str, kind: Kind, options: dict[str, 
     try:
         stream = container.add_stream(codec, rate=kind.fps, options=options)
     except (ValueError, av.error.FFmpegError) as error:
-        raise UnavailableError(f"this PyAV has no {codec} ({error}): install PyAV from PyPI, or "
-                               "choose .gif or .apng") from None
+        raise UnavailableError(
+            f"this PyAV has no {codec} ({error}): install PyAV from PyPI, or choose .gif or .apng"
+        ) from None
     stream.width, stream.height, stream.pix_fmt = kind.width, kind.height, "yuv420p"
     context = stream.codec_context
     context.flags |= av.codec.context.Flags.bitexact

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.export.quantities import NAMES, ONE, OPS, SPACES, grouped
+from gpuviz.language import tr
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.plain import CONFLICTS, TIME
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES
-from gpuviz.words import tr
 
 Runs = Mapping[str, Run]
 Measurements = Mapping[str, Measurement]
@@ -64,8 +64,9 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
         offered = ", ".join(map(str, question.choices))
         raise InputError(f"the answer is {shown(value)}, which is none of the choices {offered}")
     found = measured.get(key)
-    return Answer(value, right, unit(question, runs[key], value),
-                  _measured(question, runs[key], found), found)
+    return Answer(
+        value, right, unit(question, runs[key], value), _measured(question, runs[key], found), found
+    )
 
 
 def run_of(wanted: str, runs: Runs) -> str:
@@ -79,8 +80,11 @@ def run_of(wanted: str, runs: Runs) -> str:
 def figures(keys: tuple[str, ...], runs: Runs, measured: Measurements) -> tuple[Figure, ...]:
     """The counts of a slide, of every run that has them."""
     names = _short(tuple(runs))
-    return tuple(_figure(key, names[name], run, measured.get(name))
-                 for key in keys for name, run in runs.items())
+    return tuple(
+        _figure(key, names[name], run, measured.get(name))
+        for key in keys
+        for name, run in runs.items()
+    )
 
 
 def _short(keys: tuple[str, ...]) -> dict[str, str]:
@@ -137,13 +141,16 @@ def _counted(question: Question, run: Run) -> float:
         for key, value in row.counts.items():
             totals[key] = totals.get(key, 0) + value
     if not totals.get(_requests(question.count)):
-        raise InputError(f"{run.trace.launch.kernel} makes no request that {question.count} "
-                         "counts" + (f" in line {question.line}" if question.line else ""))
+        raise InputError(
+            f"{run.trace.launch.kernel} makes no request that {question.count} "
+            "counts" + (f" in line {question.line}" if question.line else "")
+        )
     try:
         return _of(question, totals)
     except KeyError as error:  # loads of an atomic's loop have no ideal
-        raise InputError(f"{run.trace.launch.kernel} has no {error} to count {question.count} "
-                         "by") from None
+        raise InputError(
+            f"{run.trace.launch.kernel} has no {error} to count {question.count} by"
+        ) from None
 
 
 def _of(question: Question, totals: Mapping[str, float]) -> float:

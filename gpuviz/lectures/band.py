@@ -10,10 +10,10 @@ from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.export.badges import BADGES, caption
+from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.lecture import Guess
 from gpuviz.runners.measurement import Measurement
-from gpuviz.words import tr
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
@@ -27,8 +27,9 @@ def height(stage: Stage, numbers: bool, question: bool) -> float:
     return (wanted + FOOT) * stage.roomy().scale if wanted else 0.0
 
 
-def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer | None
-            ) -> tuple[Mark, ...]:
+def choices(
+    given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer | None
+) -> tuple[Mark, ...]:
     """What can be guessed, in a row; once it is out, the right one is filled, the others fade."""
     stage = given.roomy()
     size, palette = stage.text(22), stage.palette
@@ -51,8 +52,17 @@ def choices(given: Stage, row: Rect, guesses: tuple[Guess, ...], answer: Answer 
         marks.append(label(area.x + size * 0.55, area.center[1], letter, quiet, size * 0.8, True))
         inner = box - size * 1.9  # beside the letter
         fitting = fit_size(text, inner, size, stage.text(13), bold=True)
-        marks.append(label(area.x + size * 1.5 + inner / 2, area.center[1],
-                           elide(text, inner, fitting, bold=True), ink, fitting, True, "center"))
+        marks.append(
+            label(
+                area.x + size * 1.5 + inner / 2,
+                area.center[1],
+                elide(text, inner, fitting, bold=True),
+                ink,
+                fitting,
+                True,
+                "center",
+            )
+        )
     return (*marks, *told)
 
 
@@ -66,8 +76,14 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
     if answer.measured is not None and answer.origin is not None:
         parts.append((shown(answer.measured), _word(answer.origin), answer.origin))
     room = row.width * (1 - _SHARE) - sum(_width(stage, part) for part in parts)
-    parts[0] = (first_fitting((f"{number} {answer.unit}", number), room + text_width(
-        number, size, True), size, True) or number, model, None)
+    parts[0] = (
+        first_fitting(
+            (f"{number} {answer.unit}", number), room + text_width(number, size, True), size, True
+        )
+        or number,
+        model,
+        None,
+    )
     marks: list[Mark] = []
     for part in reversed(parts):
         x -= _width(stage, part)
@@ -78,8 +94,12 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
 def _width(stage: Stage, part: _Number) -> float:
     """What a number and its badge take, with the space behind them."""
     small = stage.text(13)
-    return (text_width(part[0], stage.text(16), True) + text_width(part[1], small) + small * 1.2
-            + stage.text(16) * 1.3)
+    return (
+        text_width(part[0], stage.text(16), True)
+        + text_width(part[1], small)
+        + small * 1.2
+        + stage.text(16) * 1.3
+    )
 
 
 def _number(stage: Stage, x: float, middle: float, part: _Number) -> tuple[Mark, ...]:
@@ -88,8 +108,10 @@ def _number(stage: Stage, x: float, middle: float, part: _Number) -> tuple[Mark,
     size, palette = stage.text(16), stage.palette
     color = palette.good if origin is not None else palette.accent
     behind = x + text_width(text, size, True) + size * 0.4
-    return (label(x, middle, text, palette.ink, size, True),
-            *badge(stage, behind, middle, word, color))
+    return (
+        label(x, middle, text, palette.ink, size, True),
+        *badge(stage, behind, middle, word, color),
+    )
 
 
 def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, ...]:
@@ -125,8 +147,11 @@ def _values(figure: Figure) -> list[_Number]:
     if figure.predicted is not None:
         found.append((run + shown(figure.predicted), tr(BADGES["model"]), None))
     if figure.measured is not None and figure.origin is not None:
-        value = shown(figure.measured) if figure.predicted is not None else (
-            f"{run}{figure.measured:.3g} µs")
+        value = (
+            shown(figure.measured)
+            if figure.predicted is not None
+            else (f"{run}{figure.measured:.3g} µs")
+        )
         found.append((value, _word(figure.origin), figure.origin))
     return found
 

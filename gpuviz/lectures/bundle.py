@@ -126,8 +126,11 @@ def _members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     for info in found:
         parts = PurePosixPath(info.filename.replace("\\", "/")).parts
         known = info.filename == TEXT or parts[0] in (KERNELS, TRACES, PROGRAMS, RECORDINGS)
-        if not known or ".." in parts or PurePosixPath(info.filename).is_absolute() or (
-            ":" in info.filename
+        if (
+            not known
+            or ".." in parts
+            or PurePosixPath(info.filename).is_absolute()
+            or (":" in info.filename)
         ):
             raise FormatError(f"{path} holds {info.filename!r}, which no lecture does")
     return found

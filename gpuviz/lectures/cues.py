@@ -36,8 +36,10 @@ def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
         return (Cue(asks=slide.question is not None),)
     stops = _stops(slide, story)
     begins = {step.start for step in story.steps}
-    plays = [Cue(a, b - _BEFORE * any(abs(b - begin) < _CLOSE for begin in begins))
-             for a, b in zip(stops, stops[1:], strict=False)]
+    plays = [
+        Cue(a, b - _BEFORE * any(abs(b - begin) < _CLOSE for begin in begins))
+        for a, b in zip(stops, stops[1:], strict=False)
+    ]
     if slide.question is None:
         return (Cue(stops[0], stops[0]), *plays)
     first = plays[0] if plays else Cue(stops[0], stops[0])

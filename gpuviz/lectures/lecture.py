@@ -9,7 +9,7 @@ from typing import Literal
 from gpuviz.errors import InputError
 from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 SUFFIX = ".gpuviz-lecture"
 Per = Literal["request", "launch"]

@@ -27,5 +27,6 @@ def with_notes(frame: Frame, notes: str, palette: Palette) -> Frame:
 
 def _lines(notes: str, width: float, size: float) -> list[str]:
     """Paragraphs in lines; an empty one keeps them apart."""
-    return [line for paragraph in notes.split("\n")
-            for line in wrap(paragraph, width, size) or ("",)]
+    return [
+        line for paragraph in notes.split("\n") for line in wrap(paragraph, width, size) or ("",)
+    ]

@@ -36,8 +36,13 @@ def recorded_entry(plan: Plan) -> Entry | None:
     return recorded.known().entry(plan)
 
 
-def pack(lecture: Lecture, path: Path, measured: Measured = recorded_entry,
-         progress: Progress = quiet, cancel: Cancel = go_on) -> None:
+def pack(
+    lecture: Lecture,
+    path: Path,
+    measured: Measured = recorded_entry,
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> None:
     """Write the bundle, whole or not at all. It takes as long as compiling every launch.
 
     Raises
@@ -48,8 +53,12 @@ def pack(lecture: Lecture, path: Path, measured: Measured = recorded_entry,
     """
     files = _named(lecture)
     entries: dict[object, Entry] = {}
-    views = [(slide.view, *one) for slide in lecture.slides if slide.view is not None
-             for one in _variants(slide.view)]
+    views = [
+        (slide.view, *one)
+        for slide in lecture.slides
+        if slide.view is not None
+        for one in _variants(slide.view)
+    ]
     for number, (view, values, arch) in enumerate(views):
         if cancel():
             raise Cancelled(f"stopped; {path} was not written")
@@ -81,8 +90,10 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
     lesson = lesson_for(view)
     yield check_values(lesson, view.values), view.arch
     if view.compared:
-        yield (check_values(lesson, {**view.values, **view.compare_values}),
-               view.compare_arch or view.arch)
+        yield (
+            check_values(lesson, {**view.values, **view.compare_values}),
+            view.compare_arch or view.arch,
+        )
 
 
 def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
@@ -103,8 +114,9 @@ def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
     if traced.FILE in slide.view.launch:
         file = traced.path_of(slide.view.launch)
         name = _free(f"{TRACES}/{file.name}", _read(file), files)
-        return replace(slide, view=replace(slide.view, launch={traced.FILE: str(home / name)}),
-                       raw="")
+        return replace(
+            slide, view=replace(slide.view, launch={traced.FILE: str(home / name)}), raw=""
+        )
     launch = launch_of(slide.view.launch)
     if not launch.path.is_file():
         raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
@@ -115,8 +127,10 @@ def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
     beside: dict[str, bytes] = {}
     for file, content in own.items():
         if not file.resolve().is_relative_to(folder.resolve()):
-            raise InputError(f"{launch.path} includes {file}, which does not lie beside it: move "
-                             "it there, for a bundle to hold both")
+            raise InputError(
+                f"{launch.path} includes {file}, which does not lie beside it: move "
+                "it there, for a bundle to hold both"
+            )
         beside[file.resolve().relative_to(folder.resolve()).as_posix()] = content
     place = _place(launch.path, beside, files)
     files |= {f"{place}/{name}": content for name, content in beside.items()}
@@ -131,8 +145,9 @@ def _place(kernel: Path, beside: dict[str, bytes], files: dict[str, bytes]) -> s
     stem, number = kernel.stem, 1
     while True:
         place = f"{KERNELS}/{stem}" if number == 1 else f"{KERNELS}/{stem}-{number}"
-        if all(files.get(f"{place}/{name}", content) == content
-               for name, content in beside.items()):
+        if all(
+            files.get(f"{place}/{name}", content) == content for name, content in beside.items()
+        ):
             return place
         number += 1
 
@@ -183,5 +198,6 @@ def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:
 def _write(files: dict[str, bytes], path: Path) -> None:
     with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content,
-                             zipfile.ZIP_DEFLATED)
+            archive.writestr(
+                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED
+            )

@@ -68,12 +68,16 @@ def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:
     if slide.view is None:
         shown = Shown(slide)
         size = letters(looks.height, False) * looks.letters
-        made = replace(looks, letters=size, lesson="", values={}, compare_values={},
-                       compare_arch="")
+        made = replace(
+            looks, letters=size, lesson="", values={}, compare_values={}, compare_arch=""
+        )
         return shown, View(Story(slide.title, "", (), _picture(shown, Cue())), {}, made)
     large = letters(looks.height, slide.view.compared) * looks.letters
-    view = view_of(replace(slide.view, theme=looks.theme, width=looks.width, height=looks.height,
-                           letters=large))
+    view = view_of(
+        replace(
+            slide.view, theme=looks.theme, width=looks.width, height=looks.height, letters=large
+        )
+    )
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None
     return Shown(slide, view.story, found, figures(slide.numbers, view.runs, measured)), view

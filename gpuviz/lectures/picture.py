@@ -121,8 +121,11 @@ def _set(slide: Slide, width: float, stage: Stage, wanted: int) -> _Text:
     """The words of a slide in letters of a size."""
     size = stage.text(wanted)
     large = fit_size(slide.title, width, size * 1.6, size, bold=True)
-    lines = tuple(line for paragraph in slide.words.split("\n")
-                  for line in wrap(paragraph, width, size) or ("",))
+    lines = tuple(
+        line
+        for paragraph in slide.words.split("\n")
+        for line in wrap(paragraph, width, size) or ("",)
+    )
     return _Text(wrap(slide.title, width, large, bold=True), lines, large, size)
 
 

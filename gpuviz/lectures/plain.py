@@ -24,15 +24,29 @@ Plain = Mapping[str, Any]
 
 # Every key of a slide, and what its value has to be.
 _KINDS: Mapping[str, tuple[type, ...]] = {
-    "title": (str,), "lesson": (str,), "values": (dict,), "arch": (str,), "level": (str,),
-    "compare": (dict,), "compare_arch": (str,), "kernel": (dict,), "trace": (str,),
+    "title": (str,),
+    "lesson": (str,),
+    "values": (dict,),
+    "arch": (str,),
+    "level": (str,),
+    "compare": (dict,),
+    "compare_arch": (str,),
+    "kernel": (dict,),
+    "trace": (str,),
     "stops": (list, str),
-    "question": (dict,), "numbers": (list,), "words": (str,), "notes": (str,),
-}  # fmt: skip
+    "question": (dict,),
+    "numbers": (list,),
+    "words": (str,),
+    "notes": (str,),
+}
 _ASKED: Mapping[str, tuple[type, ...]] = {
-    "ask": (str,), "choices": (list,), "count": (str,), "per": (str,), "run": (str,),
+    "ask": (str,),
+    "choices": (list,),
+    "count": (str,),
+    "per": (str,),
+    "run": (str,),
     "line": (int,),
-}  # fmt: skip
+}
 SHOWN = ("lesson", KERNEL, TRACE)  # one of these a slide with a view has
 VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch")
 _NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
@@ -71,13 +85,20 @@ def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
     if "question" in good and not set(SHOWN) & plain.keys():
-        faults.append(Fault("question", "a slide of words asks nothing: an answer is counted in a "
-                                        "lesson"))
+        faults.append(
+            Fault("question", "a slide of words asks nothing: an answer is counted in a lesson")
+        )
     stops = good.get("stops", [])
     slide = Slide(
-        title, view, take("stops", _stops, ()) if stops != STEPS else (), stops == STEPS,
-        take("question", _question, None), take("numbers", _numbers, ()), words,
-        str(good.get("notes", "")).strip("\n"))
+        title,
+        view,
+        take("stops", _stops, ()) if stops != STEPS else (),
+        stops == STEPS,
+        take("question", _question, None),
+        take("numbers", _numbers, ()),
+        words,
+        str(good.get("notes", "")).strip("\n"),
+    )
     return slide, tuple(faults)
 
 
@@ -111,10 +132,15 @@ def _strangers(plain: Plain, known: Mapping[str, tuple[type, ...]]) -> Iterator[
 def _view(plain: Plain, folder: Path) -> Provenance:
     """The view of a slide, its values checked; InputError names what there is not."""
     launch = launch_in(plain, folder)
-    wanted = Provenance(str(plain.get("lesson", "")), plain_values(plain.get("values", {})),
-                        str(plain.get("arch") or ARCH), str(plain.get("level") or LEVEL),
-                        plain_values(plain.get("compare", {})), str(plain.get("compare_arch", "")),
-                        launch=launch)
+    wanted = Provenance(
+        str(plain.get("lesson", "")),
+        plain_values(plain.get("values", {})),
+        str(plain.get("arch") or ARCH),
+        str(plain.get("level") or LEVEL),
+        plain_values(plain.get("compare", {})),
+        str(plain.get("compare_arch", "")),
+        launch=launch,
+    )
     lesson = lesson_for(wanted)
     values = check_values(lesson, wanted.values)
     compared = check_values(lesson, {**values, **wanted.compare_values}) if wanted.compared else {}
@@ -122,8 +148,9 @@ def _view(plain: Plain, folder: Path) -> Provenance:
         architecture(sm)
     if wanted.level not in ("sass", "ptx"):
         raise InputError(f"there is no level {wanted.level!r}; there are: sass, ptx")
-    return Provenance(lesson.id, values, wanted.arch, wanted.level, compared, wanted.compare_arch,
-                      launch=launch)
+    return Provenance(
+        lesson.id, values, wanted.arch, wanted.level, compared, wanted.compare_arch, launch=launch
+    )
 
 
 def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
@@ -145,8 +172,10 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
 
 def _stops(given: object) -> tuple[float, ...]:
     numbers = given if isinstance(given, list) else [None]
-    if any(isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0
-           or not _finite(n) for n in numbers):
+    if any(
+        isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0 or not _finite(n)
+        for n in numbers
+    ):
         raise InputError(f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}")
     if sorted(numbers) != numbers:
         raise InputError(f"the seconds of stops have to grow: {given!r}")
@@ -172,8 +201,10 @@ def check_count(name: object) -> None:
     """InputError when there is no such count."""
     key = name.replace(CONFLICTS, "_wavefronts_ideal") if isinstance(name, str) else ""
     if key not in KEYS or key.split("_")[0] not in SPACES:
-        raise InputError(f"there is no count {name!r}; there are {KEYS[0]}, {KEYS[1]} and others: "
-                         "see `gpuviz count --json`")
+        raise InputError(
+            f"there is no count {name!r}; there are {KEYS[0]}, {KEYS[1]} and others: "
+            "see `gpuviz count --json`"
+        )
 
 
 def _question(given: Plain) -> Question:
@@ -193,5 +224,11 @@ def _question(given: Plain) -> Question:
     if per not in ("request", "launch"):
         raise InputError(f"per has to be request or launch, not {per!r}")
     check_count(given["count"])
-    return Question(str(given["ask"]), tuple(choices), str(given["count"]), per,
-                    str(given.get("run", "")), int(given.get("line", 0)))
+    return Question(
+        str(given["ask"]),
+        tuple(choices),
+        str(given["count"]),
+        per,
+        str(given.get("run", "")),
+        int(given.get("line", 0)),
+    )

@@ -14,8 +14,13 @@ from gpuviz.lectures.plain import slide_of
 KEY, VERSION = "gpuviz-lecture", 1
 _LONGEST = 1e6  # minutes
 _LARGEST = 4 << 20  # bytes of a text that is believed to be a lecture
-_HEAD: dict[str, tuple[type, ...]] = {KEY: (int,), "title": (str,), "author": (str,),
-                                      "minutes": (int, float), "language": (str,)}
+_HEAD: dict[str, tuple[type, ...]] = {
+    KEY: (int,),
+    "title": (str,),
+    "author": (str,),
+    "minutes": (int, float),
+    "language": (str,),
+}
 
 
 def read(path: Path) -> Lecture:
@@ -47,8 +52,9 @@ def parse(text: str, folder: Path, name: str = "") -> Lecture:
     """
     head, *slides = chunks(text)
     if not slides and KEY not in head.text:
-        raise FormatError(f"{name or 'this'} is no lecture of gpuviz: line 1 has to be "
-                          f"{KEY} = {VERSION}")
+        raise FormatError(
+            f"{name or 'this'} is no lecture of gpuviz: line 1 has to be {KEY} = {VERSION}"
+        )
     made = _head(head, name)
     return replace(made, slides=tuple(slide_in(chunk, folder) for chunk in slides))
 
@@ -63,8 +69,12 @@ def slide_in(chunk: Chunk, folder: Path) -> Slide:
     assert isinstance(rows, list)  # as [[slide]] begins every chunk but the first
     slide, faults = slide_of(rows[0], folder)
     problems = [Problem(line_of(chunk, fault.key), fault.text) for fault in faults]
-    problems += [Problem(line_of(chunk, key), f"{key} belongs to no slide: write it before the "
-                                              "first [[slide]]") for key in found]
+    problems += [
+        Problem(
+            line_of(chunk, key), f"{key} belongs to no slide: write it before the first [[slide]]"
+        )
+        for key in found
+    ]
     ordered = sorted(problems, key=lambda problem: problem.line)
     return replace(slide, problems=tuple(ordered), raw=chunk.text)
 
@@ -80,8 +90,15 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     problems += _strange(chunk, found)
     good = {key: value for key, value in found.items() if key in _HEAD and fits(key, value)}
     title = good.get("title") or Path(name).stem
-    return Lecture(title, (), good.get("author", ""), float(good.get("minutes", 0.0)),
-                   good.get("language", ""), tuple(problems), chunk.text)
+    return Lecture(
+        title,
+        (),
+        good.get("author", ""),
+        float(good.get("minutes", 0.0)),
+        good.get("language", ""),
+        tuple(problems),
+        chunk.text,
+    )
 
 
 def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
@@ -90,12 +107,20 @@ def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
         said.append(Problem(chunk.line, f"the first line should be {KEY} = {VERSION}"))
     version = found.get(KEY, VERSION)
     if isinstance(version, int) and version > VERSION:
-        said.append(Problem(line_of(chunk, KEY), f"written for format {version} of a newer gpuviz; "
-                            f"this one knows {VERSION}, and shows what it can"))
+        said.append(
+            Problem(
+                line_of(chunk, KEY),
+                f"written for format {version} of a newer gpuviz; "
+                f"this one knows {VERSION}, and shows what it can",
+            )
+        )
     for key, value in found.items():
         if key not in _HEAD:
-            said.append(Problem(line_of(chunk, key), f"{key} is not known here; known are: "
-                                                     f"{', '.join(_HEAD)}"))
+            said.append(
+                Problem(
+                    line_of(chunk, key), f"{key} is not known here; known are: {', '.join(_HEAD)}"
+                )
+            )
         elif not fits(key, value):
             said.append(Problem(line_of(chunk, key), f"{key} cannot be {value!r}"))
     return said

@@ -58,16 +58,21 @@ def _ended(part: str, end: str) -> str:
 
 def _head(lecture: Lecture) -> str:
     """The head with what was changed; what could not be read of it stays."""
-    plain = {"title": lecture.title, "author": lecture.author, "minutes": lecture.minutes,
-             "language": lecture.language}
+    plain = {
+        "title": lecture.title,
+        "author": lecture.author,
+        "minutes": lecture.minutes,
+        "language": lecture.language,
+    }
     kept = {key: _number(value) for key, value in plain.items() if value not in ("", 0.0)}
     try:
         before = loads(Chunk(1, lecture.raw))
     except Broken:
         return lecture.raw
     document = tomlkit.parse(lecture.raw)
-    other = {key: value for key, value in before.items() if key not in plain
-             or not fits(key, value)}
+    other = {
+        key: value for key, value in before.items() if key not in plain or not fits(key, value)
+    }
     _update(document, before, {KEY: VERSION, **other, **kept})
     return tomlkit.dumps(document)
 

@@ -22,9 +22,9 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts, wavefronts
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.trace import I64, U64, Bool
 
 Way = Literal["increment", "unit", "compare", "loop"]
 _BANKS = 32
@@ -138,5 +138,3 @@ def _first_of(key: I64, active: Bool) -> Bool:
     same = (key[:, :, None] == key[:, None, :]) & active[:, None, :]
     lower = np.tril(np.ones((32, 32), bool), -1)
     return np.asarray(~(same & lower).any(axis=2))
-
-

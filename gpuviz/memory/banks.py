@@ -20,9 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, check, firsts, grouped, summed
 from gpuviz.memory.tesla import passes, requests_of, tesla_passes
-from gpuviz.trace import I64, U64, Bool, Op
+from gpuviz.trace import Op
 
 WIDTHS = (1, 2, 4, 8, 16)
 _LANE = np.arange(32)
@@ -53,8 +54,9 @@ class Cells:
     banks: int
 
 
-def wavefronts(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
-               bank_width: int = 4) -> Wavefronts:  # fmt: skip
+def wavefronts(
+    arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load", bank_width: int = 4
+) -> Wavefronts:
     """Wavefronts of N requests: (N, 32) addresses and active lanes, `width` bytes a lane.
 
     `bank_width` is the mode of 3.x (4 or 8 bytes); other architectures have one mode.
@@ -70,8 +72,9 @@ def wavefronts(arch: Architecture, address: U64, active: Bool, width: int, op: O
         return result
     merged = _served(found, active, parts // 2, 0)
     merge = merges(address, active)
-    return Wavefronts(np.where(merge, merged.count, result.count),
-                      np.where(merge, merged.ideal, result.ideal))  # fmt: skip
+    return Wavefronts(
+        np.where(merge, merged.count, result.count), np.where(merge, merged.ideal, result.ideal)
+    )
 
 
 def cells(arch: Architecture, address: U64, width: int, bank_width: int = 4) -> Cells:
@@ -143,8 +146,9 @@ def degree(cell: U64, active: Bool, banks: int) -> I64:
     return np.asarray(crowd.max(axis=1), dtype=np.int64)
 
 
-def schedule(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
-             bank_width: int = 4) -> tuple[I64, ...]:  # fmt: skip
+def schedule(
+    arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load", bank_width: int = 4
+) -> tuple[I64, ...]:
     """The lanes served in each wavefront of one request, (32,) addresses and active lanes.
 
     As many as `wavefronts` counts. From 2.0 on every active lane is served exactly once: groups in
@@ -162,8 +166,7 @@ def schedule(arch: Architecture, address: U64, active: Bool, width: int, op: Op 
     return tuple(lanes for group in served for lanes in group + idle)
 
 
-def served_groups(arch: Architecture, address: U64, active: Bool, width: int, op: Op
-                  ) -> list[I64]:  # fmt: skip
+def served_groups(arch: Architecture, address: U64, active: Bool, width: int, op: Op) -> list[I64]:
     """Active lanes of each group that has any, after merging; (32,) addresses and active lanes."""
     parts = groups_of(arch, width)
     if may_merge(arch, width, op) and merges(address[None], active[None])[0]:
@@ -207,8 +210,9 @@ class Conflict:
     lanes: I64
 
 
-def conflict(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
-             bank_width: int = 4) -> Conflict | None:  # fmt: skip
+def conflict(
+    arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load", bank_width: int = 4
+) -> Conflict | None:
     """The worst collision of one request, (32,) addresses and active lanes; None without any.
 
     From 2.0 on the degree is how many passes the group takes. On 1.x it is the distinct words a

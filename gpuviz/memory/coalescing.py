@@ -18,8 +18,9 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, per_row, summed
-from gpuviz.trace import I64, U64, Bool, Op
+from gpuviz.trace import Op
 
 Cache = Literal["default", "ca", "cg"]
 
@@ -47,8 +48,15 @@ class Transactions:
     moved: I64
 
 
-def transactions(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
-                 path: str = "", cache: Cache = "default") -> Transactions:  # fmt: skip
+def transactions(
+    arch: Architecture,
+    address: U64,
+    active: Bool,
+    width: int,
+    op: Op = "load",
+    path: str = "",
+    cache: Cache = "default",
+) -> Transactions:
     """Transactions of N requests: (N, 32) addresses and active lanes, `width` bytes a lane.
 
     `cache` is the compiler's -dlcm for loads: "ca" (L1 and L2), "cg" (L2 only) or what the
@@ -71,8 +79,9 @@ def _in_rounds(arch: Architecture, address: U64, active: Bool, ideal: I64) -> Tr
     lines of scattered repeats vary by 1 to 2 % from run to run there).
     """
     turn = turns_taken(address, active)
-    sector, line = (address // np.uint64(size) * np.uint64(32) + turn
-                    for size in (arch.sector, arch.line))
+    sector, line = (
+        address // np.uint64(size) * np.uint64(32) + turn for size in (arch.sector, arch.line)
+    )
     count = distinct(sector, active)
     return Transactions(count, distinct(line, active), ideal, count * arch.sector)
 
@@ -192,8 +201,15 @@ class Segment:
     lanes: I64
 
 
-def segments(arch: Architecture, address: U64, active: Bool, width: int, op: Op = "load",
-             path: str = "", cache: Cache = "default") -> tuple[Segment, ...]:  # fmt: skip
+def segments(
+    arch: Architecture,
+    address: U64,
+    active: Bool,
+    width: int,
+    op: Op = "load",
+    path: str = "",
+    cache: Cache = "default",
+) -> tuple[Segment, ...]:
     """The transactions of one request in the order they are served; (32,) addresses and lanes.
 
     As many as `transactions` counts. Groups of lanes are served in order, and within a group the

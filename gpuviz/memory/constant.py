@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import check, distinct, grouped, summed
-from gpuviz.trace import I64, U64, Bool
 
 
 def passes(arch: Architecture, address: U64, active: Bool, width: int) -> I64:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.trace import I64, U64, Bool
 
 _BANKS = 32
 

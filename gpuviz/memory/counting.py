@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import transactions
@@ -29,7 +30,7 @@ from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.lanes import bytes_asked
 from gpuviz.memory.local import local_transactions
 from gpuviz.memory.patterns import Patterns, representatives
-from gpuviz.trace import I64, U64, Access, Bool, MemoryInstruction, Op
+from gpuviz.trace import Access, MemoryInstruction, Op
 
 Quantities = tuple[str, ...]
 _SECTORS: Quantities = ("requests", "sectors", "lines", "sectors_ideal", "bytes")
@@ -44,8 +45,11 @@ _TABLE: dict[str, tuple[tuple[str, ...], Quantities]] = {
     "constant": (("load",), _CONSTANT),
 }
 _NOTHING: I64 = np.zeros(0, np.int64)
-KEYS = (*(f"{s}_{op}_{q}" for s, (ops, qs) in _TABLE.items() for op in ops for q in qs),
-        "l2_load_sectors_least", "l2_load_sectors_most")  # fmt: skip
+KEYS = (
+    *(f"{s}_{op}_{q}" for s, (ops, qs) in _TABLE.items() for op in ops for q in qs),
+    "l2_load_sectors_least",
+    "l2_load_sectors_most",
+)
 
 
 @dataclass(frozen=True)
@@ -123,16 +127,22 @@ class Counter:
 
     def _found(self, access: Access) -> I64:
         if access.source is not None:
-            found = copy_wavefronts(access.address, access.source, access.active,
-                                    access.instruction.width)
+            found = copy_wavefronts(
+                access.address, access.source, access.active, access.instruction.width
+            )
             return np.asarray(found.sum(axis=0), dtype=np.int64)
         return self._tally(access.instruction, access.address, access.active)
 
     def _tally(self, instruction: MemoryInstruction, address: U64, active: Bool | None) -> I64:
         """(Q,) sums over all rows of each quantity."""
         rows = representatives(address, active, _PERIOD[instruction.space])
-        kind = (instruction.space, instruction.op, instruction.width, instruction.path,
-                instruction.form)
+        kind = (
+            instruction.space,
+            instruction.op,
+            instruction.width,
+            instruction.path,
+            instruction.form,
+        )
         counts = self._known.recall(
             kind, rows, lambda: measure(self.arch, instruction, rows.address, rows.active)
         )
@@ -150,8 +160,16 @@ def measure(arch: Architecture, instruction: MemoryInstruction, address: U64, ac
     requests = active.any(axis=1).astype(np.int64)
     if instruction.space == "shared" and instruction.op in ("atomic", "reduction"):
         found = turns(arch, instruction.form, address, active, width)
-        return np.stack([found.requests, found.wavefronts, found.ideal, found.load_requests,
-                         found.load_wavefronts], axis=1)
+        return np.stack(
+            [
+                found.requests,
+                found.wavefronts,
+                found.ideal,
+                found.load_requests,
+                found.load_wavefronts,
+            ],
+            axis=1,
+        )
     if instruction.space == "shared":
         served = wavefronts(arch, address, active, width, instruction.op)
         return np.stack([requests, served.count, served.ideal], axis=1)
@@ -170,10 +188,13 @@ def _named(instruction: MemoryInstruction, sums: I64) -> dict[str, int]:
     """The sums of one instruction under their keys."""
     _, quantities = _TABLE[instruction.space]
     values = [int(v) for v in sums]
-    named = {f"{prefix}_{q}": v for prefix in _prefixes(instruction)
-             for q, v in zip(quantities, values, strict=False)}
+    named = {
+        f"{prefix}_{q}": v
+        for prefix in _prefixes(instruction)
+        for q, v in zip(quantities, values, strict=False)
+    }
     if len(values) > len(quantities) and values[-1]:  # the loads of an atomic's loop
-        named |= dict(zip(_LOADS_OF_LOOP, values[len(quantities):], strict=True))
+        named |= dict(zip(_LOADS_OF_LOOP, values[len(quantities) :], strict=True))
     return named
 
 

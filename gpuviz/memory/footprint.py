@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.trace import I64, Access, Bool
+from gpuviz.arrays import I64, Bool
+from gpuviz.trace import Access
 
 SECTOR_BITS = 5
 _PAGE_BITS = 20  # sectors of one page: 32 MiB of memory

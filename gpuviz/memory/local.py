@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import U64, Bool
 from gpuviz.memory.coalescing import Transactions, transactions
 from gpuviz.memory.lanes import bytes_asked, check, distinct
-from gpuviz.trace import U64, Bool, Op
+from gpuviz.trace import Op
 
 _LANE = np.arange(32, dtype=np.uint64)
 
@@ -21,12 +22,14 @@ def interleaved(offset: U64, width: int) -> U64:
     """(W, N, 32) physical addresses of the W words that each lane's access covers."""
     words = np.arange(max(1, width // 4), dtype=np.uint64)[:, None, None]
     word = offset[None] // np.uint64(4) + words
-    return np.asarray((word * np.uint64(32) + _LANE) * np.uint64(4) + offset[None] % np.uint64(4),
-                      dtype=np.uint64)  # fmt: skip
+    return np.asarray(
+        (word * np.uint64(32) + _LANE) * np.uint64(4) + offset[None] % np.uint64(4), dtype=np.uint64
+    )
 
 
-def local_transactions(arch: Architecture, offset: U64, active: Bool, width: int,
-                       op: Op = "load") -> Transactions:  # fmt: skip
+def local_transactions(
+    arch: Architecture, offset: U64, active: Bool, width: int, op: Op = "load"
+) -> Transactions:
     """Transactions of N requests at (N, 32) offsets in each thread's local memory.
 
     Before 5.0 every word of a wide access is counted as a request of its own.

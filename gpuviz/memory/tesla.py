@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.trace import I64, U64, Bool, Op
+from gpuviz.trace import Op
 
 BANKS = 16
 HALF = 16

@@ -36,21 +36,29 @@ def unsupported(module: Module) -> Mapping[str, tuple[Problem, ...]]:
 
 def _of_kernel(module: Module, kernel: Function) -> tuple[Problem, ...]:
     try:
-        program = place(module, kernel, _ONE, _ONE, 0, GlobalMemory(),
-                        bytes(parameter_bytes(kernel)))
+        program = place(
+            module, kernel, _ONE, _ONE, 0, GlobalMemory(), bytes(parameter_bytes(kernel))
+        )
     except Error as error:
         return (Problem("", 0, 0, str(error)),)
-    found = [problem for number, function in enumerate(reachable(module, kernel))
-             for problem in _of_function(function, number, program)]
+    found = [
+        problem
+        for number, function in enumerate(reachable(module, kernel))
+        for problem in _of_function(function, number, program)
+    ]
     return tuple(sorted(found, key=lambda problem: problem.ptx_line))
 
 
 def _of_function(function: Function, number: int, program: Program) -> Iterator[Problem]:
     code, cut = layout(function, number)
     for block, span in enumerate(cut):
-        for instruction in function.body[span.start:span.end]:
+        for instruction in function.body[span.start : span.end]:
             try:
                 decode_step(instruction, code, program, block + 1)
             except Unsupported as error:
-                yield Problem(instruction.opcode.text, instruction.ptx_line, instruction.line,
-                              f"{error.what} is not supported")
+                yield Problem(
+                    instruction.opcode.text,
+                    instruction.ptx_line,
+                    instruction.line,
+                    f"{error.what} is not supported",
+                )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.simt.access import Recorder
@@ -22,7 +21,6 @@ from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.ir import Function, Instruction, Module
 from gpuviz.trace import Buffer, Launch, Sink, Trace
 
-Array = npt.NDArray[Any]
 Triple = tuple[int, int, int]
 BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for the cache
 RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
@@ -61,9 +59,20 @@ class Result:
     executed: Mapping[int, int] = field(default_factory=dict)
 
 
-def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments: Sequence[Array],
-            *, dynamic_shared: int = 0, sinks: Sequence[Sink] = (), options: Options | None = None,
-            names: Sequence[str] = (), arch: str = "", source: str = "") -> Result:
+def emulate(
+    module: Module,
+    kernel: str,
+    grid: Triple,
+    block: Triple,
+    arguments: Sequence[Array],
+    *,
+    dynamic_shared: int = 0,
+    sinks: Sequence[Sink] = (),
+    options: Options | None = None,
+    names: Sequence[str] = (),
+    arch: str = "",
+    source: str = "",
+) -> Result:
     """Execute a launch.
 
     Parameters
@@ -81,43 +90,63 @@ def emulate(module: Module, kernel: str, grid: Triple, block: Triple, arguments:
     options = options or Options()
     function = module.by_name.get(kernel)
     if function is None or not function.entry or not function.defined:
-        raise LaunchError(f"there is no kernel {kernel!r} in this module; it has: "
-                          f"{', '.join(module.kernels) or 'none'}")
+        raise LaunchError(
+            f"there is no kernel {kernel!r} in this module; it has: "
+            f"{', '.join(module.kernels) or 'none'}"
+        )
     _check_shape(function, grid, block)
     memory = GlobalMemory()
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
     buffers, content = _arguments(function, arguments, labels, memory)
-    heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(
-        module, function) else 0
+    heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
     program = place(module, function, grid, block, dynamic_shared, memory, content)
-    scalars = tuple((n, a.item()) for n, a in zip(labels, map(np.asarray, arguments), strict=True)
-                    if a.ndim == 0)
+    scalars = tuple(
+        (n, a.item())
+        for n, a in zip(labels, map(np.asarray, arguments), strict=True)
+        if a.ndim == 0
+    )
     launch = Launch(kernel, grid, block, dynamic_shared, tuple(buffers), scalars)
-    execution = Execution(program, launch, tuple(sinks), Recorder(
-        options.record, options.record_limit, options.path), options.budget, options.cancel, heap)
+    execution = Execution(
+        program,
+        launch,
+        tuple(sinks),
+        Recorder(options.record, options.record_limit, options.path),
+        options.budget,
+        options.cancel,
+        heap,
+    )
     emulated = _run(execution, options)
-    return Result(_trace(execution, emulated, arch, source, options),
-                  _outputs(memory, arguments, labels), execution.executed)
+    return Result(
+        _trace(execution, emulated, arch, source, options),
+        _outputs(memory, arguments, labels),
+        execution.executed,
+    )
 
 
 def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
     """What no device of any kind would launch (`check_limits` of the runners knows each device)."""
     for what, sizes in (("grid", grid), ("block", block)):
         if min(sizes) < 1:
-            raise LaunchError(f"a {what} of {'x'.join(map(str, sizes))} is empty; every size must "
-                              "be at least 1")
+            raise LaunchError(
+                f"a {what} of {'x'.join(map(str, sizes))} is empty; every size must be at least 1"
+            )
     threads = block[0] * block[1] * block[2]
     if 0 < function.max_threads < threads:
-        raise LaunchError(f"kernel {function.name} was compiled for at most {function.max_threads} "
-                          f"threads a block (__launch_bounds__), not {threads}")
+        raise LaunchError(
+            f"kernel {function.name} was compiled for at most {function.max_threads} "
+            f"threads a block (__launch_bounds__), not {threads}"
+        )
 
 
-def _arguments(function: Function, arguments: Sequence[Array], labels: Sequence[str],
-               memory: GlobalMemory) -> tuple[list[Buffer], bytes]:
+def _arguments(
+    function: Function, arguments: Sequence[Array], labels: Sequence[str], memory: GlobalMemory
+) -> tuple[list[Buffer], bytes]:
     """Place the buffers and lay out the parameter block."""
     if len(arguments) != len(function.params):
-        raise LaunchError(f"kernel {function.name} takes {len(function.params)} arguments, "
-                          f"{len(arguments)} were given")
+        raise LaunchError(
+            f"kernel {function.name} takes {len(function.params)} arguments, "
+            f"{len(arguments)} were given"
+        )
     offsets = parameter_offsets(function)
     content = bytearray(parameter_bytes(function))
     buffers: list[Buffer] = []
@@ -131,17 +160,25 @@ def _arguments(function: Function, arguments: Sequence[Array], labels: Sequence[
         else:
             data = array.tobytes()
         if len(data) != parameter.size:
-            given = "a buffer (a pointer of 8 bytes)" if array.ndim else (
-                f"a scalar {array.dtype.name} of {len(data)} bytes")
-            raise LaunchError(f"argument {number + 1} of {function.name} is {parameter.size} bytes "
-                              f"(.{parameter.type}), {given} was given")
-        content[offsets[parameter.name]:offsets[parameter.name] + len(data)] = data
+            given = (
+                "a buffer (a pointer of 8 bytes)"
+                if array.ndim
+                else (f"a scalar {array.dtype.name} of {len(data)} bytes")
+            )
+            raise LaunchError(
+                f"argument {number + 1} of {function.name} is {parameter.size} bytes "
+                f"(.{parameter.type}), {given} was given"
+            )
+        content[offsets[parameter.name] : offsets[parameter.name] + len(data)] = data
     return buffers, bytes(content)
 
 
 def _allocates(module: Module, function: Function) -> bool:
-    return any(i.opcode.name == "call" and "malloc" in str(i.operands)
-               for f in reachable(module, function) for i in f.body)
+    return any(
+        i.opcode.name == "call" and "malloc" in str(i.operands)
+        for f in reachable(module, function)
+        for i in f.body
+    )
 
 
 def _run(execution: Execution, options: Options) -> int:
@@ -196,17 +233,29 @@ def _trace(execution: Execution, emulated: int, arch: str, source: str, options:
     if recorder.full:
         notes.append(f"the record of requests was cut at {options.record_limit:,} rows")
     return Trace(
-        launch, tuple(recorder.instructions), recorder.requests(), tuple(sorted(recorder.blocks)),
-        emulated, execution.thread_instructions, execution.warp_instructions,
+        launch,
+        tuple(recorder.instructions),
+        recorder.requests(),
+        tuple(sorted(recorder.blocks)),
+        emulated,
+        execution.thread_instructions,
+        execution.warp_instructions,
         tuple(b.record() for b in execution.branches.values()),
-        tuple(execution.findings.values()), execution.printed, source,
-        execution.program.module.text, arch, tuple(notes),
-        tuple(recorder.stretches), recorder.path(),
-        floating_operations(execution.program.module, execution.threads))
+        tuple(execution.findings.values()),
+        execution.printed,
+        source,
+        execution.program.module.text,
+        arch,
+        tuple(notes),
+        tuple(recorder.stretches),
+        recorder.path(),
+        floating_operations(execution.program.module, execution.threads),
+    )
 
 
-def _outputs(memory: GlobalMemory, arguments: Sequence[Array], labels: Sequence[str]
-             ) -> dict[str, Array]:
+def _outputs(
+    memory: GlobalMemory, arguments: Sequence[Array], labels: Sequence[str]
+) -> dict[str, Array]:
     out: dict[str, Array] = {}
     number = 0
     for label, argument in zip(labels, arguments, strict=True):

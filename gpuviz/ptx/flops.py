@@ -12,8 +12,17 @@ from collections.abc import Mapping
 
 from gpuviz.ptx.text.ir import Instruction, Module
 
-_WEIGHTS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "rcp": 1, "sqrt": 1, "rsqrt": 1, "fma": 2,
-            "mad": 2}  # fmt: skip
+_WEIGHTS = {
+    "add": 1,
+    "sub": 1,
+    "mul": 1,
+    "div": 1,
+    "rcp": 1,
+    "sqrt": 1,
+    "rsqrt": 1,
+    "fma": 2,
+    "mad": 2,
+}
 _FLOAT = re.compile(r"b?f(?:16|32|64)(x2)?$")
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _WARP = 32
@@ -22,8 +31,10 @@ _WARP = 32
 def floating_operations(module: Module, threads: Mapping[tuple[int, int], int]) -> int:
     """Operations executed; `threads` is by first instruction and length of each basic block."""
     per_pc = {i.pc: _operations(i) for f in module.functions for i in f.body}
-    total = sum(count * sum(per_pc.get(pc, 0.0) for pc in range(first, first + length))
-                for (first, length), count in threads.items())
+    total = sum(
+        count * sum(per_pc.get(pc, 0.0) for pc in range(first, first + length))
+        for (first, length), count in threads.items()
+    )
     return round(total)
 
 

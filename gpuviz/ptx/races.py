@@ -16,7 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from gpuviz.trace import I32, I64, LANES, Bool, Finding, MemoryInstruction, Trace, lane_mask
+from gpuviz.arrays import I32, I64, Bool
+from gpuviz.trace import LANES, Finding, MemoryInstruction, Trace, lane_mask
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")
@@ -105,9 +106,17 @@ def _touched(trace: Trace) -> _Touched:
     one = order[starts]
     role = np.array([_ROLE[i.op] for i in trace.instructions], np.int64)
     return _Touched(
-        place[one], block[one], phase[one], word[one], warp[one], warp[one] * LANES + lane[one],
-        site[one], role[site[one]], row[one], row[order[ends]],
-    )  # fmt: skip
+        place[one],
+        block[one],
+        phase[one],
+        word[one],
+        warp[one],
+        warp[one] * LANES + lane[one],
+        site[one],
+        role[site[one]],
+        row[one],
+        row[order[ends]],
+    )
 
 
 def _numbered(*parts: I64) -> I64:
@@ -164,11 +173,19 @@ def _of_kind(
         earliest = rows[np.lexsort((touched.thread[first[rows]], touched.first[second[rows]]))[0]]
         one, two = int(first[earliest]), int(second[earliest])
         late = touched.last if KINDS[kind] == "write after read" else touched.first
-        yield max(int(touched.first[one]), int(late[two])), Hazard(
-            KINDS[kind], trace.instructions[a], trace.instructions[b], int(touched.block[one]),
-            int(touched.phase[one]), (int(touched.thread[one]), int(touched.thread[two])),
-            int(touched.word[one]), len(np.unique(touched.place[first[rows]])),
-        )  # fmt: skip
+        yield (
+            max(int(touched.first[one]), int(late[two])),
+            Hazard(
+                KINDS[kind],
+                trace.instructions[a],
+                trace.instructions[b],
+                int(touched.block[one]),
+                int(touched.phase[one]),
+                (int(touched.thread[one]), int(touched.thread[two])),
+                int(touched.word[one]),
+                len(np.unique(touched.place[first[rows]])),
+            ),
+        )
 
 
 def _ordered(touched: _Touched, pairs: _Pairs, kind: int) -> tuple[I64, I64]:
@@ -181,13 +198,17 @@ def _ordered(touched: _Touched, pairs: _Pairs, kind: int) -> tuple[I64, I64]:
         keep = read & (touched.first[other] < touched.last[write])
         return other[keep], write[keep]
     before = (touched.first[write] < touched.first[other]) | (
-        (touched.first[write] == touched.first[other]) & (write < other))  # fmt: skip
+        (touched.first[write] == touched.first[other]) & (write < other)
+    )
     keep = ~read & before
     return write[keep], other[keep]
 
 
-_VERBS = {"read after write": ("written", "read"), "write after read": ("read", "written"),
-          "write after write": ("written", "written")}  # fmt: skip
+_VERBS = {
+    "read after write": ("written", "read"),
+    "write after read": ("read", "written"),
+    "write after write": ("written", "written"),
+}
 
 
 def _finding(trace: Trace, hazard: Hazard) -> Finding:
@@ -196,10 +217,19 @@ def _finding(trace: Trace, hazard: Hazard) -> Finding:
     one, two = (trace.launch.thread_index(thread) for thread in hazard.threads)
     where = f"line {hazard.first.line}" if hazard.first.line else f"PTX {hazard.first.ptx_line}"
     also = f"line {hazard.second.line}" if hazard.second.line else f"PTX {hazard.second.ptx_line}"
-    message = (f"{hazard.kind}: shared memory at {hazard.address:#x} is {did} by thread {one} "
-               f"({where}) and {does} by thread {two} of another warp ({also}) with no barrier "
-               "between: put __syncthreads() there")  # fmt: skip
+    message = (
+        f"{hazard.kind}: shared memory at {hazard.address:#x} is {did} by thread {one} "
+        f"({where}) and {does} by thread {two} of another warp ({also}) with no barrier "
+        "between: put __syncthreads() there"
+    )
     return Finding(
-        "error", f"race, {hazard.kind}", message, hazard.second.line, hazard.second.ptx_line,
-        trace.launch.block_index(hazard.block), two, hazard.address, hazard.count,
-    )  # fmt: skip
+        "error",
+        f"race, {hazard.kind}",
+        message,
+        hazard.second.line,
+        hazard.second.ptx_line,
+        trace.launch.block_index(hazard.block),
+        two,
+        hazard.address,
+        hazard.count,
+    )

@@ -74,8 +74,12 @@ def _live() -> Iterator[tuple[str, Forms]]:
 LIVE_FORMS: dict[str, Forms] = dict(_live())
 """The keys that patched instructions count: all in one pass, hundreds of readings a second."""
 
-_PANEL_KEYS = ("global_load_lines", "global_store_lines", "shared_load_requests",
-               "shared_store_requests")  # fmt: skip
+_PANEL_KEYS = (
+    "global_load_lines",
+    "global_store_lines",
+    "shared_load_requests",
+    "shared_store_requests",
+)
 
 Which = Literal["live", "panel", "all"]
 SETS: dict[Which, dict[str, Forms]] = {
@@ -87,10 +91,14 @@ SETS: dict[Which, dict[str, Forms]] = {
 
 NOT_COMPARED = {
     "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them
-    "instructions", "duration_ns", "l2_read_sectors", "l2_write_sectors", "dram_read_sectors",
+    "instructions",
+    "duration_ns",
+    "l2_read_sectors",
+    "l2_write_sectors",
+    "dram_read_sectors",
     "dram_write_sectors",
     "achieved_occupancy",  # an average over time and multiprocessors, idle ends included
-}  # fmt: skip
+}
 """Keys that are shown as measured, and that nothing is predicted for."""
 
 
@@ -105,8 +113,9 @@ def why_missing(key: str) -> str:
     return WHY_VOID if key in _VOID else "this GPU has no counter for it"
 
 
-def metrics_for(forms: Mapping[str, Forms], available: frozenset[str]
-                ) -> dict[str, tuple[str, ...]]:
+def metrics_for(
+    forms: Mapping[str, Forms], available: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
     """The metrics of each key that a chip with these base metrics can measure."""
     chosen = {key: _choose(listed, available) for key, listed in forms.items()}
     return {key: metrics for key, metrics in chosen.items() if metrics}
@@ -132,8 +141,9 @@ def _choose(forms: Forms, available: frozenset[str]) -> tuple[str, ...]:
     return ()
 
 
-def all_metrics(metrics: Mapping[str, tuple[str, ...]], available: frozenset[str]
-                ) -> tuple[str, ...]:
+def all_metrics(
+    metrics: Mapping[str, tuple[str, ...]], available: frozenset[str]
+) -> tuple[str, ...]:
     """The metrics to read for these keys, each once."""
     wanted = dict.fromkeys(m for parts in metrics.values() for m in parts)
     if metrics.keys() & _VOID and _BYPASS.removesuffix(".sum") in available:
@@ -141,8 +151,9 @@ def all_metrics(metrics: Mapping[str, tuple[str, ...]], available: frozenset[str
     return tuple(wanted)
 
 
-def combine(metrics: Mapping[str, tuple[str, ...]], values: Mapping[str, float]
-            ) -> dict[str, float]:
+def combine(
+    metrics: Mapping[str, tuple[str, ...]], values: Mapping[str, float]
+) -> dict[str, float]:
     """Values by key from values by metric; what is no number, or not to be trusted, is left out."""
     found = {key: sum(values[m] for m in parts) for key, parts in metrics.items()}
     void = _VOID if values.get(_BYPASS) else set()

@@ -21,8 +21,9 @@ from gpuviz.sass.original import original
 from gpuviz.trace import Sink, Trace
 
 
-def run(job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
-        ) -> Run:
+def run(
+    job: Job, arch: Architecture, *, level: Level = "sass", options: Options | None = None
+) -> Run:
     """Emulate a launch and predict its counts on an architecture.
 
     At the sass level accesses are those of the machine code; where there is none for this
@@ -34,29 +35,48 @@ def run(job: Job, arch: Architecture, *, level: Level = "sass", options: Options
     """
     check_limits(job, arch)
     module = parse(job.program.ptx)
-    sass = (sass_level(job.program, module, job.entry, arch.sm) if level == "sass"
-            else SassLevel())
+    sass = sass_level(job.program, module, job.entry, arch.sm) if level == "sass" else SassLevel()
     counter = Counter(arch)
     sink = Replay(sass.plan, counter) if sass.plan else counter
     arguments = [np.asarray(materialise(s, n)) for n, s in enumerate(job.arguments)]
     names = source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
-        sass.plan.module if sass.plan else module, job.entry, job.grid, job.block, arguments,
-        dynamic_shared=job.dynamic_shared, sinks=(sink,), options=options, names=names,
-        arch=arch.sm, source=job.program.source)
+        sass.plan.module if sass.plan else module,
+        job.entry,
+        job.grid,
+        job.block,
+        arguments,
+        dynamic_shared=job.dynamic_shared,
+        sinks=(sink,),
+        options=options,
+        names=names,
+        arch=arch.sm,
+        source=job.program.source,
+    )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
-    return Run(_trace(job, sass, result.trace), counts, result.outputs, arch.sm,
-               "sass" if sass.plan else "ptx", reason, job.resources,
-               differences=sass.plan.differences if sass.plan else (), listing=sass.listing)
+    return Run(
+        _trace(job, sass, result.trace),
+        counts,
+        result.outputs,
+        arch.sm,
+        "sass" if sass.plan else "ptx",
+        reason,
+        job.resources,
+        differences=sass.plan.differences if sass.plan else (),
+        listing=sass.listing,
+    )
 
 
-def _level_counts(sass: SassLevel, sink: Sink, counter: Counter, executed: Mapping[int, int]
-                  ) -> tuple[Counts, str]:
+def _level_counts(
+    sass: SassLevel, sink: Sink, counter: Counter, executed: Mapping[int, int]
+) -> tuple[Counts, str]:
     """The counts at the level there is, and what to know of them."""
     if sass.plan is None or not isinstance(sink, Replay):
         return counter.result(), f"counted as in the PTX: {sass.reason}" if sass.reason else ""
-    return (finish(sass.plan, counter.result(), executed),
-            note(sass.plan, sink.unmatched, sink.misaligned))
+    return (
+        finish(sass.plan, counter.result(), executed),
+        note(sass.plan, sink.unmatched, sink.misaligned),
+    )
 
 
 def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:

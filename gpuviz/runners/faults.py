@@ -41,9 +41,18 @@ class CountersUnavailable(UnavailableError):
 
 _KINDS: dict[str, type[Error]] = {
     kind.__name__: kind
-    for kind in (Error, errors.InputError, errors.LaunchError, KernelFault, UnavailableError,
-                 TimeLimit, NoDevice, WorkerLost, CountersUnavailable)
-}  # fmt: skip
+    for kind in (
+        Error,
+        errors.InputError,
+        errors.LaunchError,
+        KernelFault,
+        UnavailableError,
+        TimeLimit,
+        NoDevice,
+        WorkerLost,
+        CountersUnavailable,
+    )
+}
 
 
 def to_wire(error: Exception) -> dict[str, Any]:
@@ -58,6 +67,10 @@ def from_wire(plain: Mapping[str, Any]) -> Error:
     """The error `to_wire` made plain."""
     kind, message = _KINDS.get(str(plain.get("kind")), Error), str(plain.get("message"))
     if kind is CountersUnavailable:
-        return CountersUnavailable(message, next(
-            (reason for reason in get_args(Reason) if reason == plain.get("reason")), "failed"))
+        return CountersUnavailable(
+            message,
+            next(
+                (reason for reason in get_args(Reason) if reason == plain.get("reason")), "failed"
+            ),
+        )
     return kind(message)

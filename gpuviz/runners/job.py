@@ -8,7 +8,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arguments import BufferSpec, Spec
 from gpuviz.compile import Program, Resources
 from gpuviz.errors import LaunchError
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 Triple = tuple[int, int, int]
 
@@ -51,19 +51,33 @@ def check_limits(job: Job, arch: Architecture) -> None:
     ------
     LaunchError : names the limit, the value and the limit's value
     """
-    for name, size, limit in ((tr("grid"), job.grid, arch.max_grid),
-                              (tr("block"), job.block, arch.max_block)):  # fmt: skip
+    for name, size, limit in (
+        (tr("grid"), job.grid, arch.max_grid),
+        (tr("block"), job.block, arch.max_block),
+    ):
         for axis, n, most in zip("xyz", size, limit, strict=True):
             if n > most:
-                raise LaunchError(tr("{what} is {n}: {arch} allows at most {most}",
-                                     what=f"{name} {axis}", n=f"{n:,}", arch=arch,
-                                     most=f"{most:,}"))  # fmt: skip
+                raise LaunchError(
+                    tr(
+                        "{what} is {n}: {arch} allows at most {most}",
+                        what=f"{name} {axis}",
+                        n=f"{n:,}",
+                        arch=arch,
+                        most=f"{most:,}",
+                    )
+                )
     threads = job.block[0] * job.block[1] * job.block[2]
     if threads > arch.max_threads_per_block:
         shape = " x ".join(map(str, job.block))
-        raise LaunchError(tr("a block of {shape} has {n} threads: {arch} allows at most {most}",
-                             shape=shape, n=f"{threads:,}", arch=arch,
-                             most=f"{arch.max_threads_per_block:,}"))  # fmt: skip
+        raise LaunchError(
+            tr(
+                "a block of {shape} has {n} threads: {arch} allows at most {most}",
+                shape=shape,
+                n=f"{threads:,}",
+                arch=arch,
+                most=f"{arch.max_threads_per_block:,}",
+            )
+        )
     _check_shared(job, arch)
     _check_registers(job, arch, threads)
     for number, argument in enumerate(job.arguments, 1):
@@ -77,10 +91,17 @@ def _check_shared(job: Job, arch: Architecture) -> None:
     static = job.resources.static_shared_bytes if job.resources else 0
     wanted, most = static + job.dynamic_shared, arch.shared_per_block_optin
     if wanted > most:
-        raise LaunchError(tr("the block wants {n} bytes of shared memory ({static} static, "
-                             "{dynamic} dynamic): {arch} allows at most {most}", n=f"{wanted:,}",
-                             static=f"{static:,}", dynamic=f"{job.dynamic_shared:,}", arch=arch,
-                             most=f"{most:,}"))  # fmt: skip
+        raise LaunchError(
+            tr(
+                "the block wants {n} bytes of shared memory ({static} static, "
+                "{dynamic} dynamic): {arch} allows at most {most}",
+                n=f"{wanted:,}",
+                static=f"{static:,}",
+                dynamic=f"{job.dynamic_shared:,}",
+                arch=arch,
+                most=f"{most:,}",
+            )
+        )
 
 
 def _check_registers(job: Job, arch: Architecture, threads: int) -> None:
@@ -88,7 +109,14 @@ def _check_registers(job: Job, arch: Architecture, threads: int) -> None:
         return
     wanted = job.resources.registers * threads
     if wanted > arch.registers_per_block:
-        raise LaunchError(tr("{n} threads of {each} registers each need {wanted}: {arch} gives a "
-                             "block at most {most}", n=f"{threads:,}",
-                             each=job.resources.registers, wanted=f"{wanted:,}", arch=arch,
-                             most=f"{arch.registers_per_block:,}"))  # fmt: skip
+        raise LaunchError(
+            tr(
+                "{n} threads of {each} registers each need {wanted}: {arch} gives a "
+                "block at most {most}",
+                n=f"{threads:,}",
+                each=job.resources.registers,
+                wanted=f"{wanted:,}",
+                arch=arch,
+                most=f"{arch.registers_per_block:,}",
+            )
+        )

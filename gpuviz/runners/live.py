@@ -38,9 +38,15 @@ class Wishes:
     peaks: Peaks | None = None
 
 
-def measure(gpu: Gpu, job: Job, wishes: Wishes = Wishes(), *,
-            expected: Mapping[str, npt.NDArray[Any]] | None = None, cancel: Cancel = never,
-            progress: Progress = lambda fraction: None) -> Measurement:
+def measure(
+    gpu: Gpu,
+    job: Job,
+    wishes: Wishes = Wishes(),
+    *,
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
+    cancel: Cancel = never,
+    progress: Progress = lambda fraction: None,
+) -> Measurement:
     """Run a launch on a GPU and measure it. `expected` are the buffers the emulator left.
 
     Raises
@@ -51,15 +57,27 @@ def measure(gpu: Gpu, job: Job, wishes: Wishes = Wishes(), *,
     check_limits(job, architecture(facts.capability))
     launch = launch_of(job)
     outputs = gpu.run(launch, cancel)
-    timing = gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel,
-                      progress=progress) if wishes.repeats else None  # fmt: skip
+    timing = (
+        gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel, progress=progress)
+        if wishes.repeats
+        else None
+    )
     counters, why = _counters(gpu, launch, cancel) if wishes.counters else ({}, "")
     placement, note = placed(gpu, launch, cancel) if wishes.places else (None, "")
     notes = (why, note, timing.clock_note if timing else "")
     return Measurement(
-        "live", datetime.now(UTC).date().isoformat(), facts, counters, timing, placement,
-        gpu.telemetry(), wishes.peaks, _differences(outputs, expected or {}),
-        tuple(text for text in notes if text), gpu.resident_blocks(launch, cancel))  # fmt: skip
+        "live",
+        datetime.now(UTC).date().isoformat(),
+        facts,
+        counters,
+        timing,
+        placement,
+        gpu.telemetry(),
+        wishes.peaks,
+        _differences(outputs, expected or {}),
+        tuple(text for text in notes if text),
+        gpu.resident_blocks(launch, cancel),
+    )
 
 
 def _counters(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[dict[str, Reading], str]:
@@ -80,11 +98,14 @@ def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | Non
         return None, str(error)
 
 
-def _differences(outputs: tuple[npt.NDArray[Any], ...],
-                 expected: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
+def _differences(
+    outputs: tuple[npt.NDArray[Any], ...], expected: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, float]:
     """By buffer, in the order of the arguments, as both sides list them."""
-    return {name: largest_difference(got, want)
-            for (name, want), got in zip(expected.items(), outputs, strict=False)}
+    return {
+        name: largest_difference(got, want)
+        for (name, want), got in zip(expected.items(), outputs, strict=False)
+    }
 
 
 def remeasured(measured: Measured, gpu: Gpu, progress: Any = lambda name: None) -> Measured:
@@ -99,11 +120,13 @@ def remeasured(measured: Measured, gpu: Gpu, progress: Any = lambda name: None) 
     return replace(
         here,
         launches=tuple(_launch(gpu, here, launch, progress) for launch in measured.launches),
-        cases=tuple(_case(gpu, case, progress) for case in measured.cases))  # fmt: skip
+        cases=tuple(_case(gpu, case, progress) for case in measured.cases),
+    )
 
 
-def _launch(gpu: Gpu, here: Measured, launch: Mapping[str, Any], progress: Any
-            ) -> Mapping[str, Any]:
+def _launch(
+    gpu: Gpu, here: Measured, launch: Mapping[str, Any], progress: Any
+) -> Mapping[str, Any]:
     progress(str(launch.get("name", "")))
     readings = gpu.count(launch_of(job_of(here, launch)))
     values = {key: reading.value for key, reading in readings.items()}
@@ -125,5 +148,6 @@ def pattern_launch(case: Mapping[str, Any], sm: str) -> GpuLaunch:
     program = compile_cuda(source(str(case["op"]), int(case["width_bytes"])), arch=sm)
     index = np.array(case["index"], np.int32)
     words = np.arange(128, dtype=np.uint32) * np.uint32(7) + np.uint32(3)
-    return GpuLaunch("cubin", program.cubin, program.ptx, "pattern", (1, 1, 1), (32, 1, 1), 0,
-                     (index, words))  # fmt: skip
+    return GpuLaunch(
+        "cubin", program.cubin, program.ptx, "pattern", (1, 1, 1), (32, 1, 1), 0, (index, words)
+    )

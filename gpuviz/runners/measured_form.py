@@ -45,17 +45,18 @@ LAUNCH: Mapping[str, tuple[bool, Test, str]] = {
     "defines": (False, _object(lambda v: _text(v) or _whole(v)), "an object of texts"),
     "dynamic_shared": (False, _whole, "a whole number"),
     "measured": (False, _object(lambda v: v is None or _number(v)), "an object of numbers"),
-}  # fmt: skip
+}
 CASE: Mapping[str, tuple[bool, Test, str]] = {
     "op": (True, _text, "a text"),
     "width_bytes": (True, _whole, "a whole number"),
     "index": (True, _lanes, f"a list of {LANES} whole numbers"),
     "wavefronts": (True, _number, "a number"),
-}  # fmt: skip
+}
 
 
-def records(content: Mapping[str, Any], kind: str, form: Mapping[str, tuple[bool, Test, str]]
-            ) -> tuple[Mapping[str, Any], ...]:
+def records(
+    content: Mapping[str, Any], kind: str, form: Mapping[str, tuple[bool, Test, str]]
+) -> tuple[Mapping[str, Any], ...]:
     """The records under "launches" or "cases" of a file, each of the given form.
 
     Raises
@@ -72,8 +73,9 @@ def records(content: Mapping[str, Any], kind: str, form: Mapping[str, tuple[bool
     return tuple(found)
 
 
-def _check(record: Mapping[str, Any], name: str, form: Mapping[str, tuple[bool, Test, str]]
-           ) -> None:
+def _check(
+    record: Mapping[str, Any], name: str, form: Mapping[str, tuple[bool, Test, str]]
+) -> None:
     for field, (needed, fits, words) in form.items():
         if field not in record:
             if needed:

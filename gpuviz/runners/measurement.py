@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from gpuviz.arrays import F64, I64
+
 _ENOUGH_TIMES = 4
 MOVED = 0.02  # a clock that moved by more than this fraction is worth a word
 

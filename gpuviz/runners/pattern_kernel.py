@@ -21,9 +21,8 @@ _ATOMICS = {
     "atomic_exch_b32": ("int", "v[0] = atomicExch(s + at, (int)v[0]);"),
     "atomic_cas_b32": ("int", "v[0] = atomicCAS(s + at, (int)v[0], (int)v[1]);"),
     "atomic_add_f32": ("float", "atomicAdd(s + at, (float)v[0]);"),
-    "atomic_add_u64": ("unsigned long long",
-                       "atomicAdd(s + at, (unsigned long long)v[0]);"),
-}  # fmt: skip
+    "atomic_add_u64": ("unsigned long long", "atomicAdd(s + at, (unsigned long long)v[0]);"),
+}
 
 _KERNEL = """extern "C" __global__ void pattern(const int* index, uint4* words) {{
   __shared__ __align__(1024) {kind} s[{bytes} / sizeof({kind})];

@@ -12,24 +12,37 @@ import re
 
 import numpy as np
 
+from gpuviz.arrays import I64
 from gpuviz.errors import UnsupportedError
-from gpuviz.runners.measurement import I64, Placement
+from gpuviz.runners.measurement import Placement
 
 SPANS = "gpuviz_spans"
 """Name of the variable that holds the address of (blocks, 3) integers: SM, start, end."""
 
 NOT_STARTED = -1
 
-_END = re.compile(r"^(?P<indent>\s*)(?:@(?P<negated>!?)(?P<guard>%\w+)\s+)?(?P<what>ret|exit)"
-                  r"(?:\.uni)?\s*;")  # fmt: skip
+_END = re.compile(
+    r"^(?P<indent>\s*)(?:@(?P<negated>!?)(?P<guard>%\w+)\s+)?(?P<what>ret|exit)"
+    r"(?:\.uni)?\s*;"
+)
 _FUNCTION = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<kind>entry|func)\b")
 _COMMENT = re.compile(r'//.*|"[^"]*"')
 _HEADER = re.compile(r"^\s*\.address_size\s+64.*$", re.MULTILINE)
 _VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
 
 # PTX the drivers of each CUDA release take: PTX ISA, "Release Notes".
-_ISA = {(12, 0): (8, 0), (12, 1): (8, 1), (12, 2): (8, 2), (12, 3): (8, 3), (12, 4): (8, 4),
-        (12, 5): (8, 5), (12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8)}
+_ISA = {
+    (12, 0): (8, 0),
+    (12, 1): (8, 1),
+    (12, 2): (8, 2),
+    (12, 3): (8, 3),
+    (12, 4): (8, 4),
+    (12, 5): (8, 5),
+    (12, 6): (8, 5),
+    (12, 7): (8, 6),
+    (12, 8): (8, 7),
+    (12, 9): (8, 8),
+}
 
 _NOTE = """{{
 .reg .pred %gpuviz_p;

@@ -11,13 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz import resources
+from gpuviz.language import later
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, read
-from gpuviz.words import later
 
 FOLDER = "recordings"
-NOT_RECORDED = later("no recording has these parameter values: choose one of the presets, or use a "
-                     "GPU")
+NOT_RECORDED = later(
+    "no recording has these parameter values: choose one of the presets, or use a GPU"
+)
 STALE = later("the recording is of an older version of this kernel: it has to be made again")
 
 

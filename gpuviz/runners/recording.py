@@ -1,7 +1,7 @@
 """Recordings of measurements: a zip of a JSON manifest and NumPy arrays, nothing pickled.
 
-    manifest.json   format, version, device, and for each launch what was measured
-    arrays.npz      its durations and block placements, by the names the manifest gives
+manifest.json   format, version, device, and for each launch what was measured
+arrays.npz      its durations and block placements, by the names the manifest gives
 """
 
 from __future__ import annotations
@@ -39,8 +39,18 @@ _PLACES = ("block", "sm", "start_ns", "end_ns")
 _SIZE_LIMIT = 1 << 30  # bytes a recording may unpack to
 
 # What reading a damaged zip, JSON or array raises; RuntimeError: one that claims to be encrypted.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, TypeError, EOFError,
-           AttributeError, IndexError, RuntimeError, struct.error)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    AttributeError,
+    IndexError,
+    RuntimeError,
+    struct.error,
+)
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -99,9 +109,16 @@ def key_of(plan: Planned) -> LaunchKey:
     """
     own = Path(plan.kernel)
     source = read_text(own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}"))
-    return LaunchKey(own.name, source_hash(source), plan.entry, plan.grid, plan.block,
-                     tuple(map(_placeless, plan.arguments)), tuple(sorted(plan.defines)),
-                     plan.dynamic_shared)  # fmt: skip
+    return LaunchKey(
+        own.name,
+        source_hash(source),
+        plan.entry,
+        plan.grid,
+        plan.block,
+        tuple(map(_placeless, plan.arguments)),
+        tuple(sorted(plan.defines)),
+        plan.dynamic_shared,
+    )
 
 
 def _placeless(spec: str) -> str:
@@ -137,9 +154,13 @@ def write(path: Path, recording: Recording) -> None:
     InputError : the file cannot be written
     """
     arrays: Arrays = {}
-    manifest = {"format": FORMAT, "version": VERSION, "gpuviz": __version__,
-                "device": asdict(recording.device),
-                "entries": [_plain(e, n, arrays) for n, e in enumerate(recording.entries)]}
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "gpuviz": __version__,
+        "device": asdict(recording.device),
+        "entries": [_plain(e, n, arrays) for n, e in enumerate(recording.entries)],
+    }
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     try:
@@ -166,15 +187,23 @@ def _plain(entry: Entry, number: int, arrays: Arrays) -> dict[str, Any]:
     """An entry as JSON values; its arrays go into `arrays` under names with its number."""
     m = entry.measurement
     plain: dict[str, Any] = {
-        "lesson": entry.lesson, "role": entry.role, "values": dict(entry.values),
-        "launch": asdict(entry.launch), "date": m.date, "notes": list(m.notes),
+        "lesson": entry.lesson,
+        "role": entry.role,
+        "values": dict(entry.values),
+        "launch": asdict(entry.launch),
+        "date": m.date,
+        "notes": list(m.notes),
         "differences": dict(m.differences),
-        "counters": {k: r.value if r.value is not None else {"unavailable": r.why}
-                     for k, r in m.counters.items()},
+        "counters": {
+            k: r.value if r.value is not None else {"unavailable": r.why}
+            for k, r in m.counters.items()
+        },
         "telemetry": asdict(m.telemetry) if m.telemetry else None,
         "peaks": asdict(m.peaks) if m.peaks else None,
-        "timing": None, "placement": None, "resident_blocks": m.resident_blocks,
-    }  # fmt: skip
+        "timing": None,
+        "placement": None,
+        "resident_blocks": m.resident_blocks,
+    }
     if m.timing is not None:
         plain["timing"] = {"array": f"t{number}", "mode": m.timing.mode, "clocks": m.timing.clocks}
         arrays[f"t{number}"] = m.timing.microseconds.astype(np.float32)
@@ -213,8 +242,10 @@ def _check(path: Path, manifest: Any) -> None:
         raise FormatError(f"{path} is no recording of gpuviz")
     version = manifest.get("version")
     if version != VERSION:
-        raise FormatError(f"{path} has format version {version}, this gpuviz ({__version__}) reads "
-                          f"{VERSION}: it was written by gpuviz {manifest.get('gpuviz', '?')}")
+        raise FormatError(
+            f"{path} has format version {version}, this gpuviz ({__version__}) reads "
+            f"{VERSION}: it was written by gpuviz {manifest.get('gpuviz', '?')}"
+        )
 
 
 def _arrays(packed: bytes) -> Arrays:
@@ -227,14 +258,25 @@ def _entry(plain: Mapping[str, Any], device: DeviceFacts, arrays: Arrays) -> Ent
     places = arrays[plain["placement"]] if plain["placement"] else None
     telemetry, peaks = plain["telemetry"], plain["peaks"]
     measurement = Measurement(
-        "recorded", str(plain["date"]), device, counters, _timing(plain["timing"], arrays),
+        "recorded",
+        str(plain["date"]),
+        device,
+        counters,
+        _timing(plain["timing"], arrays),
         None if places is None else Placement(*places.astype(np.int64)),
         Telemetry(**telemetry | {"throttle": tuple(telemetry["throttle"])}) if telemetry else None,
         Peaks(**peaks) if peaks else None,
-        {k: float(v) for k, v in plain["differences"].items()}, tuple(plain["notes"]),
-        _resident(plain.get("resident_blocks")))  # fmt: skip
-    return Entry(str(plain["lesson"]), str(plain["role"]), dict(plain["values"]),
-                 _launch(plain["launch"]), measurement)  # fmt: skip
+        {k: float(v) for k, v in plain["differences"].items()},
+        tuple(plain["notes"]),
+        _resident(plain.get("resident_blocks")),
+    )
+    return Entry(
+        str(plain["lesson"]),
+        str(plain["role"]),
+        dict(plain["values"]),
+        _launch(plain["launch"]),
+        measurement,
+    )
 
 
 def _reading(plain: Any) -> Reading:
@@ -251,15 +293,23 @@ def _resident(plain: Any) -> int | None:
 def _timing(plain: Mapping[str, Any] | None, arrays: Arrays) -> Timing | None:
     if plain is None:
         return None
-    return Timing(arrays[plain["array"]].astype(np.float64), str(plain["mode"]),
-                  tuple(map(float, plain["clocks"])))  # fmt: skip
+    return Timing(
+        arrays[plain["array"]].astype(np.float64),
+        str(plain["mode"]),
+        tuple(map(float, plain["clocks"])),
+    )
 
 
 def _launch(plain: Mapping[str, Any]) -> LaunchKey:
     x, y, z = map(int, plain["grid"])
     u, v, w = map(int, plain["block"])
     return LaunchKey(
-        str(plain["kernel"]), str(plain["source_hash"]), str(plain["entry"]), (x, y, z), (u, v, w),
+        str(plain["kernel"]),
+        str(plain["source_hash"]),
+        str(plain["entry"]),
+        (x, y, z),
+        (u, v, w),
         tuple(map(str, plain["arguments"])),
         tuple((str(k), str(value)) for k, value in plain["defines"]),
-        int(plain["dynamic_shared"]))  # fmt: skip
+        int(plain["dynamic_shared"]),
+    )

@@ -24,6 +24,7 @@ import numpy as np
 from gpuviz import resources
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
+from gpuviz.arrays import F64, I64
 from gpuviz.compile import entry_name, gallery
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
@@ -34,7 +35,7 @@ from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.process import never
 from gpuviz.runners.job import Job, Triple
-from gpuviz.runners.measurement import F64, I64, largest_difference
+from gpuviz.runners.measurement import largest_difference
 
 KERNEL, ENTRY = "block_shape.cu", "sgemm"
 MOST, SIZE = 32, 1024  # threads each way; rows and columns of the matrices
@@ -97,14 +98,26 @@ def grid_of(x: int, y: int) -> Triple:
 def job(arch: str, x: int, y: int, inner: int, fill: str) -> Job:
     """The launch of one shape."""
     program = gallery(KERNEL, {}, arch)
-    specs = (f"f32[{SIZE * inner}]={fill}", f"f32[{inner * SIZE}]={fill}",
-             f"f32[{SIZE * SIZE}]=zeros", f"i32={SIZE}", f"i32={inner}", f"i32={SIZE}")  # fmt: skip
-    return Job(program, entry_name(program.kernels, ENTRY), grid_of(x, y), (x, y, 1),
-               tuple(map(parse, specs)))  # fmt: skip
+    specs = (
+        f"f32[{SIZE * inner}]={fill}",
+        f"f32[{inner * SIZE}]={fill}",
+        f"f32[{SIZE * SIZE}]=zeros",
+        f"i32={SIZE}",
+        f"i32={inner}",
+        f"i32={SIZE}",
+    )
+    return Job(
+        program,
+        entry_name(program.kernels, ENTRY),
+        grid_of(x, y),
+        (x, y, 1),
+        tuple(map(parse, specs)),
+    )
 
 
-def predict(arch: str = "sm_90", *, progress: Progress = lambda fraction: None,
-            cancel: Cancel = never) -> Predictions:
+def predict(
+    arch: str = "sm_90", *, progress: Progress = lambda fraction: None, cancel: Cancel = never
+) -> Predictions:
     """Emulate every shape; minutes.
 
     Raises
@@ -122,14 +135,20 @@ def predict(arch: str = "sm_90", *, progress: Progress = lambda fraction: None,
 def predicted(arch: str, x: int, y: int, cancel: Cancel = never) -> tuple[int, int]:
     """Requests and sectors of the loads of one shape."""
     options = Options(record=(), cancel=cancel)
-    run = emulated.run(job(arch, x, y, INNER, "zeros"), architecture(arch), level="ptx",
-                       options=options)  # fmt: skip
+    run = emulated.run(
+        job(arch, x, y, INNER, "zeros"), architecture(arch), level="ptx", options=options
+    )
     totals = run.counts.totals
     return totals["global_load_requests"], totals["global_load_sectors"]
 
 
-def measure(gpu: Gpu, *, launches: int = _LAUNCHES, progress: Progress = lambda fraction: None,
-            cancel: Cancel = never) -> Times:
+def measure(
+    gpu: Gpu,
+    *,
+    launches: int = _LAUNCHES,
+    progress: Progress = lambda fraction: None,
+    cancel: Cancel = never,
+) -> Times:
     """Time every shape; shapes with BX = BY are checked against a product in double precision.
 
     Raises
@@ -146,16 +165,25 @@ def measure(gpu: Gpu, *, launches: int = _LAUNCHES, progress: Progress = lambda 
         if cancel():
             raise Cancelled("stopped")
         launch = replace(first, grid=grid_of(x, y), block=(x, y, 1))
-        timing = gpu.time(launch, launches, cancel=cancel,
-                          warmup_ms=_WARMUP_MS if number else _FIRST_WARMUP_MS)
+        timing = gpu.time(
+            launch, launches, cancel=cancel, warmup_ms=_WARMUP_MS if number else _FIRST_WARMUP_MS
+        )
         medians.append(timing.median / 1000)
         clocks += timing.clocks
         if x == y:
             worst = max(worst, _difference(gpu, launch, wanted))
         progress((number + 1) / MOST**2)
-    return Times(np.array(medians).reshape(MOST, MOST), facts.name, facts.capability, facts.driver,
-                 facts.cuda, (min(clocks, default=0.0), max(clocks, default=0.0)),
-                 datetime.now(UTC).date().isoformat(), launches, worst)  # fmt: skip
+    return Times(
+        np.array(medians).reshape(MOST, MOST),
+        facts.name,
+        facts.capability,
+        facts.driver,
+        facts.cuda,
+        (min(clocks, default=0.0), max(clocks, default=0.0)),
+        datetime.now(UTC).date().isoformat(),
+        launches,
+        worst,
+    )
 
 
 def _product(launch: GpuLaunch) -> F64:
@@ -168,8 +196,10 @@ def _difference(gpu: Gpu, launch: GpuLaunch, wanted: F64) -> float:
     found = largest_difference(gpu.run(launch)[2], wanted)
     if not found < _WRONG:
         x, y, _ = launch.block
-        raise KernelFault(f"blocks of {x} x {y} give results that are {found:g} off: the times "
-                          "would be of a wrong product")
+        raise KernelFault(
+            f"blocks of {x} x {y} give results that are {found:g} off: the times "
+            "would be of a wrong product"
+        )
     return found
 
 
@@ -180,8 +210,14 @@ def write(path: Path, found: Times | Predictions) -> None:
     ------
     InputError : the file cannot be written
     """
-    head = {"format": _FORMAT, "version": _VERSION, "kind": type(found).__name__,
-            "kernel": KERNEL, "source_hash": _source(), "size": SIZE}
+    head = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "kind": type(found).__name__,
+        "kernel": KERNEL,
+        "source_hash": _source(),
+        "size": SIZE,
+    }
     plain = {**head, **vars(found)}
     lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in plain.items()]
     try:
@@ -214,8 +250,10 @@ def read(path: Path) -> Times | Predictions:
         if plain["format"] != _FORMAT or plain["version"] != _VERSION:
             raise FormatError(f"{path} is no sweep over block shapes that this gpuviz reads")
         if plain["source_hash"] != _source():
-            raise FormatError(f"{path} is of an older {KERNEL}: make it again with "
-                              "python -m gpuviz.runners.sweep block-shape")
+            raise FormatError(
+                f"{path} is of an older {KERNEL}: make it again with "
+                "python -m gpuviz.runners.sweep block-shape"
+            )
         return _times(plain) if plain["kind"] == Times.__name__ else _predictions(plain)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
@@ -233,15 +271,23 @@ def _map(values: Any, dtype: type[np.generic]) -> np.ndarray[Any, Any]:
 
 def _times(plain: Mapping[str, Any]) -> Times:
     low, high = map(float, plain["clocks"])
-    return Times(_map(plain["milliseconds"], np.float64), str(plain["device"]),
-                 str(plain["capability"]), str(plain["driver"]), str(plain["cuda"]), (low, high),
-                 str(plain["date"]), int(plain["launches"]),
-                 float(plain["largest_difference"]))  # fmt: skip
+    return Times(
+        _map(plain["milliseconds"], np.float64),
+        str(plain["device"]),
+        str(plain["capability"]),
+        str(plain["driver"]),
+        str(plain["cuda"]),
+        (low, high),
+        str(plain["date"]),
+        int(plain["launches"]),
+        float(plain["largest_difference"]),
+    )
 
 
 def _predictions(plain: Mapping[str, Any]) -> Predictions:
-    return Predictions(_map(plain["requests"], np.int64), _map(plain["sectors"], np.int64),
-                       str(plain["arch"]))  # fmt: skip
+    return Predictions(
+        _map(plain["requests"], np.int64), _map(plain["sectors"], np.int64), str(plain["arch"])
+    )
 
 
 @cache
@@ -263,8 +309,11 @@ def _show(fraction: float) -> None:
 
 def main(arguments: list[str]) -> int:
     """Sweep and write; 2, and a message, when it cannot be done."""
-    parser = argparse.ArgumentParser(prog="python -m gpuviz.runners.sweep", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m gpuviz.runners.sweep",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("sweep", choices=("block-shape",))
     parser.add_argument("--model", action="store_true", help="emulate instead of timing")
     parser.add_argument("--device", type=int, default=0, help="number of the GPU")

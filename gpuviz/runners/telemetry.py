@@ -11,9 +11,12 @@ _SM, _MEMORY, _TEMPERATURE = 1, 2, 0  # NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMP
 
 # nvml.h, nvmlClocksEventReasons: why the clock is lower than it could be.
 _REASONS = {
-    0x4: "power limit", 0x8: "hardware slowdown", 0x20: "temperature (driver)",
-    0x40: "temperature (hardware)", 0x80: "power brake",
-}  # fmt: skip
+    0x4: "power limit",
+    0x8: "hardware slowdown",
+    0x20: "temperature (driver)",
+    0x40: "temperature (hardware)",
+    0x80: "power brake",
+}
 
 
 class Sensor:
@@ -28,11 +31,13 @@ class Sensor:
         reasons = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
         power = self._ask("nvmlDeviceGetPowerUsage")
         return Telemetry(
-            sm_clock=self.clock(), memory_clock=self._ask("nvmlDeviceGetClockInfo", _MEMORY),
+            sm_clock=self.clock(),
+            memory_clock=self._ask("nvmlDeviceGetClockInfo", _MEMORY),
             temperature=self._ask("nvmlDeviceGetTemperature", _TEMPERATURE),
             power=None if power is None else power / 1000,
             memory_used=None if memory is None else int(memory.used),
-            throttle=tuple(text for bit, text in _REASONS.items() if reasons & bit))  # fmt: skip
+            throttle=tuple(text for bit, text in _REASONS.items() if reasons & bit),
+        )
 
     def clock(self) -> float | None:
         """Clock of the multiprocessors, MHz."""

@@ -42,14 +42,18 @@ def work_of(run: Run) -> Work:
     totals, launch = run.counts.totals, run.trace.launch
     scale = launch.blocks / max(run.trace.blocks_emulated, 1)
     asked, sectors = _sum(totals, "bytes"), _sum(totals, "sectors")
-    return Work(round(scale * asked), round(scale * SECTOR * sectors),
-                round(scale * run.trace.flops))  # fmt: skip
+    return Work(
+        round(scale * asked), round(scale * SECTOR * sectors), round(scale * run.trace.flops)
+    )
 
 
 def _sum(totals: Mapping[str, int], quantity: str) -> int:
     """Over all ways to access global memory; what the read-only path counts is in the loads."""
-    return sum(count for key, count in totals.items()
-               if key.startswith("global_") and key.endswith("_" + quantity))  # fmt: skip
+    return sum(
+        count
+        for key, count in totals.items()
+        if key.startswith("global_") and key.endswith("_" + quantity)
+    )
 
 
 def throughput(work: Work, microseconds: float) -> Throughput:

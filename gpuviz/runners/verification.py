@@ -18,6 +18,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
+from gpuviz.arrays import U64, Bool
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import FormatError, InputError
 from gpuviz.memory.atomics import turns
@@ -27,7 +28,7 @@ from gpuviz.runners import emulated
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
 from gpuviz.runners.measured_form import CASE, LANES, LAUNCH, records
-from gpuviz.trace import U64, Bool, Op
+from gpuviz.trace import Op
 
 NOISY = "_raw"  # hardware counters that include arbitration between warps
 _ARBITRATION = "arbitration between warps is counted too"
@@ -79,15 +80,19 @@ def load(path: Path) -> Measured:
     except ValueError as error:
         raise FormatError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, dict) or not ({"launches", "cases"} & content.keys()):
-        raise FormatError(f"{path} holds neither \"launches\" nor \"cases\"")
-    return Measured(str(content.get("device", "unknown device")),
-                    architecture(str(content.get("compute_capability", "9.0"))),
-                    records(content, "launches", LAUNCH), records(content, "cases", CASE),
-                    path.parent)
+        raise FormatError(f'{path} holds neither "launches" nor "cases"')
+    return Measured(
+        str(content.get("device", "unknown device")),
+        architecture(str(content.get("compute_capability", "9.0"))),
+        records(content, "launches", LAUNCH),
+        records(content, "cases", CASE),
+        path.parent,
+    )
 
 
-def compare(measured: Measured, level: Level = "sass",
-            progress: Callable[[str], None] = lambda name: None) -> list[Comparison]:
+def compare(
+    measured: Measured, level: Level = "sass", progress: Callable[[str], None] = lambda name: None
+) -> list[Comparison]:
     """Predict every launch and case of a file, and put the numbers side by side."""
     found: list[Comparison] = []
     for launch in measured.launches:
@@ -98,11 +103,19 @@ def compare(measured: Measured, level: Level = "sass",
 
 def job_of(measured: Measured, launch: Mapping[str, Any]) -> Job:
     """The launch a record describes."""
-    program = load_program(_find(measured.folder, launch["source"]),
-                           arch=compile_arch(measured.arch.sm), defines=launch.get("defines", {}))
-    return Job(program, entry_name(program.kernels, launch.get("entry", "")),
-               triple(tuple(launch["grid"]), "grid"), triple(tuple(launch["block"]), "block"),
-               tuple(map(parse, launch["args"])), launch.get("dynamic_shared", 0))
+    program = load_program(
+        _find(measured.folder, launch["source"]),
+        arch=compile_arch(measured.arch.sm),
+        defines=launch.get("defines", {}),
+    )
+    return Job(
+        program,
+        entry_name(program.kernels, launch.get("entry", "")),
+        triple(tuple(launch["grid"]), "grid"),
+        triple(tuple(launch["block"]), "block"),
+        tuple(map(parse, launch["args"])),
+        launch.get("dynamic_shared", 0),
+    )
 
 
 def _find(folder: Path, source: str) -> Path:
@@ -114,10 +127,10 @@ def _find(folder: Path, source: str) -> Path:
 
 
 def _launch(measured: Measured, launch: Mapping[str, Any], level: Level) -> list[Comparison]:
-    run = emulated.run(job_of(measured, launch), measured.arch, level=level,
-                       options=Options(record=()))
-    return compare_run(str(launch.get("name", launch["source"])), run,
-                       launch.get("measured", {}))
+    run = emulated.run(
+        job_of(measured, launch), measured.arch, level=level, options=Options(record=())
+    )
+    return compare_run(str(launch.get("name", launch["source"])), run, launch.get("measured", {}))
 
 
 def compare_run(name: str, run: Run, measured: Mapping[str, float]) -> list[Comparison]:
@@ -140,8 +153,12 @@ def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Compariso
     index = np.array(case["index"], np.int64).reshape(1, LANES)
     width, op, value = case["width_bytes"], case["op"], float(case["wavefronts"])
     address = np.where(index < 0, 0, index * width).astype(np.uint64)
-    return Comparison(str(case.get("pattern", number)), f"{op} {8 * width}-bit wavefronts",
-                      _pattern_wavefronts(arch, op, address, index >= 0, width), value)
+    return Comparison(
+        str(case.get("pattern", number)),
+        f"{op} {8 * width}-bit wavefronts",
+        _pattern_wavefronts(arch, op, address, index >= 0, width),
+        value,
+    )
 
 
 def _pattern_wavefronts(arch: Architecture, op: str, address: U64, active: Bool, width: int) -> int:

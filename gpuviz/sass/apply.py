@@ -87,8 +87,11 @@ def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
     at, match = row.instruction, plan.matches.get(row.instruction.pc)
     if match is None or not match.emits:
         return row
-    own = [e for e in match.emits if e.width == at.width and at.text in (
-        e.sass.opcode, row.instruction.text)]
+    own = [
+        e
+        for e in match.emits
+        if e.width == at.width and at.text in (e.sass.opcode, row.instruction.text)
+    ]
     guarded = [e for e in own if e.owner >= 0]
     counts = dict(row.counts)
     key = f"{at.space}_{at.op}_requests"
@@ -117,8 +120,14 @@ def _quiet(at: Instruction, function: str, emit: Emit, executed: Mapping[int, in
     op = emit.sass.memory.op if emit.sass.memory else "load"
     row = replace(describe(at, function, "shared", op, emit.width), text=emit.sass.opcode)
     prefix = f"shared_{op}_"
-    return CountRow(row, {prefix + "requests": executed.get(emit.owner, 0),
-                          prefix + "wavefronts": 0, prefix + "wavefronts_ideal": 0})
+    return CountRow(
+        row,
+        {
+            prefix + "requests": executed.get(emit.owner, 0),
+            prefix + "wavefronts": 0,
+            prefix + "wavefronts_ideal": 0,
+        },
+    )
 
 
 def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
@@ -126,6 +135,11 @@ def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
     sass, width = emit.sass, emit.width
     op: Op = sass.memory.op if sass.memory else "load"
     at = MemoryInstruction(pc, sass.line, sass.ptx_line, sass.opcode, op, "local", width)
-    counts = {"requests": warps, "sectors": warps * width, "lines": warps * max(1, width // 4),
-              "sectors_ideal": warps * width, "bytes": warps * width * LANES}
+    counts = {
+        "requests": warps,
+        "sectors": warps * width,
+        "lines": warps * max(1, width // 4),
+        "sectors_ideal": warps * width,
+        "bytes": warps * width * LANES,
+    }
     return CountRow(at, {f"local_{op}_{key}": value for key, value in counts.items()})

@@ -39,12 +39,15 @@ def sass_blocks(listing: Listing) -> tuple[SassBlock, ...]:
         if instruction.address in index:
             current = parts[index[instruction.address]]
         current.append(instruction)
-    return tuple(SassBlock(tuple(part), _followers(part, n, index, len(parts)))
-                 for n, part in enumerate(parts))
+    return tuple(
+        SassBlock(tuple(part), _followers(part, n, index, len(parts)))
+        for n, part in enumerate(parts)
+    )
 
 
-def _followers(part: Sequence[SassInstruction], number: int, index: Mapping[int, int], count: int
-               ) -> tuple[int, ...]:
+def _followers(
+    part: Sequence[SassInstruction], number: int, index: Mapping[int, int], count: int
+) -> tuple[int, ...]:
     last = part[-1]
     name = name_of(last)
     found = [index[last.target]] if name in ("BRA", "JMP") and last.target in index else []
@@ -128,8 +131,9 @@ def dominates(a: int, b: int, above: Mapping[int, int]) -> bool:
     return a == b
 
 
-def _body(header: int, end: int, following: Sequence[Sequence[int]], above: Mapping[int, int]
-          ) -> set[int]:
+def _body(
+    header: int, end: int, following: Sequence[Sequence[int]], above: Mapping[int, int]
+) -> set[int]:
     """The blocks from which `end` is reached without passing the header."""
     body = {header, end}
     work = [end]

@@ -40,8 +40,11 @@ def sass_level(program: Program, module: Module, entry: str, arch: str) -> SassL
     if listing is None:
         return SassLevel(reason=f"the machine code has no kernel {entry}")
     if not listing.has_ptx_lines:
-        return SassLevel(listing, reason="the machine code does not tell which PTX lines it is "
-                                         "made from: compile with -lineinfo")
+        return SassLevel(
+            listing,
+            reason="the machine code does not tell which PTX lines it is "
+            "made from: compile with -lineinfo",
+        )
     return SassLevel(listing, make_plan(module, listing))
 
 
@@ -59,8 +62,10 @@ def _family(arch: str) -> str:
 def note(plan: Plan, unmatched: Iterable[int], misaligned: Iterable[int]) -> str:
     """What to know of counts at the sass level: where they are those of the PTX after all."""
     parts = []
-    for lines, why in ((unmatched, "could not be matched to machine code and count as in the PTX"),
-                       (misaligned, "were matched to a merged access that does not fit them")):
+    for lines, why in (
+        (unmatched, "could not be matched to machine code and count as in the PTX"),
+        (misaligned, "were matched to a merged access that does not fit them"),
+    ):
         if found := ", ".join(map(str, sorted(lines))):
             parts.append(f"PTX lines {found} {why}")
     changed = sum(d.kind not in ("unmatched",) for d in plan.differences)

@@ -136,6 +136,16 @@ class _Reader:
         self._new_place = False
         parts = _PARTS.match(_REMARK.sub("", text))
         if parts is not None:
-            self.instructions.append(SassInstruction(
-                address, parts[0], parts[1] or "", parts[2], parts[3], self._line, self._ptx_line,
-                self._inlined, spill="SpillRefill" in text))
+            self.instructions.append(
+                SassInstruction(
+                    address,
+                    parts[0],
+                    parts[1] or "",
+                    parts[2],
+                    parts[3],
+                    self._line,
+                    self._ptx_line,
+                    self._inlined,
+                    spill="SpillRefill" in text,
+                )
+            )

@@ -65,17 +65,19 @@ def _spills(module: Module, listing: Listing) -> tuple[tuple[int, Emit], ...]:
     first: dict[int, int] = {}
     for function in module.functions if found else ():
         for span in () if not function.defined else spans(function, ends_block):
-            for i in function.body[span.start:span.end]:
+            for i in function.body[span.start : span.end]:
                 first.setdefault(i.ptx_line, function.body[span.start].pc)
-    return tuple((owner, Emit(i, 0, i.memory.width, owner)) for i in found
-                 if i.memory and (owner := first.get(i.ptx_line, -1)) >= 0)
+    return tuple(
+        (owner, Emit(i, 0, i.memory.width, owner))
+        for i in found
+        if i.memory and (owner := first.get(i.ptx_line, -1)) >= 0
+    )
 
 
 def _twins(matches: dict[int, Match], listing: Listing) -> set[int]:
     """Addresses of the instructions in the plan, and of further copies of them."""
     known = {(e.sass.ptx_line, e.width) for m in matches.values() for e in m.emits}
-    return {i.address for i in listing.memory
-            if i.memory and (i.ptx_line, i.memory.width) in known}
+    return {i.address for i in listing.memory if i.memory and (i.ptx_line, i.memory.width) in known}
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class _Shares:
                 return None
             start = self._given[line]
             self._given[line] += size
-            share += found[start:start + size]
+            share += found[start : start + size]
         return sorted(share, key=lambda i: i.address)
 
 
@@ -132,8 +134,11 @@ class _Matcher:
         self.idle: list[tuple[int, Emit]] = []
         self._chunk_of = rewriter.chunk_of
         self._tests = rewriter.tests
-        self._taken = {i.pc: {(c.block, c.guard) for c in chunks} for loop, chunks in shapes
-                       for i in function.body[loop.start:loop.end]}
+        self._taken = {
+            i.pc: {(c.block, c.guard) for c in chunks}
+            for loop, chunks in shapes
+            for i in function.body[loop.start : loop.end]
+        }
         self._blocks = spans(self.function, ends_block)
         self._owners = Owners(self.function, self._blocks, code, set(rewriter.tests.values()))
 
@@ -160,23 +165,27 @@ class _Matcher:
                 return place == chunk.block and chunk.guard in ("", sass.guard)
             return (place, "") not in taken and (place, sass.guard) not in taken
 
-        versions = {n: found for n, block in enumerate(self._code)
-                    if (found := [i for i in block.instructions if fits(n, i)])}
+        versions = {
+            n: found
+            for n, block in enumerate(self._code)
+            if (found := [i for i in block.instructions if fits(n, i)])
+        }
         self._set_aside(members, versions)
         shares = {n: _Shares(members, found) for n, found in versions.items()}
         for same_base in _by_base(members):
             yield from self._same_base(same_base, shares)
 
-    def _set_aside(self, members: Sequence[_Access], versions: dict[int, list[SassInstruction]]
-                   ) -> None:
+    def _set_aside(
+        self, members: Sequence[_Access], versions: dict[int, list[SassInstruction]]
+    ) -> None:
         """Take out the instructions whose guard never holds."""
         for place, found in versions.items():
             for instruction in [i for i in found if i.guard == "!PT"]:
                 found.remove(instruction)
-                access = next(m for m in members
-                              if m.instruction.ptx_line == instruction.ptx_line)
-                self.idle.append((access.instruction.pc,
-                                  self._emit(instruction, place, access, 0, 4)))
+                access = next(m for m in members if m.instruction.ptx_line == instruction.ptx_line)
+                self.idle.append(
+                    (access.instruction.pc, self._emit(instruction, place, access, 0, 4))
+                )
 
     def _same_base(self, members: Sequence[_Access], shares: dict[int, _Shares]) -> list[Match]:
         """The first version of a group stands for the others, which are copies of it."""
@@ -189,15 +198,19 @@ class _Matcher:
             return [Match(m.instruction.pc, "dropped") for m in members]
         if None in mine.values():
             return _unmatched(members)
-        solved = [self._plain(members, n, own) or self._solved(members, n, own)
-                  for n, own in mine.items() if own is not None]
+        solved = [
+            self._plain(members, n, own) or self._solved(members, n, own)
+            for n, own in mine.items()
+            if own is not None
+        ]
         if all(_alike(s, solved[0]) for s in solved):
             return solved[0]
         joined = [i for own in mine.values() for i in own or ()]
         return self._plain(members, min(mine), joined) or self._solved(members, min(mine), joined)
 
-    def _plain(self, members: Sequence[_Access], place: int, found: Sequence[SassInstruction]
-               ) -> list[Match] | None:
+    def _plain(
+        self, members: Sequence[_Access], place: int, found: Sequence[SassInstruction]
+    ) -> list[Match] | None:
         """One machine instruction for each access, equally wide; None when it is not so."""
         waiting: dict[int, list[SassInstruction]] = {}
         for instruction in found:
@@ -207,16 +220,26 @@ class _Matcher:
             own = waiting.get(access.instruction.ptx_line)
             if not own or own[0].memory is None or own[0].memory.width != access.piece.width:
                 return None
-            out.append(Match(access.instruction.pc, "same", (
-                self._emit(own.pop(0), place, access, 0, access.piece.width),)))
+            out.append(
+                Match(
+                    access.instruction.pc,
+                    "same",
+                    (self._emit(own.pop(0), place, access, 0, access.piece.width),),
+                )
+            )
         return None if any(waiting.values()) else out
 
-    def _emit(self, sass: SassInstruction, place: int, access: _Access, shift: int, width: int
-              ) -> Emit:
+    def _emit(
+        self, sass: SassInstruction, place: int, access: _Access, shift: int, width: int
+    ) -> Emit:
         owner = -1
         memory = sass.memory
-        if sass.guard and memory is not None and memory.space == "shared" and (
-                memory.op in ("load", "store")):
+        if (
+            sass.guard
+            and memory is not None
+            and memory.space == "shared"
+            and (memory.op in ("load", "store"))
+        ):
             owner = self._owner(sass, place, access)
         return Emit(sass, shift, width, owner)
 
@@ -232,8 +255,9 @@ class _Matcher:
     def _code_loops(self, place: int) -> bool:
         return place in self._code[place].next
 
-    def _solved(self, members: Sequence[_Access], place: int, found: Sequence[SassInstruction]
-                ) -> list[Match]:
+    def _solved(
+        self, members: Sequence[_Access], place: int, found: Sequence[SassInstruction]
+    ) -> list[Match]:
         """By bytes; every access is "unmatched" when that does not work out."""
         placed = windows([m.piece for m in members], found)
         if not placed:
@@ -243,8 +267,9 @@ class _Matcher:
     def _of_windows(self, access: _Access, place: int, placed: Sequence[Window]) -> Match:
         piece = access.piece
         led = [w for w in placed if w.leader == piece]
-        emits = tuple(self._emit(w.sass, place, access, w.start - piece.offset, w.width)
-                      for w in led)
+        emits = tuple(
+            self._emit(w.sass, place, access, w.start - piece.offset, w.width) for w in led
+        )
         if not emits:
             into = next((w.leader.pc for w in placed if w.covers(piece)), -1)
             return Match(piece.pc, "merged" if into >= 0 else "dropped", (), into)
@@ -269,8 +294,12 @@ def _same_kind(instruction: Instruction, sass: SassInstruction) -> bool:
     wanted = {"ld": "load", "ldu": "load", "st": "store"}.get(name, op)
     spaces = {m.partition("::")[0] for m in instruction.opcode.mods}
     known = sass.memory.space if sass.memory.space in ("global", "shared", "local") else ""
-    return op == wanted and (not known or known in spaces or name in ("atom", "red", "cp")
-                             or spaces.isdisjoint(("global", "shared", "local", "const")))
+    return op == wanted and (
+        not known
+        or known in spaces
+        or name in ("atom", "red", "cp")
+        or spaces.isdisjoint(("global", "shared", "local", "const"))
+    )
 
 
 def _unmatched(members: Sequence[_Access]) -> list[Match]:
@@ -280,7 +309,8 @@ def _unmatched(members: Sequence[_Access]) -> list[Match]:
 def _alike(one: Sequence[Match], other: Sequence[Match]) -> bool:
     """Whether two versions of a group do the same."""
     return [(m.kind, m.into, [(e.shift, e.width) for e in m.emits]) for m in one] == [
-        (m.kind, m.into, [(e.shift, e.width) for e in m.emits]) for m in other]
+        (m.kind, m.into, [(e.shift, e.width) for e in m.emits]) for m in other
+    ]
 
 
 def _shapes(function: Function, code: Sequence[SassBlock]) -> list[Shape]:
@@ -291,16 +321,19 @@ def _shapes(function: Function, code: Sequence[SassBlock]) -> list[Shape]:
 def _descend(chunks: Sequence[Chunk]) -> bool:
     """Whether chunks come in the known order: peeled ones, then fewer and fewer copies."""
     many = [c.copies for c in chunks if c.copies > 1]
-    peeled = all(c.copies == 1 for c in chunks[:len(chunks) - len(many)])
+    peeled = all(c.copies == 1 for c in chunks[: len(chunks) - len(many)])
     return peeled and many == sorted(set(many), reverse=True)
 
 
 def _accesses(function: Function, span: Span, block: int, values: Values) -> list[_Access]:
     forms = values.addresses(block)
     return [
-        _Access(i, block, forms[i.pc].terms,
-                Piece(i.pc, i.ptx_line, forms[i.pc].constant, width_of(i)))
-        for i in function.body[span.start:span.end] if is_memory(i) and i.pc in forms]
+        _Access(
+            i, block, forms[i.pc].terms, Piece(i.pc, i.ptx_line, forms[i.pc].constant, width_of(i))
+        )
+        for i in function.body[span.start : span.end]
+        if is_memory(i) and i.pc in forms
+    ]
 
 
 def width_of(instruction: Instruction) -> int:
@@ -319,7 +352,12 @@ def _by_base(members: Sequence[_Access]) -> list[list[_Access]]:
     found: dict[tuple[object, ...], list[_Access]] = {}
     for member in members:
         opcode = member.instruction.opcode
-        key = (member.block, member.terms, opcode.name, "shared" in opcode.text,
-               "local" in opcode.text)
+        key = (
+            member.block,
+            member.terms,
+            opcode.name,
+            "shared" in opcode.text,
+            "local" in opcode.text,
+        )
         found.setdefault(key, []).append(member)
     return list(found.values())

@@ -87,15 +87,23 @@ class _Site:
 
     def _near(self, start: int, width: int) -> list[Piece]:
         """The accesses that overlap some bytes."""
-        return [p for at in range(start - self._widest + 1, start + width)
-                for p in self._starts.get(at, ()) if p.end > start]
+        return [
+            p
+            for at in range(start - self._widest + 1, start + width)
+            for p in self._starts.get(at, ())
+            if p.end > start
+        ]
 
     def _score(self, placed: Sequence[Window]) -> tuple[int, int, int]:
         """Accesses covered whole, bytes covered, instructions that cover their own line's."""
-        near = [(w, p) for w in placed for p in self._near(w.start, w.width)
-                if p.pc not in self._taken]
-        return (len({p.pc for w, p in near if w.covers(p)}), sum(w.overlap(p) for w, p in near),
-                sum(w.covers(w.leader) for w in placed))
+        near = [
+            (w, p) for w in placed for p in self._near(w.start, w.width) if p.pc not in self._taken
+        ]
+        return (
+            len({p.pc for w, p in near if w.covers(p)}),
+            sum(w.overlap(p) for w, p in near),
+            sum(w.covers(w.leader) for w in placed),
+        )
 
     def _distances(self, instruction: SassInstruction) -> Iterable[int]:
         """Distances between the bases with which it overlaps an access of its line."""
@@ -112,9 +120,13 @@ class _Site:
         start = memory.offset - distance
         if not self._near(start, memory.width):
             return None
-        near = [p for p in self._lines.get(instruction.ptx_line, ())
-                if p.end > start - 16 and p.offset < start + memory.width + 16]
+        near = [
+            p
+            for p in self._lines.get(instruction.ptx_line, ())
+            if p.end > start - 16 and p.offset < start + memory.width + 16
+        ]
         if not near:
             return None
-        return Window(instruction, start, memory.width,
-                      min(near, key=lambda p: abs(p.offset - start)))
+        return Window(
+            instruction, start, memory.width, min(near, key=lambda p: abs(p.offset - start))
+        )

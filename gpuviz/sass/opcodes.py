@@ -17,14 +17,24 @@ from gpuviz.trace import Op
 SassSpace = Literal["global", "shared", "local", "constant", "generic"]
 
 _TABLE: dict[str, tuple[SassSpace, Op]] = {
-    "LDG": ("global", "load"), "LDS": ("shared", "load"), "LDL": ("local", "load"),
-    "LD": ("generic", "load"), "LDC": ("constant", "load"), "LDSM": ("shared", "load"),
-    "STG": ("global", "store"), "STS": ("shared", "store"), "STL": ("local", "store"),
-    "ST": ("generic", "store"), "STSM": ("shared", "store"),
-    "ATOMG": ("global", "atomic"), "ATOMS": ("shared", "atomic"), "ATOM": ("generic", "atomic"),
-    "RED": ("generic", "reduction"), "REDG": ("global", "reduction"),
+    "LDG": ("global", "load"),
+    "LDS": ("shared", "load"),
+    "LDL": ("local", "load"),
+    "LD": ("generic", "load"),
+    "LDC": ("constant", "load"),
+    "LDSM": ("shared", "load"),
+    "STG": ("global", "store"),
+    "STS": ("shared", "store"),
+    "STL": ("local", "store"),
+    "ST": ("generic", "store"),
+    "STSM": ("shared", "store"),
+    "ATOMG": ("global", "atomic"),
+    "ATOMS": ("shared", "atomic"),
+    "ATOM": ("generic", "atomic"),
+    "RED": ("generic", "reduction"),
+    "REDG": ("global", "reduction"),
     "LDGSTS": ("global", "copy"),
-}  # fmt: skip
+}
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 _ADDRESS = re.compile(r"\[([^\[\]]*)\]")
 _OFFSET = re.compile(r"([+-])(-?)0x([0-9a-f]+)$")

@@ -22,7 +22,8 @@ def original(trace: Trace, plan: Plan) -> Trace:
         trace,
         instructions=tuple(replace(i, pc=origin.get(i.pc, i.pc)) for i in trace.instructions),
         branches=tuple(_branches(trace.branches, plan)),
-        stretches=tuple(replace(s, pc=origin.get(s.pc, s.pc)) for s in trace.stretches))
+        stretches=tuple(replace(s, pc=origin.get(s.pc, s.pc)) for s in trace.stretches),
+    )
 
 
 def _branches(branches: Iterable[Branch], plan: Plan) -> Iterable[Branch]:
@@ -34,7 +35,13 @@ def _branches(branches: Iterable[Branch], plan: Plan) -> Iterable[Branch]:
         if pc != one.pc and by_pc[pc].opcode.name != "bra":
             continue
         have = found.get(pc, Branch(pc, one.line, one.ptx_line, 0, 0, 0, 0))
-        found[pc] = Branch(pc, one.line, one.ptx_line, have.warps + one.warps,
-                           have.divergent + one.divergent, have.taken + one.taken,
-                           have.not_taken + one.not_taken)
+        found[pc] = Branch(
+            pc,
+            one.line,
+            one.ptx_line,
+            have.warps + one.warps,
+            have.divergent + one.divergent,
+            have.taken + one.taken,
+            have.not_taken + one.not_taken,
+        )
     return found.values()

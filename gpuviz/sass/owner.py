@@ -14,8 +14,28 @@ from gpuviz.ptx.simt.flow import Span
 from gpuviz.ptx.text.ir import Function
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of
 
-_ANCHORS = frozenset({"LDS", "STS", "LDG", "STG", "LDL", "STL", "LD", "ST", "ATOMS", "ATOMG", "RED",
-                      "REDG", "ATOM", "BAR", "LDGSTS", "SHFL", "VOTE", "WARPSYNC"})
+_ANCHORS = frozenset(
+    {
+        "LDS",
+        "STS",
+        "LDG",
+        "STG",
+        "LDL",
+        "STL",
+        "LD",
+        "ST",
+        "ATOMS",
+        "ATOMG",
+        "RED",
+        "REDG",
+        "ATOM",
+        "BAR",
+        "LDGSTS",
+        "SHFL",
+        "VOTE",
+        "WARPSYNC",
+    }
+)
 _TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P", "UISETP"})
 
 
@@ -25,10 +45,15 @@ class Owners:
     `tests` are the pcs of the instructions that unrolling added before its chunks.
     """
 
-    def __init__(self, function: Function, blocks: Sequence[Span], code: Sequence[SassBlock],
-                 tests: Set[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        function: Function,
+        blocks: Sequence[Span],
+        code: Sequence[SassBlock],
+        tests: Set[int] = frozenset(),
+    ) -> None:
         following = [b.next for b in blocks]
-        self._lines = [{i.ptx_line for i in function.body[b.start:b.end]} for b in blocks]
+        self._lines = [{i.ptx_line for i in function.body[b.start : b.end]} for b in blocks]
         self._code = code
         self._above = dominators(following)
         self._headers = frozenset(loops(following))
@@ -56,5 +81,8 @@ class Owners:
 
     def _present(self, sass_block: int, names: frozenset[str]) -> set[int]:
         """PTX lines of the unguarded instructions of these names in a block of code."""
-        return {i.ptx_line for i in self._code[sass_block].instructions
-                if not i.guard and name_of(i) in names}
+        return {
+            i.ptx_line
+            for i in self._code[sass_block].instructions
+            if not i.guard and name_of(i) in names
+        }

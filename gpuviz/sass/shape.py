@@ -19,12 +19,15 @@ def chunks_of(function: Function, loop: Loop, code: Sequence[SassBlock]) -> tupl
 
     A single copy before them is the first iteration, peeled off.
     """
-    lines = {i.ptx_line for i in function.body[loop.start:loop.end] if is_data(i)}
+    lines = {i.ptx_line for i in function.body[loop.start : loop.end] if is_data(i)}
     straight = len(loop.blocks) == 1
-    found = [chunk for number, block in enumerate(code)
-             for chunk in _chunks(number, block, lines, straight)]
+    found = [
+        chunk
+        for number, block in enumerate(code)
+        for chunk in _chunks(number, block, lines, straight)
+    ]
     last = max((n for n, chunk in enumerate(found) if chunk.copies > 1), default=-1)
-    return tuple(found[:last + 1])
+    return tuple(found[: last + 1])
 
 
 def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> list[Chunk]:
@@ -33,8 +36,11 @@ def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> l
     The body of a `straight` loop has no branches; where all its instructions are guarded, the
     assembler put chunks under a guard each.
     """
-    found = [i for i in block.instructions if i.ptx_line in lines
-             and (i.memory is not None or name_of(i) in _ARITHMETIC)]
+    found = [
+        i
+        for i in block.instructions
+        if i.ptx_line in lines and (i.memory is not None or name_of(i) in _ARITHMETIC)
+    ]
     guards = dict.fromkeys(i.guard for i in found)
     if "" in guards or not straight:
         copies = _copies(found)
@@ -44,8 +50,14 @@ def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> l
 
 def is_data(instruction: Instruction) -> bool:
     """Memory and floating-point instructions: one machine instruction for each, as a rule."""
-    return is_memory(instruction) or instruction.opcode.mods[-1:] != () and (
-        instruction.opcode.mods[-1] in _DATA and instruction.opcode.name in ("add", "mul", "fma"))
+    return (
+        is_memory(instruction)
+        or instruction.opcode.mods[-1:] != ()
+        and (
+            instruction.opcode.mods[-1] in _DATA
+            and instruction.opcode.name in ("add", "mul", "fma")
+        )
+    )
 
 
 def is_memory(instruction: Instruction) -> bool:

@@ -79,7 +79,7 @@ class Values:
 
     def _instructions(self, block: int) -> tuple[Instruction, ...]:
         span = self._blocks[block]
-        return self._body[span.start:span.end]
+        return self._body[span.start : span.end]
 
     def _execute(self, at: Instruction, here: dict[int, Form], block: int) -> None:
         for register in targets(at):
@@ -130,7 +130,7 @@ def _single_homes(function: Function, blocks: Sequence[Span]) -> dict[int, int]:
     """The block that defines a register, for registers with one definition."""
     homes: dict[int, list[int]] = {}
     for number, span in enumerate(blocks):
-        for instruction in function.body[span.start:span.end]:
+        for instruction in function.body[span.start : span.end]:
             for register in targets(instruction):
                 homes.setdefault(register, []).append(number)
     return {register: found[0] for register, found in homes.items() if len(found) == 1}
@@ -155,7 +155,8 @@ def targets(instruction: Instruction) -> tuple[int, ...]:
     """Indices of the registers an instruction writes."""
     name = instruction.opcode.name
     if name in ("st", "red", "bra", "brx", "ret", "exit", "bar", "barrier", "call", "cp") or (
-            not instruction.operands):
+        not instruction.operands
+    ):
         return _returned(instruction) if name == "call" else ()
     return registers(instruction.operands[0])
 
@@ -169,5 +170,6 @@ def registers(operand: Operand) -> tuple[int, ...]:
     if isinstance(operand, Reg):
         return (operand.index,)
     parts = getattr(operand, "items", None) or tuple(
-        p for p in (getattr(operand, "first", None), getattr(operand, "second", None)) if p)
+        p for p in (getattr(operand, "first", None), getattr(operand, "second", None)) if p
+    )
     return tuple(r for part in parts for r in registers(part))

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from gpuviz.errors import UnavailableError
 
-MISSING = ("nvdisasm, NVIDIA's disassembler, is not on this machine. Install it: "
-           "pip install nvidia-cuda-nvdisasm")
+MISSING = (
+    "nvdisasm, NVIDIA's disassembler, is not on this machine. Install it: "
+    "pip install nvidia-cuda-nvdisasm"
+)
 _SECONDS = 60
 _KEPT = 32
 _texts: OrderedDict[str, str] = OrderedDict()
@@ -56,8 +58,13 @@ def _run(cubin: bytes) -> str:
         file = Path(folder) / "code.cubin"
         file.write_bytes(cubin)
         try:
-            done = subprocess.run([str(command), "-c", "-gi", "-gp", str(file)], timeout=_SECONDS,
-                                  capture_output=True, encoding="utf-8", errors="replace")
+            done = subprocess.run(
+                [str(command), "-c", "-gi", "-gp", str(file)],
+                timeout=_SECONDS,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UnavailableError(f"{command} could not be run: {error}") from error
     if done.returncode != 0:

@@ -68,14 +68,18 @@ def counted_loops(function: Function) -> tuple[Loop, ...]:
     blocks = spans(function, ends_block)
     found = loops([b.next for b in blocks])
     values = Values(function, blocks)
-    inner = [(h, body) for h, body in found.items()
-             if not any(other != h and other in body for other in found)]
+    inner = [
+        (h, body)
+        for h, body in found.items()
+        if not any(other != h and other in body for other in found)
+    ]
     known = (_counted(function, blocks, header, body, values) for header, body in sorted(inner))
     return tuple(loop for loop in known if loop is not None)
 
 
-def _counted(function: Function, blocks: Sequence[Span], header: int, body: frozenset[int],
-             values: Values) -> Loop | None:
+def _counted(
+    function: Function, blocks: Sequence[Span], header: int, body: frozenset[int], values: Values
+) -> Loop | None:
     last = max(body)
     back = [b for b in body if header in blocks[b].next]
     if back != [last] or len(body) != last - header + 1:
@@ -84,12 +88,16 @@ def _counted(function: Function, blocks: Sequence[Span], header: int, body: froz
     jump = function.body[end - 1]
     if jump.guard is None or not _jumps_to(function, jump, start):
         return None
-    test = _definition(function.body[blocks[last].start:end - 1], jump.guard)
+    test = _definition(function.body[blocks[last].start : end - 1], jump.guard)
     if test is None or test.opcode.name != "setp" or test.opcode.mods[-1] not in _INTEGER:
         return None
     counted = _counter(function.body[start:end], test, values.end(last))
-    if counted is None or len(test.opcode.mods) != 2 or len(body) > 1 and len(
-            {b for b in body if _writes(function, blocks[b], counted[0])} - {last}):
+    if (
+        counted is None
+        or len(test.opcode.mods) != 2
+        or len(body) > 1
+        and len({b for b in body if _writes(function, blocks[b], counted[0])} - {last})
+    ):
         return None
     return Loop(start, end, body, *counted, test)
 
@@ -105,8 +113,9 @@ def _definition(body: Sequence[Instruction], guard: Reg | Not) -> Instruction | 
     return next((i for i in reversed(body) if i.operands[:1] == (guard,)), None)
 
 
-def _counter(body: Sequence[Instruction], test: Instruction, end: dict[int, Form]
-             ) -> tuple[Reg, int, int] | None:
+def _counter(
+    body: Sequence[Instruction], test: Instruction, end: dict[int, Form]
+) -> tuple[Reg, int, int] | None:
     """The register that counts, its step, and its lead when tested."""
     tested, bound = test.operands[1:3]
     if not isinstance(tested, Reg) or _written(body, bound):
@@ -114,8 +123,13 @@ def _counter(body: Sequence[Instruction], test: Instruction, end: dict[int, Form
     form = end.get(tested.index)
     for instruction in body:
         for operand in instruction.operands[1:]:
-            if form is not None and isinstance(operand, Reg) and len(form.terms) == 1 and (
-                    form.terms[0][0].partition("@")[0] == operand.name) and form.terms[0][1] == 1:
+            if (
+                form is not None
+                and isinstance(operand, Reg)
+                and len(form.terms) == 1
+                and (form.terms[0][0].partition("@")[0] == operand.name)
+                and form.terms[0][1] == 1
+            ):
                 after = end.get(operand.index)
                 if after is not None and after.terms == form.terms and after.constant:
                     return operand, after.constant, form.constant
@@ -127,7 +141,7 @@ def _written(body: Sequence[Instruction], bound: Operand) -> bool:
 
 
 def _writes(function: Function, span: Span, register: Reg) -> bool:
-    return any(i.operands[:1] == (register,) for i in function.body[span.start:span.end])
+    return any(i.operands[:1] == (register,) for i in function.body[span.start : span.end])
 
 
 class Rewriter:
@@ -156,8 +170,12 @@ class Rewriter:
             self._loop(loop, chunks)
             at = loop.end
         self._keep(at, len(self._function.body))
-        return replace(self._function, body=tuple(self._body), labels=self._placed,
-                       registers=tuple(self._types))
+        return replace(
+            self._function,
+            body=tuple(self._body),
+            labels=self._placed,
+            registers=tuple(self._types),
+        )
 
     def _keep(self, start: int, end: int) -> None:
         """Instructions [start, end) as they are; labels at `end` belong to what follows."""
@@ -203,7 +221,7 @@ class Rewriter:
         for name, place in self._function.labels.items():
             if loop.start < place < loop.end:
                 self._placed[name] = len(self._body) + place - loop.start
-        body = self._function.body[loop.start:loop.end]
+        body = self._function.body[loop.start : loop.end]
         self._body += (*body[:-1], replace(body[-1], operands=(Sym(again),)))
         self.tests.update({i.pc: first.pc for i in body})
         self._placed[out] = len(self._body)
@@ -225,21 +243,32 @@ class Rewriter:
     def _copy(self, loop: Loop) -> None:
         """One body without its last jump, its labels renamed."""
         start = len(self._body)
-        renamed = {name: self._label() for name, place in self._function.labels.items()
-                   if loop.start < place < loop.end}
+        renamed = {
+            name: self._label()
+            for name, place in self._function.labels.items()
+            if loop.start < place < loop.end
+        }
         for name, new in renamed.items():
             self._placed[new] = start + self._function.labels[name] - loop.start
-        for old in self._function.body[loop.start:loop.end - 1]:
-            operands = tuple(Sym(renamed[o.name]) if isinstance(o, Sym) and o.name in renamed
-                             else o for o in old.operands)
+        for old in self._function.body[loop.start : loop.end - 1]:
+            operands = tuple(
+                Sym(renamed[o.name]) if isinstance(o, Sym) and o.name in renamed else o
+                for o in old.operands
+            )
             self._add(old, old.opcode, operands, old.guard)
 
     def _set(self, loop: Loop, predicate: Reg, value: bool) -> None:
-        self._add(loop.test, Opcode("setp", ("eq" if value else "ne", "s32")),
-                  (predicate, Imm(0), Imm(0)))
+        self._add(
+            loop.test, Opcode("setp", ("eq" if value else "ne", "s32")), (predicate, Imm(0), Imm(0))
+        )
 
-    def _add(self, like: Instruction, opcode: Opcode, operands: tuple[Operand, ...],
-             guard: Reg | Not | None = None) -> Instruction:
+    def _add(
+        self,
+        like: Instruction,
+        opcode: Opcode,
+        operands: tuple[Operand, ...],
+        guard: Reg | Not | None = None,
+    ) -> Instruction:
         """Append an instruction that stands for another."""
         made = Instruction(next(self._pcs), opcode, operands, guard, like.line, like.ptx_line)
         self.origin[made.pc] = like.pc

@@ -18,8 +18,10 @@ def differences(plan: Plan) -> tuple[Difference, ...]:
             found.setdefault((at.ptx_line, text), Difference(at.line, at.ptx_line, kind, text))
     for _, emit in plan.spills:
         sass = emit.sass
-        text = (f"the compiler added {sass.opcode}: registers are short, one is spilled (counted "
-                "as if all lanes of the warps were active)")
+        text = (
+            f"the compiler added {sass.opcode}: registers are short, one is spilled (counted "
+            "as if all lanes of the warps were active)"
+        )
         found.setdefault((sass.ptx_line, text), Difference(sass.line, sass.ptx_line, "spill", text))
     return tuple(sorted(found.values(), key=lambda d: d.ptx_line))
 
@@ -28,9 +30,11 @@ def _text(match: Match, at: Instruction, plan: Plan) -> str:
     name = {"ld": "load", "st": "store", "ldu": "load"}.get(at.opcode.name, "access")
     if match.kind == "widened":
         members = 1 + sum(m.into == match.pc for m in plan.matches.values())
-        return (f"the compiler merged {members} {name}s into one {match.emits[0].width}-byte {name}"
-                if members > 1 else
-                f"the compiler made this {name} {match.emits[0].width} bytes wide")
+        return (
+            f"the compiler merged {members} {name}s into one {match.emits[0].width}-byte {name}"
+            if members > 1
+            else f"the compiler made this {name} {match.emits[0].width} bytes wide"
+        )
     if match.kind == "merged":
         return f"the compiler merged this {name} into a neighbour's"
     if match.kind == "dropped":
@@ -43,6 +47,8 @@ def _text(match: Match, at: Instruction, plan: Plan) -> str:
     if match.kind == "unmatched":
         return f"no machine instruction could be matched to this {name}: counted as in the PTX"
     if any(e.owner >= 0 for e in match.emits):
-        return (f"the compiler replaced the branch around this {name} by a guard: it is issued "
-                "to every warp that comes by")
+        return (
+            f"the compiler replaced the branch around this {name} by a guard: it is issued "
+            "to every warp that comes by"
+        )
     return ""

@@ -48,7 +48,7 @@ SCENES: tuple[Lesson, ...] = (
     ROOFLINE,
     REDUCTION,
     HISTOGRAM,
-)  # fmt: skip
+)
 
 
 def lesson(name: str) -> Lesson:

@@ -15,6 +15,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, time_columns, time_of
@@ -25,7 +26,6 @@ from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.request.words import counted, nouns
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _KERNEL, _FIELDS, _END = "alignment.cu", 5, 3.0
 _PACE = Pace(send=0.7, one=0.35, most=1.5)
@@ -33,16 +33,26 @@ _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
 
 PARAMETERS = (
-    Parameter("layout", "layout", "packed",
-              choices=(Choice("packed", "struct, packed"),
-                       Choice("aligned", "struct, aligned to 16"),
-                       Choice("arrays", "five arrays")),
-              hint="how the five floats of each particle lie in memory"),
-    Parameter("threads", "threads per block", 128,
-              choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512))),
+    Parameter(
+        "layout",
+        "layout",
+        "packed",
+        choices=(
+            Choice("packed", "struct, packed"),
+            Choice("aligned", "struct, aligned to 16"),
+            Choice("arrays", "five arrays"),
+        ),
+        hint="how the five floats of each particle lie in memory",
+    ),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512)),
+    ),
     Parameter("blocks", "blocks", 16, 1, 1024),
     Parameter("warp", "warp shown", 0, 0, 15, hint="of block 0"),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Packed struct", {"layout": "packed"}),
@@ -55,10 +65,17 @@ def plan(values: Values) -> tuple[Plan, ...]:
     """All three layouts are launched; the story is of one, the table of all."""
     threads, blocks = number(values, "threads"), number(values, "blocks")
     count = threads * blocks
-    inputs = {"packed": (f"f32[{count * 5}]=rand",), "aligned": (f"f32[{count * 8}]=rand",),
-              "arrays": (f"f32[{count}]=rand",) * _FIELDS}  # fmt: skip
-    return tuple(Plan(role, _KERNEL, role, (blocks, 1, 1), (threads, 1, 1),
-                      (*buffers, f"f32[{count}]=zeros")) for role, buffers in inputs.items())
+    inputs = {
+        "packed": (f"f32[{count * 5}]=rand",),
+        "aligned": (f"f32[{count * 8}]=rand",),
+        "arrays": (f"f32[{count}]=rand",) * _FIELDS,
+    }
+    return tuple(
+        Plan(
+            role, _KERNEL, role, (blocks, 1, 1), (threads, 1, 1), (*buffers, f"f32[{count}]=zeros")
+        )
+        for role, buffers in inputs.items()
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +118,10 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     role, warp = str(values["layout"]), number(values, "warp")
     arch = architecture(runs[role].arch)
     requests = {name: _requests(run, name, arch, warp) for name, run in runs.items()}
-    costs = tuple(_Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run))
-                  for name, run in runs.items())  # fmt: skip
+    costs = tuple(
+        _Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run))
+        for name, run in runs.items()
+    )
     acts = acts_of(requests[role], _PACE)
     mine = next(c for c in costs if c.role == role)
     end = Step(acts[-1].end, acts[-1].end + _END, "result", tr("result"), _summary(mine), role=role)
@@ -132,11 +151,15 @@ def _title(cost: _Cost) -> str:
 def _verdict(cost: _Cost) -> str:
     """What one warp pays for its 160 floats."""
     if cost.moved == cost.used:
-        return tr("One warp asks for {count}, and every byte of them is needed.",
-                  count=_counted(cost))  # fmt: skip
-    return tr("{count} over {n} pieces of 32 bytes: a load uses {percent} % of what it asks for.",
-              count=_counted(cost), n=cost.distinct,
-              percent=round(100 * cost.used / cost.moved))  # fmt: skip
+        return tr(
+            "One warp asks for {count}, and every byte of them is needed.", count=_counted(cost)
+        )
+    return tr(
+        "{count} over {n} pieces of 32 bytes: a load uses {percent} % of what it asks for.",
+        count=_counted(cost),
+        n=cost.distinct,
+        percent=round(100 * cost.used / cost.moved),
+    )
 
 
 def _counted(cost: _Cost) -> str:
@@ -151,9 +174,12 @@ def _summary(cost: _Cost) -> str:
 
 def _expected(cost: _Cost, arch: Architecture) -> str:
     """The published number of loads, and what arithmetic says of the sectors."""
-    published = tr("published (lecture slides on the G80): {packed} loads of 32 bits packed, "
-                   "{aligned} of 128 bits aligned to 16", packed=_PUBLISHED[0],
-                   aligned=_PUBLISHED[1])  # fmt: skip
+    published = tr(
+        "published (lecture slides on the G80): {packed} loads of 32 bits packed, "
+        "{aligned} of 128 bits aligned to 16",
+        packed=_PUBLISHED[0],
+        aligned=_PUBLISHED[1],
+    )
     if not arch.has_sectors:
         return published
     count = {"packed": 5 * 20, "aligned": 2 * 32, "arrays": 5 * 4}[cost.role]
@@ -226,20 +252,34 @@ def _table(
 def _columns(stage: Stage, costs: tuple[_Cost, ...]) -> list[table.Column]:
     """The columns of the table; the times only where there are any."""
     noun, size = nouns(costs[0].loads[0].noun), stage.text(14)
-    words = {"packed": tr("packed struct"), "aligned": tr("aligned to 16"),
-             "arrays": tr("five arrays")}  # fmt: skip
+    words = {
+        "packed": tr("packed struct"),
+        "aligned": tr("aligned to 16"),
+        "arrays": tr("five arrays"),
+    }
     bytes_used = tuple(f"{round(100 * c.used / c.moved)} %" for c in costs)
     columns = [
         table.Column(("",), tuple(words[c.role] for c in costs), "left", tr("model")),
         table.Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
-        table.Column((tr("{nouns} a warp", nouns=noun), noun),
-                     tuple(str(c.transactions) for c in costs), bold=True),
-        table.Column((tr("different 32 B pieces"), tr("different ones")),
-                     tuple(str(c.distinct) for c in costs), optional=2),
-        table.Column((tr("bytes used, and moved for nothing"), tr("bytes moved")),
-                     ("",) * len(costs), "left", least=size * 9, optional=1),
+        table.Column(
+            (tr("{nouns} a warp", nouns=noun), noun),
+            tuple(str(c.transactions) for c in costs),
+            bold=True,
+        ),
+        table.Column(
+            (tr("different 32 B pieces"), tr("different ones")),
+            tuple(str(c.distinct) for c in costs),
+            optional=2,
+        ),
+        table.Column(
+            (tr("bytes used, and moved for nothing"), tr("bytes moved")),
+            ("",) * len(costs),
+            "left",
+            least=size * 9,
+            optional=1,
+        ),
         table.Column((tr("used"),), bytes_used),
-    ]  # fmt: skip
+    ]
     return columns + time_columns(stage, [c.time for c in costs])
 
 
@@ -267,11 +307,15 @@ def _published(stage: Stage, area: Rect) -> tuple[Mark, ...]:
     """What the slides say, and why our aligned struct has one wide load and one narrow."""
     a, b = _PUBLISHED
     texts = (
-        tr("lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the second "
-           "one is 32 bits wide here: nothing reads the padding)", a=a, b=b),
+        tr(
+            "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the "
+            "second one is 32 bits wide here: nothing reads the padding)",
+            a=a,
+            b=b,
+        ),
         tr("lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16", a=a, b=b),
         tr("lecture slides: {a} loads, {b} when aligned", a=a, b=b),
-    )  # fmt: skip
+    )
     return sourced(stage, area, tr("published"), stage.palette.muted, texts)
 
 

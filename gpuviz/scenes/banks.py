@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arrays import F64
 from gpuviz.draw.banks import Moment, picture, place
-from gpuviz.draw.color import Float
 from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, time_of
@@ -29,7 +30,6 @@ from gpuviz.scenes.shared_memory.bank_view import (
 )
 from gpuviz.scenes.shared_memory.stride_table import Table, table_of
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
@@ -39,22 +39,39 @@ _FILL, _BARRIER, _SEND, _ONE, _ALL, _END = 2.2, 0.5, 1.6, 2.4, 6.4, 2.5  # secon
 _TABLE, _TABLE_END = 7.0, 2.0
 
 PARAMETERS = (
-    Parameter("pattern", "pattern", "stride",
-              choices=(Choice("stride", "stride"), Choice("permutation", "random permutation"),
-                       Choice("broadcast", "broadcast"), Choice("column", "column of a tile")),
-              hint="stride: words[lane * stride]; broadcast: words[lane / share * stride]; "
-                   "column: words[lane * (32 + padding) + column]"),
+    Parameter(
+        "pattern",
+        "pattern",
+        "stride",
+        choices=(
+            Choice("stride", "stride"),
+            Choice("permutation", "random permutation"),
+            Choice("broadcast", "broadcast"),
+            Choice("column", "column of a tile"),
+        ),
+        hint="stride: words[lane * stride]; broadcast: words[lane / share * stride]; "
+        "column: words[lane * (32 + padding) + column]",
+    ),
     Parameter("stride", "stride", 8, 0, 64, hint="elements from one lane (or group) to the next"),
-    Parameter("share", "lanes per word", 32, choices=tuple(Choice(n, str(n)) for n in
-                                                           (2, 4, 8, 16, 32)),
-              hint="broadcast: lanes that read the same element"),
+    Parameter(
+        "share",
+        "lanes per word",
+        32,
+        choices=tuple(Choice(n, str(n)) for n in (2, 4, 8, 16, 32)),
+        hint="broadcast: lanes that read the same element",
+    ),
     Parameter("padding", "padding", 0, 0, 15, hint="column: unused elements at the end of a row"),
     Parameter("column", "column", 0, 0, 31, hint="column: which one is read"),
-    Parameter("bytes", "element", 4, compiled=True, hint="what one lane reads",
-              choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}")
-                            for n, name in _NAMES.items())),
+    Parameter(
+        "bytes",
+        "element",
+        4,
+        compiled=True,
+        hint="what one lane reads",
+        choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}") for n, name in _NAMES.items()),
+    ),
     Parameter("blocks", "blocks", 64, 1, 1024, hint="of one warp each; block 0 is shown"),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Stride 8", {"pattern": "stride", "stride": 8, "bytes": 4}),
@@ -102,13 +119,23 @@ def _swept(values: Values) -> tuple[int, int]:
     return (32, 1 if half else 16) if values["pattern"] == "column" else (0, 0)
 
 
-def _launch(role: str, entry: str, blocks: int, width: int, reach: int, extra: tuple[str, ...]
-            ) -> Plan:  # fmt: skip
+def _launch(
+    role: str, entry: str, blocks: int, width: int, reach: int, extra: tuple[str, ...]
+) -> Plan:
     kind, parts = _KINDS[width]
     buffers = (f"{kind}[{reach * parts}]=rand", f"{kind}[{32 * blocks * parts}]=zeros")
     record = tuple(range(blocks)) if role == _SWEEP else (0,)
-    return Plan(role, _KERNEL, entry, (blocks, 1, 1), (32, 1, 1), buffers + extra,
-                (("BYTES", str(width)),), reach * width, record)  # fmt: skip
+    return Plan(
+        role,
+        _KERNEL,
+        entry,
+        (blocks, 1, 1),
+        (32, 1, 1),
+        buffers + extra,
+        (("BYTES", str(width)),),
+        reach * width,
+        record,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +173,22 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     if not loads:
         raise InputError("the trace has no shared load of block 0; record block 0")
     scene = _scene(values, loads[-1], tuple(r for r in requests if r.is_store), runs, arch)
-    return Story(scene.titles[0], scene.sentences[0], _steps(scene),
-                 lambda t, given: _frame(scene, t, given.roomy()), _closed_form(values, arch))
+    return Story(
+        scene.titles[0],
+        scene.sentences[0],
+        _steps(scene),
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _closed_form(values, arch),
+    )
 
 
-def _scene(values: Values, load: BankRequest, stores: tuple[BankRequest, ...],
-           runs: Mapping[str, Run], arch: Architecture) -> _Scene:  # fmt: skip
+def _scene(
+    values: Values,
+    load: BankRequest,
+    stores: tuple[BankRequest, ...],
+    runs: Mapping[str, Run],
+    arch: Architecture,
+) -> _Scene:
     first = _swept(values)[0]
     table = table_of(runs[_SWEEP].trace, arch, first) if _SWEEP in runs else None
     if table is not None and len(table.stride) < 2:
@@ -160,10 +197,19 @@ def _scene(values: Values, load: BankRequest, stores: tuple[BankRequest, ...],
     served = _FILL + _BARRIER + _SEND
     done = served + min(load.count * _ONE, _ALL)
     picked = number(values, "stride") if first == 1 else 32 + number(values, "padding")
-    return _Scene(load, stores, written, table, picked, served, done, done + _END,
-                  (_title(values, load), _table_title(table)),
-                  (_verdict(load), _table_sentence(values, table)),
-                  time_of(runs[_ROLE]))  # fmt: skip
+    return _Scene(
+        load,
+        stores,
+        written,
+        table,
+        picked,
+        served,
+        done,
+        done + _END,
+        (_title(values, load), _table_title(table)),
+        (_verdict(load), _table_sentence(values, table)),
+        time_of(runs[_ROLE]),
+    )
 
 
 def _title(values: Values, load: BankRequest) -> str:
@@ -190,8 +236,11 @@ def _effect(load: BankRequest) -> str:
     if len(load.busy) == 1:
         return tr("every lane in one bank")
     if load.instruction.width < 8 and len(load.groups) == 1:
-        return tr("all lanes meet in {count} of {banks} banks", count=len(load.busy),
-                  banks=load.brought.banks)  # fmt: skip
+        return tr(
+            "all lanes meet in {count} of {banks} banks",
+            count=len(load.busy),
+            banks=load.brought.banks,
+        )
     return tr("{ways} lanes meet in one bank", ways=load.worst.degree)
 
 
@@ -201,8 +250,11 @@ def _verdict(load: BankRequest) -> str:
         whole = tr("One wavefront serves the whole warp.")
         each = tr("One wavefront serves each of the {count} groups of lanes.", count=load.ideal)
         return whole if load.count == 1 else each
-    return tr("A bank delivers one word a wavefront: {count} where {ideal} would do.",
-              count=wavefronts(load.count), ideal=load.ideal)  # fmt: skip
+    return tr(
+        "A bank delivers one word a wavefront: {count} where {ideal} would do.",
+        count=wavefronts(load.count),
+        ideal=load.ideal,
+    )
 
 
 def _table_title(table: Table | None) -> str:
@@ -220,12 +272,20 @@ def _table_sentence(values: Values, table: Table | None) -> str:
         return ""
     first, last = int(table.stride[0]), int(table.stride[-1])
     if values["pattern"] == "column":
-        return tr("The same kernel with rows of {first} to {last} elements, one block for each: "
-                  "an odd pitch is free.", first=first, last=last)  # fmt: skip
+        return tr(
+            "The same kernel with rows of {first} to {last} elements, one block for each: "
+            "an odd pitch is free.",
+            first=first,
+            last=last,
+        )
     free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
     odd = tr("odd strides are free") if free else tr("see which strides are free")
-    return tr("The same kernel with stride {first} to {last}, one block for each: {odd}.",
-              first=first, last=last, odd=odd)  # fmt: skip
+    return tr(
+        "The same kernel with stride {first} to {last}, one block for each: {odd}.",
+        first=first,
+        last=last,
+        odd=odd,
+    )
 
 
 def _closed_form(values: Values, arch: Architecture) -> str:
@@ -247,16 +307,26 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
     detail = f"{load.instruction.text} · {wavefronts(load.count)}"
     line, t = load.instruction.line, _FILL + _BARRIER
     steps = [
-        Step(0.0, _FILL, "store", tr("fill"),
-             f"{fill.text} · {len(scene.stores)} × · {wavefronts(stored)}", fill.line, _ROLE),
+        Step(
+            0.0,
+            _FILL,
+            "store",
+            tr("fill"),
+            f"{fill.text} · {len(scene.stores)} × · {wavefronts(stored)}",
+            fill.line,
+            _ROLE,
+        ),
         Step(_FILL, t, "barrier", tr("barrier"), "bar.sync", 0, _ROLE),
         Step(t, scene.served, "load", tr("request"), detail, line, _ROLE),
     ]
     edges = np.linspace(0, load.count, min(load.count, _MOST_STEPS) + 1).round().astype(int)
     times = scene.served + (scene.done - scene.served) * edges / load.count
     for a, b, start, end in zip(edges, edges[1:], times, times[1:], strict=False):
-        name = tr("wavefront {number}", number=b) if b == a + 1 else tr(
-            "wavefronts {first} to {last}", first=a + 1, last=b)
+        name = (
+            tr("wavefront {number}", number=b)
+            if b == a + 1
+            else tr("wavefronts {first} to {last}", first=a + 1, last=b)
+        )
         steps.append(Step(float(start), float(end), "load", name, detail, line, _ROLE))
     steps.append(Step(scene.done, scene.turn, "result", tr("result"), detail, 0, _ROLE))
     return (*steps, *_table_steps(scene))
@@ -297,8 +367,11 @@ def _fill_sentence(scene: _Scene) -> str:
     each = wavefronts(max(s.count for s in stores))
     if len(stores) == 1:
         return tr("First the warp fills shared memory: one store, {each}.", each=each)
-    return tr("First the warp fills shared memory: {count} stores of {each} each.",
-              count=len(stores), each=each)  # fmt: skip
+    return tr(
+        "First the warp fills shared memory: {count} stores of {each} each.",
+        count=len(stores),
+        each=each,
+    )
 
 
 def _load(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
@@ -307,8 +380,16 @@ def _load(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]
     sent = min(max((t - _FILL - _BARRIER) / _SEND, 0.0), 1.0)
     now = Moment(sent, scene.served_at(t), _filled(scene, float(len(scene.stores))))
     worst = load.worst.bank if load.worst and sent > 0 else -1
-    return picture(stage, place(load.brought, stage, area), load.active, load.groups, now, worst,
-                   lane_tip(load), word_tip(load))  # fmt: skip
+    return picture(
+        stage,
+        place(load.brought, stage, area),
+        load.active,
+        load.groups,
+        now,
+        worst,
+        lane_tip(load),
+        word_tip(load),
+    )
 
 
 def _fill(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
@@ -319,11 +400,12 @@ def _fill(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]
     served = (stored - number) * store.count
     now = Moment(1.0, served, _filled(scene, stored), store=True)
     placed = place(store.brought, stage, area, scene.load.brought.rows)
-    return picture(stage, placed, store.active, store.groups, now, -1, lane_tip(store),
-                   word_tip(scene.load))  # fmt: skip
+    return picture(
+        stage, placed, store.active, store.groups, now, -1, lane_tip(store), word_tip(scene.load)
+    )
 
 
-def _filled(scene: _Scene, stored: float) -> Float:
+def _filled(scene: _Scene, stored: float) -> F64:
     """(R * B,) which words of the rows shown have been written by so many stores."""
     rows, banks = scene.load.brought.rows, scene.load.brought.banks
     words = (rows[:, None] * banks + np.arange(banks)).ravel()

@@ -16,19 +16,11 @@ from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import (
-    Lesson,
-    Parameter,
-    Pick,
-    Plan,
-    Preset,
-    Step,
-    Story,
-    Values,
-)
+from gpuviz.scenes.base import Lesson, Parameter, Pick, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.request.requests import Request, first_requests
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
 from gpuviz.scenes.request.view import draw as draw_request
@@ -37,7 +29,6 @@ from gpuviz.scenes.together import block_shape_map, block_shape_tables
 from gpuviz.scenes.together.block_atlas import Atlas, gigaflops, in_ms, percent, short
 from gpuviz.scenes.together.block_shape_map import Quantity, bands_remark
 from gpuviz.trace import LANES, Launch
-from gpuviz.words import tr
 
 _ROLE = "shape"
 _ROWS, _INNER, _COLUMNS = 32, 32, 64  # every row of M starts a line, as with 1024 columns
@@ -63,9 +54,14 @@ def plan(values: Values) -> tuple[Plan, ...]:
     """A small product with blocks of the shape: its warps read as those of a large one do."""
     x, y = of.number(values, "x"), of.number(values, "y")
     grid = -(-_COLUMNS // x), -(-_ROWS // y), 1
-    arguments = (f"f32[{_ROWS * _INNER}]=rand", f"f32[{_INNER * _COLUMNS}]=rand",
-                 f"f32[{_ROWS * _COLUMNS}]=zeros", f"i32={_ROWS}", f"i32={_INNER}",
-                 f"i32={_COLUMNS}")  # fmt: skip
+    arguments = (
+        f"f32[{_ROWS * _INNER}]=rand",
+        f"f32[{_INNER * _COLUMNS}]=rand",
+        f"f32[{_ROWS * _COLUMNS}]=zeros",
+        f"i32={_ROWS}",
+        f"i32={_INNER}",
+        f"i32={_COLUMNS}",
+    )
     return (Plan(_ROLE, sweep.KERNEL, sweep.ENTRY, grid, (x, y, 1), arguments),)
 
 
@@ -93,8 +89,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     return told(values, runs, *own_sweeps.known())
 
 
-def told(values: Values, runs: Mapping[str, Run], predictions: sweep.Predictions | None,
-         times: sweep.Times | None) -> Story:  # fmt: skip
+def told(
+    values: Values,
+    runs: Mapping[str, Run],
+    predictions: sweep.Predictions | None,
+    times: sweep.Times | None,
+) -> Story:
     """The story with these maps over all shapes."""
     run = runs[_ROLE]
     shape = of.number(values, "x"), of.number(values, "y")
@@ -107,8 +107,17 @@ def told(values: Values, runs: Mapping[str, Run], predictions: sweep.Predictions
         pages = ("sectors", "occupancy", "times", "top", "published")
     starts = tuple((p, acts[-1].end + _MAP * n) for n, p in enumerate(pages))
     title, said = _words(shape, loads)
-    scene = _Scene(run.trace.launch, shape, acts, atlas, _maps(atlas, shape), _titles(atlas, shape),
-                   title, said, starts)  # fmt: skip
+    scene = _Scene(
+        run.trace.launch,
+        shape,
+        acts,
+        atlas,
+        _maps(atlas, shape),
+        _titles(atlas, shape),
+        title,
+        said,
+        starts,
+    )
     return Story(title, said, _steps(scene), _picture(scene), _expected(shape, run), _pick(scene))
 
 
@@ -132,13 +141,25 @@ def _words(shape: tuple[int, int], loads: tuple[Request, ...]) -> tuple[str, str
     m, n = loads
     rows, columns = (len(np.unique(r.address[r.active])) for r in loads)
     x, y = shape
-    title = tr("A warp of {x} × {y} blocks reads {rows} rows of M and {columns} columns of N", x=x,
-               y=y, rows=rows, columns=columns)  # fmt: skip
+    title = tr(
+        "A warp of {x} × {y} blocks reads {rows} rows of M and {columns} columns of N",
+        x=x,
+        y=y,
+        rows=rows,
+        columns=columns,
+    )
     if rows == 1:
-        title = tr("A warp of {x} × {y} blocks reads one row of M and {columns} columns of N", x=x,
-                   y=y, columns=columns)  # fmt: skip
-    said = tr("For one product of every lane: {a} of M and {b} of N.", a=m.counted(m.count),
-              b=n.counted(n.count))  # fmt: skip
+        title = tr(
+            "A warp of {x} × {y} blocks reads one row of M and {columns} columns of N",
+            x=x,
+            y=y,
+            columns=columns,
+        )
+    said = tr(
+        "For one product of every lane: {a} of M and {b} of N.",
+        a=m.counted(m.count),
+        b=n.counted(n.count),
+    )
     return title, said
 
 
@@ -148,33 +169,64 @@ def _maps(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, Quantity]:
         "sectors": _sectors(atlas, shape),
         "occupancy": Quantity(
             atlas.resident,
-            tr("occupancy {share}", share=percent(atlas.occupancy(*shape).fraction)), percent,
-            tr("model"), False, False,
-            (tr("Symmetric: only the number of threads counts, in whole warps."),
-             tr("Small blocks: no more than {n} fit on a multiprocessor.",
-                n=atlas.arch.max_blocks))),
+            tr("occupancy {share}", share=percent(atlas.occupancy(*shape).fraction)),
+            percent,
+            tr("model"),
+            False,
+            False,
+            (
+                tr("Symmetric: only the number of threads counts, in whole warps."),
+                tr(
+                    "Small blocks: no more than {n} fit on a multiprocessor.",
+                    n=atlas.arch.max_blocks,
+                ),
+            ),
+        ),
         "times": _times(atlas, shape),
-    }  # fmt: skip
+    }
 
 
 def _sectors(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
     """The map of sectors."""
     traffic, requests = atlas.traffic, atlas.sectors
     if atlas.predictions is None or traffic is None or requests is None:
-        return Quantity(None, "", short, tr("unavailable"), False, True, (), tr(
-            "The file with the predictions is missing: python -m gpuviz.runners.sweep block-shape "
-            "--model makes it."))  # fmt: skip
+        return Quantity(
+            None,
+            "",
+            short,
+            tr("unavailable"),
+            False,
+            True,
+            (),
+            tr(
+                "The file with the predictions is missing: python -m gpuviz.runners.sweep "
+                "block-shape --model makes it."
+            ),
+        )
     x, y = shape
-    own = tr("{m} sectors for 32 products, {n} a request", m=short(float(traffic[y - 1, x - 1])),
-             n=short(float(requests[y - 1, x - 1])))  # fmt: skip
+    own = tr(
+        "{m} sectors for 32 products, {n} a request",
+        m=short(float(traffic[y - 1, x - 1])),
+        n=short(float(requests[y - 1, x - 1])),
+    )
     known = architecture(atlas.predictions.arch)
     return Quantity(
-        traffic, own, short, tr("model, CC {arch}", arch=known.version), False, True,
-        (tr("Not symmetric: lanes along BX read neighbours of N, lanes along BY read rows of M "
-            "that lie far apart."),
-         tr("16, 24 and 32 floats are whole sectors: no row of a block begins inside one."),
-         bands_remark(atlas, short, traffic),
-         tr("Blocks of few threads waste lanes, and ask again for the same sectors.")))  # fmt: skip
+        traffic,
+        own,
+        short,
+        tr("model, CC {arch}", arch=known.version),
+        False,
+        True,
+        (
+            tr(
+                "Not symmetric: lanes along BX read neighbours of N, lanes along BY read rows of M "
+                "that lie far apart."
+            ),
+            tr("16, 24 and 32 floats are whole sectors: no row of a block begins inside one."),
+            bands_remark(atlas, short, traffic),
+            tr("Blocks of few threads waste lanes, and ask again for the same sectors."),
+        ),
+    )
 
 
 def _times(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
@@ -186,13 +238,29 @@ def _times(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
     mine = float(times[y - 1, x - 1])
     own = tr("{time}, {rate} GFLOP/s", time=in_ms(mine), rate=f"{gigaflops(mine):.0f}")
     return Quantity(
-        times, own, lambda v: f"{v:.3g}", tr("recorded"), True, True,
-        (bands_remark(atlas, in_ms, times),
-         tr("2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
-            a=in_ms(float(times[31, 1])), b=in_ms(float(times[1, 31]))),
-         tr("{device}, driver {driver}, {clock} MHz, {date}: median of {n} launches",
-            device=found.device, driver=found.driver, clock=_span(*found.clocks),
-            date=found.date, n=found.launches)))  # fmt: skip
+        times,
+        own,
+        lambda v: f"{v:.3g}",
+        tr("recorded"),
+        True,
+        True,
+        (
+            bands_remark(atlas, in_ms, times),
+            tr(
+                "2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
+                a=in_ms(float(times[31, 1])),
+                b=in_ms(float(times[1, 31])),
+            ),
+            tr(
+                "{device}, driver {driver}, {clock} MHz, {date}: median of {n} launches",
+                device=found.device,
+                driver=found.driver,
+                clock=_span(*found.clocks),
+                date=found.date,
+                n=found.launches,
+            ),
+        ),
+    )
 
 
 def _span(low: float, high: float) -> str:
@@ -205,26 +273,45 @@ def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]
     """Titles and sentences of the pages."""
     x, y = shape
     made: dict[Page, tuple[str, str]] = {
-        "sectors": (tr("Wide blocks need few sectors, tall ones many"),
-                    tr("Sectors that 32 products take, for each BX and BY.")),
-        "occupancy": (tr("Occupancy asks how many threads, not how they lie"),
-                      tr("{x} × {y}: {share}, limit: {limit}.", x=x, y=y,
-                         share=percent(atlas.occupancy(x, y).fraction), limit=atlas.limit(x, y))),
-        "published": (tr("The fastest blocks, published and here"),
-                      tr("Warps along a row and enough of them: neither alone is fast.")),
-    }  # fmt: skip
+        "sectors": (
+            tr("Wide blocks need few sectors, tall ones many"),
+            tr("Sectors that 32 products take, for each BX and BY."),
+        ),
+        "occupancy": (
+            tr("Occupancy asks how many threads, not how they lie"),
+            tr(
+                "{x} × {y}: {share}, limit: {limit}.",
+                x=x,
+                y=y,
+                share=percent(atlas.occupancy(x, y).fraction),
+                limit=atlas.limit(x, y),
+            ),
+        ),
+        "published": (
+            tr("The fastest blocks, published and here"),
+            tr("Warps along a row and enough of them: neither alone is fast."),
+        ),
+    }
     if atlas.times is not None and atlas.milliseconds is not None:
         (a, b), (c, d) = atlas.order[0], atlas.order[-1]
         ratio = atlas.milliseconds.max() / atlas.milliseconds.min()
         made["times"] = (
             tr("Measured: {a} × {b} is the fastest, {c} × {d} the slowest", a=a, b=b, c=c, d=d),
-            tr("N = 1024 on {device}: the slowest shape takes {n} times as long as the fastest.",
-               device=atlas.times.device, n=f"{ratio:.3g}"))  # fmt: skip
-        wide = sum(x == sweep.MOST for x, _ in atlas.order[:block_shape_tables.TOP])
+            tr(
+                "N = 1024 on {device}: the slowest shape takes {n} times as long as the fastest.",
+                device=atlas.times.device,
+                n=f"{ratio:.3g}",
+            ),
+        )
+        wide = sum(x == sweep.MOST for x, _ in atlas.order[: block_shape_tables.TOP])
         made["top"] = (
             tr("The sixteen fastest shapes on {device}", device=atlas.times.device),
-            tr("{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
-               n=wide, m=sum(x == sweep.MOST for x, *_ in block_shape_tables.BEST)))  # fmt: skip
+            tr(
+                "{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
+                n=wide,
+                m=sum(x == sweep.MOST for x, *_ in block_shape_tables.BEST),
+            ),
+        )
     return made
 
 
@@ -232,14 +319,26 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
     """The loads, then the pages."""
     steps = [s for act in scene.acts for s in steps_of(act, _ROLE, 2)]
     names: dict[Page, str] = {
-        "sectors": tr("sectors"), "occupancy": tr("occupancy"), "times": tr("times"),
-        "top": tr("fastest"), "published": tr("published"),
-    }  # fmt: skip
+        "sectors": tr("sectors"),
+        "occupancy": tr("occupancy"),
+        "times": tr("times"),
+        "top": tr("fastest"),
+        "published": tr("published"),
+    }
     for page, start in scene.starts:
         last = page == "published"
         end = start + (_TABLE if last else _MAP)
-        steps.append(Step(start, end, "result" if last else "compute", names[page],
-                          scene.titles[page][1], 0, _ROLE))  # fmt: skip
+        steps.append(
+            Step(
+                start,
+                end,
+                "result" if last else "compute",
+                names[page],
+                scene.titles[page][1],
+                0,
+                _ROLE,
+            )
+        )
     return tuple(steps)
 
 
@@ -251,8 +350,13 @@ def _expected(shape: tuple[int, int], run: Run) -> str:
         m, n = expected_sectors(*shape)
         parts.append(tr("closed form: {m} sectors of M and {n} of N", m=m, n=n))
     if published is not None:
-        parts.append(tr("published (\u201c{document}\u201d, Tesla C2070): {t} ms at N = 1024",
-                        document=block_shape_tables.DOCUMENT, t=published))  # fmt: skip
+        parts.append(
+            tr(
+                "published (\u201c{document}\u201d, Tesla C2070): {t} ms at N = 1024",
+                document=block_shape_tables.DOCUMENT,
+                t=published,
+            )
+        )
     return "; ".join(parts)
 
 
@@ -278,8 +382,9 @@ def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
         elif name == "top":
             marks = block_shape_tables.top(stage, area, scene.atlas)
         else:
-            marks = block_shape_map.draw(stage, area, scene.atlas, scene.maps[name], scene.shape,
-                                         _shown(t - start))  # fmt: skip
+            marks = block_shape_map.draw(
+                stage, area, scene.atlas, scene.maps[name], scene.shape, _shown(t - start)
+            )
         return stage.frame(*head, *marks)
 
     return frame
@@ -300,8 +405,9 @@ def _pick(scene: _Scene) -> Pick:
         name, start = page
         stage = given.roomy()
         _, area = heading(stage, *scene.titles[name])
-        found = block_shape_map.shape_at(stage, area, scene.maps[name], scene.shape,
-                                         _shown(t - start), x, y)  # fmt: skip
+        found = block_shape_map.shape_at(
+            stage, area, scene.maps[name], scene.shape, _shown(t - start), x, y
+        )
         return None if found is None else {"x": found[0], "y": found[1]}
 
     return pick
@@ -322,10 +428,11 @@ def _loading(stage: Stage, area: Rect, scene: _Scene, t: float) -> tuple[Mark, .
     )
     return (
         *_block(stage, left, scene.launch),
-        *draw_request(stage, lay_out_request(act.request, stage, right), act.sent_at(t),
-                      act.served_at(t)),
+        *draw_request(
+            stage, lay_out_request(act.request, stage, right), act.sent_at(t), act.served_at(t)
+        ),
         *figures(stage, foot, pieces, tr("model"), stage.palette.accent),
-    )  # fmt: skip
+    )
 
 
 def _block(stage: Stage, area: Rect, launch: Launch) -> tuple[Mark, ...]:
@@ -345,11 +452,18 @@ def _block(stage: Stage, area: Rect, launch: Launch) -> tuple[Mark, ...]:
     idle = tr("{n} lanes idle", n=spare) if spare and not stage.asks else ""
     return (
         label(head.x, head.y + size * 0.55, tr("block, warp 0"), palette.muted, size),
-        Boxes(cells.cells, fill, tip=lambda i: tr(
-            "thread {n} of its block: lane {lane} of warp {warp}", n=i, lane=i % LANES,
-            warp=i // LANES)),
+        Boxes(
+            cells.cells,
+            fill,
+            tip=lambda i: tr(
+                "thread {n} of its block: lane {lane} of warp {warp}",
+                n=i,
+                lane=i % LANES,
+                warp=i // LANES,
+            ),
+        ),
         label(head.x, cells.area.bottom + size * 0.95, idle or text, palette.muted, size),
-    )  # fmt: skip
+    )
 
 
 LESSON = Lesson(

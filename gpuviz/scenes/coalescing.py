@@ -10,6 +10,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.request.board import board, board_height
@@ -19,36 +20,70 @@ from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of, total
 from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _ROLE, _KERNEL = "copy", "coalescing.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
 _END = 1.5  # seconds for the result
 # Kernel, and the elements it skips, of the patterns that take no stride.
-_FIXED = {"in order": ("in_order", 0), "gap": ("with_gap", 2), "pair": ("swapped_pair", 0),
-          "misaligned": ("misaligned", 1), "some lanes": ("some_lanes", 0)}  # fmt: skip
+_FIXED = {
+    "in order": ("in_order", 0),
+    "gap": ("with_gap", 2),
+    "pair": ("swapped_pair", 0),
+    "misaligned": ("misaligned", 1),
+    "some lanes": ("some_lanes", 0),
+}
 
 PARAMETERS = (
-    Parameter("pattern", "pattern", "strided",
-              choices=(Choice("strided", "strided"), Choice("random", "random permutation"),
-                       Choice("in order", "in order"), Choice("gap", "with a gap"),
-                       Choice("pair", "permuted pair"), Choice("misaligned", "misaligned start"),
-                       Choice("some lanes", "inactive lanes")),
-              hint="strided: in[i * stride + offset]; random: in[index[i]]; the others are those "
-                   "of the lecture slides and leave stride and offset aside"),
-    Parameter("stride", "stride", 2, 1, 32, hint="elements from one lane's element to the next; "
-                                                 "for the strided pattern"),
-    Parameter("offset", "offset", 0, 0, 31, hint="elements skipped before the first; for the "
-                                                 "strided pattern"),
-    Parameter("bytes", "element", 4, compiled=True, hint="what one thread copies",
-              choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}")
-                            for n, name in _NAMES.items())),
-    Parameter("threads", "threads per block", 256,
-              choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024))),
+    Parameter(
+        "pattern",
+        "pattern",
+        "strided",
+        choices=(
+            Choice("strided", "strided"),
+            Choice("random", "random permutation"),
+            Choice("in order", "in order"),
+            Choice("gap", "with a gap"),
+            Choice("pair", "permuted pair"),
+            Choice("misaligned", "misaligned start"),
+            Choice("some lanes", "inactive lanes"),
+        ),
+        hint="strided: in[i * stride + offset]; random: in[index[i]]; the others are those "
+        "of the lecture slides and leave stride and offset aside",
+    ),
+    Parameter(
+        "stride",
+        "stride",
+        2,
+        1,
+        32,
+        hint="elements from one lane's element to the next; for the strided pattern",
+    ),
+    Parameter(
+        "offset",
+        "offset",
+        0,
+        0,
+        31,
+        hint="elements skipped before the first; for the strided pattern",
+    ),
+    Parameter(
+        "bytes",
+        "element",
+        4,
+        compiled=True,
+        hint="what one thread copies",
+        choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}") for n, name in _NAMES.items()),
+    ),
+    Parameter(
+        "threads",
+        "threads per block",
+        256,
+        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024)),
+    ),
     Parameter("blocks", "blocks", 64, 1, 1024),
     Parameter("warp", "warp shown", 0, 0, 31, hint="of block 0"),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Stride 1", {"pattern": "strided", "stride": 1, "offset": 0, "bytes": 4}),
@@ -111,11 +146,17 @@ def _main(acts: tuple[Act, ...]) -> Act:
 def _expected(values: Values, arch: Architecture) -> str:
     """What arithmetic alone, or the slides, say about the load."""
     if arch.coalescing == "ordered":
-        return tr("published (lecture slides on the G80): a half warp in order on an aligned "
-                  "segment takes 1 transaction of 64 B (4-byte words), 1 of 128 B (8-byte) or "
-                  "2 of 128 B (16-byte), lanes left out or not; else 16")  # fmt: skip
-    steps = {"strided": (number(values, "stride"), number(values, "offset")),
-             "in order": (1, 0), "misaligned": (1, 1), "pair": (1, 0)}  # fmt: skip
+        return tr(
+            "published (lecture slides on the G80): a half warp in order on an aligned "
+            "segment takes 1 transaction of 64 B (4-byte words), 1 of 128 B (8-byte) or "
+            "2 of 128 B (16-byte), lanes left out or not; else 16"
+        )
+    steps = {
+        "strided": (number(values, "stride"), number(values, "offset")),
+        "in order": (1, 0),
+        "misaligned": (1, 1),
+        "pair": (1, 0),
+    }
     if str(values["pattern"]) not in steps or not arch.has_sectors:
         return ""
     rest = number(values, "bytes"), number(values, "warp")

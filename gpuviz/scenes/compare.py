@@ -11,8 +11,8 @@ from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.question import question
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.base import Lesson, Pick, Preset, Step, Story, Values
-from gpuviz.words import tr
 
 SIDES = ("A", "B")
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
@@ -24,8 +24,14 @@ def beside(a: Story, b: Story, name_a: str, name_b: str) -> Story:
     The steps are those of A and then, where A is over, those of B that are still to come. A click
     sets the values of the side it is on.
     """
-    return Story(f"{name_a} | {name_b}", "", _steps(a, b), _picture((a, b), (name_a, name_b)),
-                 _both(a.expected, b.expected), _pick((a, b)))
+    return Story(
+        f"{name_a} | {name_b}",
+        "",
+        _steps(a, b),
+        _picture((a, b), (name_a, name_b)),
+        _both(a.expected, b.expected),
+        _pick((a, b)),
+    )
 
 
 def _both(a: str, b: str) -> str:
@@ -38,12 +44,15 @@ def _both(a: str, b: str) -> str:
 def _steps(a: Story, b: Story) -> tuple[Step, ...]:
     own = tuple(replace(step, role=f"A {step.role}".strip()) for step in a.steps)
     late = [step for step in b.steps if step.end > a.duration]
-    return own + tuple(replace(step, start=max(step.start, a.duration),
-                               role=f"B {step.role}".strip()) for step in late)
+    return own + tuple(
+        replace(step, start=max(step.start, a.duration), role=f"B {step.role}".strip())
+        for step in late
+    )
 
 
-def _picture(stories: tuple[Story, Story], names: tuple[str, str]
-             ) -> Callable[[float, Stage], Frame]:
+def _picture(
+    stories: tuple[Story, Story], names: tuple[str, str]
+) -> Callable[[float, Stage], Frame]:
     def frame(t: float, stage: Stage) -> Frame:
         part, band = _part(stage)
         half, names_y = part.width, 0.0
@@ -84,8 +93,9 @@ def _pick(stories: tuple[Story, Story]) -> Pick:
 
 def _label(number: int, name: str, half: float, y: float, stage: Stage) -> Texts:
     at = np.array([[number * half + stage.roomy().margin, y]], np.float32)
-    return Texts(at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL),
-                 bold=True)
+    return Texts(
+        at, (f"{SIDES[number]} · {name}",), stage.palette.ink, stage.text(_LABEL), bold=True
+    )
 
 
 def name_of(lesson: Lesson, values: Values, other: Values) -> str:

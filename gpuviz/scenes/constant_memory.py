@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arrays import I64
 from gpuviz.draw.figures import line_height, sourced
 from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
@@ -15,14 +16,13 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.series import Series, chart
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.measured import Timed, badge_of, device_of, time_of
 from gpuviz.scenes.shared_memory.served import Served, costs, served
 from gpuviz.scenes.shared_memory.served_view import panels
 from gpuviz.scenes.values import number
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")
@@ -52,14 +52,24 @@ def plan(values: Values) -> tuple[Plan, ...]:
     def launch(space: str, role: str, entry: str, grid: int, scalars: tuple[str, ...]) -> Plan:
         table = () if space == "constant" else (f"f32[{_COUNT}]=arange",)
         record = (0,) if role == space else tuple(range(grid))
-        return Plan(role, _KERNEL, entry, (grid, 1, 1), (_LANES, 1, 1),
-                    (*table, f"f32[{grid * _LANES}]=zeros", *scalars), record=record)  # fmt: skip
+        return Plan(
+            role,
+            _KERNEL,
+            entry,
+            (grid, 1, 1),
+            (_LANES, 1, 1),
+            (*table, f"f32[{grid * _LANES}]=zeros", *scalars),
+            record=record,
+        )
 
     return tuple(
-        one for space in SPACES for one in (
+        one
+        for space in SPACES
+        for one in (
             launch(space, space, f"{space}_memory", blocks, (distinct, step)),
-            launch(space, f"{space} sweep", f"{space}_sweep", _LANES, (step,)))
-    )  # fmt: skip
+            launch(space, f"{space} sweep", f"{space}_sweep", _LANES, (step,)),
+        )
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +105,24 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     swept = {space: costs(runs[f"{space} sweep"].trace, arch, space) for space in SPACES}
     distinct, step = number(values, "distinct"), number(values, "step")
     times = tuple(time_of(runs[space]) for space in SPACES)
-    scene = _Scene(loads, swept, distinct, step, slot, _title(distinct), _sentence(loads), times,
-                   tr("sectors") if arch.has_sectors else tr("segments"))  # fmt: skip
-    return Story(scene.title, scene.sentence, _steps(scene),
-                 lambda t, given: _frame(scene, t, given.roomy()), _expected(distinct, step, arch))
+    scene = _Scene(
+        loads,
+        swept,
+        distinct,
+        step,
+        slot,
+        _title(distinct),
+        _sentence(loads),
+        times,
+        tr("sectors") if arch.has_sectors else tr("segments"),
+    )
+    return Story(
+        scene.title,
+        scene.sentence,
+        _steps(scene),
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _expected(distinct, step, arch),
+    )
 
 
 def _load(run: Run, arch: Architecture, space: str) -> Served:
@@ -121,8 +145,12 @@ def _sentence(loads: Mapping[str, Served]) -> str:
     constant, shared, rest = (loads[s].counted for s in SPACES)
     if loads["constant"].count == 1:
         return tr("A broadcast: constant memory serves the whole warp in one pass.")
-    return tr("Constant memory: {constant}. Shared memory: {shared}. Global: {rest}.",
-              constant=constant, shared=shared, rest=rest)  # fmt: skip
+    return tr(
+        "Constant memory: {constant}. Shared memory: {shared}. Global: {rest}.",
+        constant=constant,
+        shared=shared,
+        rest=rest,
+    )
 
 
 def expected(distinct: int, step: int) -> tuple[int, int, int]:
@@ -137,8 +165,12 @@ def _expected(distinct: int, step: int, arch: Architecture) -> str:
     if not arch.has_sectors:
         return ""
     passes, ways, sectors = expected(distinct, step)
-    return tr("closed form: constant passes {passes}, shared wavefronts {ways}, sectors {sectors}",
-              passes=passes, ways=ways, sectors=sectors)  # fmt: skip
+    return tr(
+        "closed form: constant passes {passes}, shared wavefronts {ways}, sectors {sectors}",
+        passes=passes,
+        ways=ways,
+        sectors=sectors,
+    )
 
 
 def _steps(scene: _Scene) -> tuple[Step, ...]:
@@ -150,10 +182,22 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
     most = max(one.count for one in scene.loads.values())
     edges = np.linspace(0, most, min(most, _MOST_STEPS) + 1).round().astype(int)
     for a, b in zip(edges.tolist(), edges[1:].tolist(), strict=False):
-        name = tr("turn {number}", number=b) if b == a + 1 else tr(
-            "turns {first} to {last}", first=a + 1, last=b)
-        steps.append(Step(_SEND + a * scene.slot, _SEND + b * scene.slot, "load", name, counts,
-                          line, "constant"))  # fmt: skip
+        name = (
+            tr("turn {number}", number=b)
+            if b == a + 1
+            else tr("turns {first} to {last}", first=a + 1, last=b)
+        )
+        steps.append(
+            Step(
+                _SEND + a * scene.slot,
+                _SEND + b * scene.slot,
+                "load",
+                name,
+                counts,
+                line,
+                "constant",
+            )
+        )
     end = scene.turn + _CHART
     sweep = "constant sweep"
     return (
@@ -170,8 +214,10 @@ def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
         return _chart(scene, t, stage)
     head, area = heading(stage, scene.title, scene.sentence)
     sent = min(t / _SEND, 1.0)
-    now = {space: min(max((t - _SEND) / scene.slot, 0.0), float(load.count))
-           for space, load in scene.loads.items()}  # fmt: skip
+    now = {
+        space: min(max((t - _SEND) / scene.slot, 0.0), float(load.count))
+        for space, load in scene.loads.items()
+    }
     return stage.frame(*head, *panels(stage, area, scene.loads, sent, now))
 
 
@@ -192,8 +238,10 @@ def _chart(scene: _Scene, t: float, stage: Stage) -> Frame:
     title = tr("In constant memory different words take turns")
     if (scene.costs["constant"] == np.arange(1, _LANES + 1)).all():
         title = tr("Constant memory takes as many passes as there are different words")
-    say = tr("The same kernels with 1 to 32 different words, one block for each; step {step}.",
-             step=scene.step)  # fmt: skip
+    say = tr(
+        "The same kernels with 1 to 32 different words, one block for each; step {step}.",
+        step=scene.step,
+    )
     head, area = heading(stage, title, say)
     low = line_height(stage)
     words = np.arange(1, _LANES + 1)
@@ -202,15 +250,21 @@ def _chart(scene: _Scene, t: float, stage: Stage) -> Frame:
         Series(tr("global"), scene.costs["global"], palette.good, 4.0),
         Series(tr("shared"), scene.costs["shared"], palette.accent, 2.0),
     )
-    titles = (tr("different words"),
-              tr("passes · {segments} · wavefronts", segments=scene.segments))  # fmt: skip
+    titles = (
+        tr("different words"),
+        tr("passes · {segments} · wavefronts", segments=scene.segments),
+    )
     known = (t - scene.turn) / _CHART * (_LANES - 1)
     plot = Rect(area.x, area.y, area.width, area.height - 2 * low)
     marks = chart(stage, plot, words, series, known, scene.distinct, titles)
     first, second = (Rect(area.x, plot.bottom + i * low, area.width, low) for i in (0, 1))
-    texts = (tr("{source}: one word for the whole warp is a broadcast, different words take turns",
-                source=tr("lecture slides on memory sharing and banks, G80")),
-             tr("G80 slides: one word is a broadcast, different words take turns"))  # fmt: skip
+    texts = (
+        tr(
+            "{source}: one word for the whole warp is a broadcast, different words take turns",
+            source=tr("lecture slides on memory sharing and banks, G80"),
+        ),
+        tr("G80 slides: one word is a broadcast, different words take turns"),
+    )
     published = sourced(stage, first, tr("published"), palette.muted, texts)
     return stage.frame(*head, *marks, *published, *_times(stage, second, scene))
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gpuviz.arrays import I32, Bool
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import (
     Choice,
@@ -23,8 +25,7 @@ from gpuviz.scenes.base import (
 )
 from gpuviz.scenes.global_memory.divergence_view import Cost, Way, picture
 from gpuviz.scenes.values import no_such_warp as problem
-from gpuviz.trace import I32, LANES, Bool, Stretch, lane_mask
-from gpuviz.words import tr
+from gpuviz.trace import LANES, Stretch, lane_mask
 
 _KERNEL, _ENTRY, _BLOCKS = "divergence.cu", "two_paths", 4
 _SHOWN, _OTHER = "groups", "compared"
@@ -32,15 +33,23 @@ _WAYS = ("", "path A", "path B")  # how the kernel's text marks its lines
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
 
 PARAMETERS = (
-    Parameter("group", "lanes in a group", 16,
-              choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64)),
-              hint="groups take path A and path B in turn"),
+    Parameter(
+        "group",
+        "lanes in a group",
+        16,
+        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64)),
+        hint="groups take path A and path B in turn",
+    ),
     Parameter("first", "repetitions of path A", 6, 1, 24),
     Parameter("second", "repetitions of path B", 6, 1, 24),
-    Parameter("threads", "threads per block", 128,
-              choices=tuple(Choice(n, str(n)) for n in (64, 128, 256))),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        choices=tuple(Choice(n, str(n)) for n in (64, 128, 256)),
+    ),
     Parameter("warp", "warp shown", 0, 0, 7, hint="of block 0"),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Groups of 16", {"group": 16, "first": 6, "second": 6, "warp": 0}),
@@ -64,10 +73,16 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _launch(role: str, values: Values, group: int) -> Plan:
     threads = int(values["threads"])
     count = threads * _BLOCKS
-    arguments = (f"f32[{count}]=rand", f"f32[{count}]=zeros", f"i32={group}",
-                 f"i32={values['first']}", f"i32={values['second']}")  # fmt: skip
-    return Plan(role, _KERNEL, _ENTRY, (_BLOCKS, 1, 1), (threads, 1, 1), arguments,
-                path=role == _SHOWN)  # fmt: skip
+    arguments = (
+        f"f32[{count}]=rand",
+        f"f32[{count}]=zeros",
+        f"i32={group}",
+        f"i32={values['first']}",
+        f"i32={values['second']}",
+    )
+    return Plan(
+        role, _KERNEL, _ENTRY, (_BLOCKS, 1, 1), (threads, 1, 1), arguments, path=role == _SHOWN
+    )
 
 
 def way_of(run: Run, warp: int) -> Way:
@@ -101,8 +116,7 @@ def _paths(steps: list[Stretch], active: Bool, text: list[str]) -> I32:
 
 def _marked(step: Stretch, text: list[str]) -> int:
     """Which path the lines of a stretch are marked with, 0 for none."""
-    return next((way for way in (1, 2) for line in step.lines
-                 if _WAYS[way] in text[line - 1]), 0)  # fmt: skip
+    return next((way for way in (1, 2) for line in step.lines if _WAYS[way] in text[line - 1]), 0)
 
 
 def _line(step: Stretch, text: list[str], path: int) -> int:
@@ -118,9 +132,14 @@ def cost_of(run: Run, group: int) -> Cost:
     fork = min(run.trace.branches, key=lambda b: b.line)
     ran = sum(b.warps for b in run.trace.branches)
     split = sum(b.divergent for b in run.trace.branches)
-    return Cost(group, run.trace.warp_instructions / warps,
-                run.trace.thread_instructions / (LANES * warps), fork.warps, fork.divergent,
-                (ran - split) / ran)  # fmt: skip
+    return Cost(
+        group,
+        run.trace.warp_instructions / warps,
+        run.trace.thread_instructions / (LANES * warps),
+        fork.warps,
+        fork.divergent,
+        (ran - split) / ran,
+    )
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -146,8 +165,17 @@ def _steps(way: Way) -> tuple[Step, ...]:
         rows = slice(part.start, part.stop)
         detail = tr("{n} instructions, {lanes} lanes", n=int(way.count[rows].sum()), lanes=lanes)
         kind: StepKind = "compute" if part.path else "load" if part.start == 0 else "store"
-        made.append(Step(t, t + (_PATH if part.path else _COMMON), kind, way.name(part), detail,
-                         int(way.line[rows].max()), _SHOWN))  # fmt: skip
+        made.append(
+            Step(
+                t,
+                t + (_PATH if part.path else _COMMON),
+                kind,
+                way.name(part),
+                detail,
+                int(way.line[rows].max()),
+                _SHOWN,
+            )
+        )
     t = made[-1].end
     share = 100 * way.active.T.dot(way.count).sum() / (LANES * way.total)
     detail = tr("{share} % of lanes at work", share=f"{share:.0f}")
@@ -172,18 +200,26 @@ def _sentence(way: Way, costs: tuple[Cost, Cost]) -> str:
     mine, other = costs
     if mine.group < LANES:
         more = 100 * (mine.issued / other.issued - 1)
-        return tr("Lanes of the other path wait: {more} % more instructions than with groups of "
-                  "{n}.", more=f"{more:.0f}", n=other.group)  # fmt: skip
-    return tr("Groups of {n} part between warps, not within them: no lane is switched off.",
-              n=mine.group)  # fmt: skip
+        return tr(
+            "Lanes of the other path wait: {more} % more instructions than with groups of {n}.",
+            more=f"{more:.0f}",
+            n=other.group,
+        )
+    return tr(
+        "Groups of {n} part between warps, not within them: no lane is switched off.", n=mine.group
+    )
 
 
 def _expected(run: Run, group: int) -> str:
     """How many warps part, by arithmetic alone."""
     launch = run.trace.launch
     warps = launch.warps_per_block * launch.blocks
-    return tr("closed form: groups of {group} part {n} of {warps} warps", group=group,
-              n=warps if group < LANES else 0, warps=warps)  # fmt: skip
+    return tr(
+        "closed form: groups of {group} part {n} of {warps} warps",
+        group=group,
+        n=warps if group < LANES else 0,
+        warps=warps,
+    )
 
 
 LESSON = Lesson(

@@ -10,12 +10,12 @@ import numpy as np
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.organisation.hierarchy_view import Moment, Organisation, Placed, picture
 from gpuviz.trace import LANES, Launch
-from gpuviz.words import tr
 
 _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"
 _MOST_STEPS = 8  # of warps; more warps than that are formed several to a step
@@ -32,17 +32,67 @@ PARAMETERS = (
 )
 
 PRESETS = (
-    Preset("1-D, 256 threads", {"block_x": 256, "block_y": 1, "block_z": 1,
-                                "grid_x": 4, "grid_y": 1, "grid_z": 1, "shown": 1}),
-    Preset("2-D, 8 x 6", {"block_x": 8, "block_y": 6, "block_z": 1,
-                          "grid_x": 3, "grid_y": 2, "grid_z": 1, "shown": 4}),
-    Preset("2-D, 16 x 16", {"block_x": 16, "block_y": 16, "block_z": 1,
-                            "grid_x": 4, "grid_y": 4, "grid_z": 1, "shown": 5}),
-    Preset("3-D, 4 x 4 x 4", {"block_x": 4, "block_y": 4, "block_z": 4,
-                              "grid_x": 2, "grid_y": 2, "grid_z": 2, "shown": 3}),
-    Preset("One thread too many", {"block_x": 33, "block_y": 1, "block_z": 1,
-                                   "grid_x": 4, "grid_y": 1, "grid_z": 1, "shown": 0}),
-)  # fmt: skip
+    Preset(
+        "1-D, 256 threads",
+        {
+            "block_x": 256,
+            "block_y": 1,
+            "block_z": 1,
+            "grid_x": 4,
+            "grid_y": 1,
+            "grid_z": 1,
+            "shown": 1,
+        },
+    ),
+    Preset(
+        "2-D, 8 x 6",
+        {
+            "block_x": 8,
+            "block_y": 6,
+            "block_z": 1,
+            "grid_x": 3,
+            "grid_y": 2,
+            "grid_z": 1,
+            "shown": 4,
+        },
+    ),
+    Preset(
+        "2-D, 16 x 16",
+        {
+            "block_x": 16,
+            "block_y": 16,
+            "block_z": 1,
+            "grid_x": 4,
+            "grid_y": 4,
+            "grid_z": 1,
+            "shown": 5,
+        },
+    ),
+    Preset(
+        "3-D, 4 x 4 x 4",
+        {
+            "block_x": 4,
+            "block_y": 4,
+            "block_z": 4,
+            "grid_x": 2,
+            "grid_y": 2,
+            "grid_z": 2,
+            "shown": 3,
+        },
+    ),
+    Preset(
+        "One thread too many",
+        {
+            "block_x": 33,
+            "block_y": 1,
+            "block_z": 1,
+            "grid_x": 4,
+            "grid_y": 1,
+            "grid_z": 1,
+            "shown": 0,
+        },
+    ),
+)
 
 
 def _triple(values: Values, name: str) -> tuple[int, int, int]:
@@ -56,14 +106,24 @@ def problem(values: Values) -> str:
     x, y, z = _triple(values, "block")
     gx, gy, gz = _triple(values, "grid")
     if x * y * z > 1024:
-        return tr("A block of {x} x {y} x {z} has {n} threads; 1024 is the most a device takes.",
-                  x=x, y=y, z=z, n=x * y * z)  # fmt: skip
+        return tr(
+            "A block of {x} x {y} x {z} has {n} threads; 1024 is the most a device takes.",
+            x=x,
+            y=y,
+            z=z,
+            n=x * y * z,
+        )
     if gz > 1 and gx * gy * gz > 64:
-        return tr("A grid of {n} blocks in planes is too much to be drawn; take 64 at most.",
-                  n=gx * gy * gz)  # fmt: skip
+        return tr(
+            "A grid of {n} blocks in planes is too much to be drawn; take 64 at most.",
+            n=gx * gy * gz,
+        )
     if int(values["shown"]) >= gx * gy * gz:
-        return tr("The grid has no block {shown}: its last one is block {last}.",
-                  shown=values["shown"], last=gx * gy * gz - 1)  # fmt: skip
+        return tr(
+            "The grid has no block {shown}: its last one is block {last}.",
+            shown=values["shown"],
+            last=gx * gy * gz - 1,
+        )
     return ""
 
 
@@ -134,19 +194,39 @@ def _parts(run: Run, seen: Organisation) -> tuple[_Part, ...]:
         return next((n for n, row in enumerate(text, 1) if declared in row), 0)
 
     launch, count, t = seen.launch, len(seen.thread), _GRID + _THREADS
-    blocks = Step(0.0, _GRID, "intro", tr("grid"), tr("{n} blocks", n=launch.blocks),
-                  line("int block ="), _ROLE)  # fmt: skip
-    threads = Step(_GRID, t, "compute", tr("threads"), tr("{n} threads", n=count),
-                   line("int thread ="), _ROLE)  # fmt: skip
-    made = [_Part(blocks, _of_grid(launch, seen.shown), lambda s: Moment(s, 0.0, 0, 0.0)),
-            _Part(threads, _of_threads(seen), lambda s: Moment(1.0, s, 0, 0.0))]  # fmt: skip
+    blocks = Step(
+        0.0,
+        _GRID,
+        "intro",
+        tr("grid"),
+        tr("{n} blocks", n=launch.blocks),
+        line("int block ="),
+        _ROLE,
+    )
+    threads = Step(
+        _GRID, t, "compute", tr("threads"), tr("{n} threads", n=count), line("int thread ="), _ROLE
+    )
+    made = [
+        _Part(blocks, _of_grid(launch, seen.shown), lambda s: Moment(s, 0.0, 0, 0.0)),
+        _Part(threads, _of_threads(seen), lambda s: Moment(1.0, s, 0, 0.0)),
+    ]
     edges = np.linspace(0, seen.warps, min(seen.warps, _MOST_STEPS) + 1).round().astype(int)
     for first, last in zip(edges.tolist(), edges[1:].tolist(), strict=False):
-        name = tr("warp {n}", n=first) if last == first + 1 else (
-            tr("warps {a} to {b}", a=first, b=last - 1))  # fmt: skip
+        name = (
+            tr("warp {n}", n=first)
+            if last == first + 1
+            else (tr("warps {a} to {b}", a=first, b=last - 1))
+        )
         lanes = int(((seen.warp >= first) & (seen.warp < last)).sum())
-        step = Step(t, t + _WARP, "compute", name, tr("{n} lanes at work", n=lanes),
-                    line("int warp ="), _ROLE)  # fmt: skip
+        step = Step(
+            t,
+            t + _WARP,
+            "compute",
+            name,
+            tr("{n} lanes at work", n=lanes),
+            line("int warp ="),
+            _ROLE,
+        )
         made.append(_Part(step, _of_warps(seen, first, last), _forming(first, last)))
         t = step.end
     detail = tr("{used} of {all} lanes have a thread", used=count, all=seen.warps * LANES)
@@ -172,15 +252,22 @@ def _title(seen: Organisation) -> str:
     if warps == 1:
         return tr("A block of {shape} threads is one warp", shape=_shape(size))
     how = tr("plane by plane") if size[2] > 1 else tr("row by row") if size[1] > 1 else ""
-    text = tr("A block of {shape} threads is cut into {warps} warps", shape=_shape(size),
-              warps=warps)  # fmt: skip
+    text = tr(
+        "A block of {shape} threads is cut into {warps} warps", shape=_shape(size), warps=warps
+    )
     return f"{text}, {how}" if how else text
 
 
 def _of_grid(launch: Launch, shown: int) -> str:
     x, y, z = launch.block_index(shown)
-    return tr("A grid of {shape} blocks: number {block} is blockIdx ({x}, {y}, {z}), x counts "
-              "fastest.", shape=_shape(launch.grid), block=shown, x=x, y=y, z=z)  # fmt: skip
+    return tr(
+        "A grid of {shape} blocks: number {block} is blockIdx ({x}, {y}, {z}), x counts fastest.",
+        shape=_shape(launch.grid),
+        block=shown,
+        x=x,
+        y=y,
+        z=z,
+    )
 
 
 def _of_threads(seen: Organisation) -> str:
@@ -188,8 +275,16 @@ def _of_threads(seen: Organisation) -> str:
     at = min(len(seen.thread) - 1, (len(seen.thread) * 2) // 5)
     x, y, z = seen.place[at].tolist()
     sx, sy, _ = seen.launch.block
-    return tr("threadIdx ({x}, {y}, {z}) is thread ({z} × {sy} + {y}) × {sx} + {x} = {thread}: x "
-              "counts fastest.", x=x, y=y, z=z, sx=sx, sy=sy, thread=seen.thread[at])  # fmt: skip
+    return tr(
+        "threadIdx ({x}, {y}, {z}) is thread ({z} × {sy} + {y}) × {sx} + {x} = {thread}: x "
+        "counts fastest.",
+        x=x,
+        y=y,
+        z=z,
+        sx=sx,
+        sy=sy,
+        thread=seen.thread[at],
+    )
 
 
 def _of_warps(seen: Organisation, first: int, last: int) -> str:
@@ -197,11 +292,21 @@ def _of_warps(seen: Organisation, first: int, last: int) -> str:
     mine = seen.thread[(seen.warp >= first) & (seen.warp < last)]
     low, high, empty = int(mine.min()), int(mine.max()), (last - first) * LANES - len(mine)
     if last > first + 1:
-        text = tr("Warps {a} to {b} take threads {low} to {high}, 32 each.", a=first, b=last - 1,
-                  low=low, high=high)  # fmt: skip
+        text = tr(
+            "Warps {a} to {b} take threads {low} to {high}, 32 each.",
+            a=first,
+            b=last - 1,
+            low=low,
+            high=high,
+        )
     else:
-        text = tr("Warp {a} takes threads {low} to {high} as its lanes 0 to {lane}.", a=first,
-                  low=low, high=high, lane=int(seen.lane[seen.warp == first].max()))  # fmt: skip
+        text = tr(
+            "Warp {a} takes threads {low} to {high} as its lanes 0 to {lane}.",
+            a=first,
+            low=low,
+            high=high,
+            lane=int(seen.lane[seen.warp == first].max()),
+        )
     return f"{text} {tr('{n} lanes are left without a thread.', n=empty)}" if empty else text
 
 
@@ -211,8 +316,12 @@ def _verdict(seen: Organisation) -> str:
     if lanes == used:
         return tr("Every lane of its {warps} warps has a thread.", warps=seen.warps)
     share = f"{100 * (lanes - used) / lanes:.0f}"
-    return tr("{empty} of {lanes} lanes have no thread: {share} % of what its warps could do is "
-              "lost.", empty=lanes - used, lanes=lanes, share=share)  # fmt: skip
+    return tr(
+        "{empty} of {lanes} lanes have no thread: {share} % of what its warps could do is lost.",
+        empty=lanes - used,
+        lanes=lanes,
+        share=share,
+    )
 
 
 def _closed_form(seen: Organisation) -> str:
@@ -220,9 +329,14 @@ def _closed_form(seen: Organisation) -> str:
     launch = seen.launch
     threads = launch.threads_per_block
     warps = -(-threads // LANES)
-    return tr("closed form: {threads} / 32, rounded up = {warps} warps a block, {all} in the grid; "
-              "2 stores each = {stores} store requests", threads=threads, warps=warps,
-              all=warps * launch.blocks, stores=2 * warps * launch.blocks)  # fmt: skip
+    return tr(
+        "closed form: {threads} / 32, rounded up = {warps} warps a block, {all} in the grid; "
+        "2 stores each = {stores} store requests",
+        threads=threads,
+        warps=warps,
+        all=warps * launch.blocks,
+        stores=2 * warps * launch.blocks,
+    )
 
 
 LESSON = Lesson(

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arrays import I64
 from gpuviz.draw.banks import Moment, picture, place
 from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Step, Story, Value, Values
 from gpuviz.scenes.request.board import board, board_height
@@ -27,8 +29,7 @@ from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.shared_memory import bank_view
 from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.values import number
-from gpuviz.trace import I64, Requests, Trace
-from gpuviz.words import tr
+from gpuviz.trace import Requests, Trace
 
 CHAPTER = "Your kernels"
 ROLE = "kernel"
@@ -63,10 +64,15 @@ class KernelLaunch:
 
 def record_of(launch: KernelLaunch) -> dict[str, Value]:
     """The launch as plain values, to be stored with a view; the home folder is written `~`."""
-    return {"file": homely(launch.path), "entry": launch.entry, "name": launch.name,
-            "grid": _sizes(launch.grid), "block": _sizes(launch.block),
-            "arguments": shlex.join(_placed(spec, _homely) for spec in launch.arguments),
-            "shared": launch.dynamic_shared}
+    return {
+        "file": homely(launch.path),
+        "entry": launch.entry,
+        "name": launch.name,
+        "grid": _sizes(launch.grid),
+        "block": _sizes(launch.block),
+        "arguments": shlex.join(_placed(spec, _homely) for spec in launch.arguments),
+        "shared": launch.dynamic_shared,
+    }
 
 
 def homely(path: Path) -> str:
@@ -95,12 +101,16 @@ def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
     """The launch that `record_of` stored; InputError when something of it is missing or no size."""
     try:
         return KernelLaunch(
-            Path(str(record["file"])).expanduser(), str(record["entry"]),
-            str(record.get("name", record["entry"])), _triple(record["grid"]),
+            Path(str(record["file"])).expanduser(),
+            str(record["entry"]),
+            str(record.get("name", record["entry"])),
+            _triple(record["grid"]),
             _triple(record["block"]),
-            tuple(_placed(spec, _at_home)
-                  for spec in shlex.split(str(record.get("arguments", "")))),
-            int(record.get("shared", 0)))
+            tuple(
+                _placed(spec, _at_home) for spec in shlex.split(str(record.get("arguments", "")))
+            ),
+            int(record.get("shared", 0)),
+        )
     except KeyError as error:
         raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None
     except (ValueError, RuntimeError) as error:  # no size, no user's home folder
@@ -122,18 +132,36 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
     parameters = (
         Parameter("block", tr("block shown"), 0, 0, min(launch.blocks, _MOST_BLOCKS) - 1),
         Parameter("warp", tr("warp shown"), 0, 0, launch.warps - 1),
-        Parameter("turn", tr("time around"), 1, 1, 1000,
-                  hint=tr("In a loop: the request of this time around, or of the last.")),
-    )  # fmt: skip
-    plan = Plan(ROLE, str(launch.path), launch.entry, launch.grid, launch.block,
-                launch.arguments, (), launch.dynamic_shared)  # fmt: skip
+        Parameter(
+            "turn",
+            tr("time around"),
+            1,
+            1,
+            1000,
+            hint=tr("In a loop: the request of this time around, or of the last."),
+        ),
+    )
+    plan = Plan(
+        ROLE,
+        str(launch.path),
+        launch.entry,
+        launch.grid,
+        launch.block,
+        launch.arguments,
+        (),
+        launch.dynamic_shared,
+    )
     return Lesson(
-        _id(launch), f"{launch.name} ({launch.path.name})", CHAPTER,
+        _id(launch),
+        f"{launch.name} ({launch.path.name})",
+        CHAPTER,
         tr("What the memory system makes of your own kernel, request by request."),
-        tuple(p for p in parameters if p.maximum > p.minimum), (),
-        lambda values: (replace(plan, record=(_chosen(values, "block"),)),), tell,
+        tuple(p for p in parameters if p.maximum > p.minimum),
+        (),
+        lambda values: (replace(plan, record=(_chosen(values, "block"),)),),
+        tell,
         launch=record_of(launch),
-    )  # fmt: skip
+    )
 
 
 def _id(launch: KernelLaunch) -> str:
@@ -159,8 +187,7 @@ class _Part:
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The requests of the chosen warp in the order it made them."""
     run = runs[ROLE]
-    arch, warp, block = (architecture(run.arch), _chosen(values, "warp"),
-                         _chosen(values, "block"))  # fmt: skip
+    arch, warp, block = (architecture(run.arch), _chosen(values, "warp"), _chosen(values, "block"))
     parts = _parts(run.trace, arch, block, warp, _chosen(values, "turn"))
     if not parts:
         return _nothing(warp, block)
@@ -193,8 +220,10 @@ def _global(request: Request, start: float) -> _Part:
         high = board_height(stage, 1)
         top = Rect(area.x, area.y, area.width, area.height - high)
         low = Rect(area.x, top.bottom, area.width, high)
-        return (*draw(stage, lay_out(request, stage, top), act.sent_at(t), act.served_at(t)),
-                *board(stage, low, (act,), 0, t))  # fmt: skip
+        return (
+            *draw(stage, lay_out(request, stage, top), act.sent_at(t), act.served_at(t)),
+            *board(stage, low, (act,), 0, t),
+        )
 
     return _Part(act.end, tuple(steps_of(act, ROLE)), title(request), verdict(request), marks)
 
@@ -208,23 +237,33 @@ def _shared(request: BankRequest, start: float) -> _Part:
         top = Rect(area.x, area.y, area.width, area.height - high)
         low = Rect(area.x, top.bottom, area.width, high)
         done = min(max((t - served) / (end - served), 0.0), 1.0) * request.count
-        return (*_banks(request, min(max((t - start) / _SEND, 0.0), 1.0), done, stage, top),
-                *bank_view.board(stage, low, request, done))  # fmt: skip
+        return (
+            *_banks(request, min(max((t - start) / _SEND, 0.0), 1.0), done, stage, top),
+            *bank_view.board(stage, low, request, done),
+        )
 
     detail = f"{request.instruction.text} · {bank_view.wavefronts(request.count)}"
     step = Step(start, end, "shared", tr("shared memory"), detail, request.instruction.line, ROLE)
     return _Part(end, (step,), _shared_title(request), _conflict(request), marks)
 
 
-def _banks(request: BankRequest, sent: float, served: float, stage: Stage, area: Rect
-           ) -> tuple[Mark, ...]:
+def _banks(
+    request: BankRequest, sent: float, served: float, stage: Stage, area: Rect
+) -> tuple[Mark, ...]:
     rows, banks = request.brought.rows, request.brought.banks
     words = (rows[:, None] * banks + np.arange(banks)).ravel()
     filled = np.isin(words, request.words).astype(np.float64)
     worst = request.worst.bank if request.worst and sent > 0 else -1
-    return picture(stage, place(request.brought, stage, area), request.active, request.groups,
-                   Moment(sent, served, filled, store=request.is_store), worst,
-                   bank_view.lane_tip(request), bank_view.word_tip(request))  # fmt: skip
+    return picture(
+        stage,
+        place(request.brought, stage, area),
+        request.active,
+        request.groups,
+        Moment(sent, served, filled, store=request.is_store),
+        worst,
+        bank_view.lane_tip(request),
+        bank_view.word_tip(request),
+    )
 
 
 def _shared_title(request: BankRequest) -> str:
@@ -237,14 +276,19 @@ def _shared_title(request: BankRequest) -> str:
 def _conflict(request: BankRequest) -> str:
     if request.worst is None:
         return tr("No two lanes want different words of one bank.")
-    return tr("Lanes want different words of one bank: {ideal} would do without conflicts.",
-              ideal=bank_view.wavefronts(request.ideal))  # fmt: skip
+    return tr(
+        "Lanes want different words of one bank: {ideal} would do without conflicts.",
+        ideal=bank_view.wavefronts(request.ideal),
+    )
 
 
 def _nothing(warp: int, block: int) -> Story:
     """A warp without requests to show is no error: it may be beyond the data."""
-    words = tr("Warp {warp} of block {block} asks nothing of global or shared memory",
-               warp=warp, block=block)  # fmt: skip
+    words = tr(
+        "Warp {warp} of block {block} asks nothing of global or shared memory",
+        warp=warp,
+        block=block,
+    )
     said = tr("Choose another warp or block; the counts beside are of the whole launch.")
     step = Step(0.0, _END, "result", tr("nothing"), "", 0, ROLE)
     return Story(words, said, (step,), lambda t, given: _words(given, words, said))

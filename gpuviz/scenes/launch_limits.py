@@ -10,35 +10,62 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
 from gpuviz.scenes.organisation.launch_limits_view import Attempt, Limit, picture
 from gpuviz.scenes.perform import job_of
-from gpuviz.words import tr
 
 _ROLE, _KERNEL, _ENTRY = "fma4", "fma4.cu", "fma4"
 _MOST_ELEMENTS, _MOST_THREADS = 4096, 512  # of the launch that is really run
 _ASK, _ROW, _CALLS, _CHECKED, _END = 1.5, 0.6, 4.5, 3.5, 2.0  # seconds
 
 PARAMETERS = (
-    Parameter("elements", "elements", 1 << 25,
-              choices=(Choice(1000, "1000"), Choice(4096, "4096"), Choice(1 << 20, "2^20"),
-                       Choice(1 << 22, "2^22"), Choice(1 << 25, "2^25"), Choice(1 << 28, "2^28")),
-              hint="N: every thread computes one"),
-    Parameter("threads", "threads per block", 128,
-              choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024, 2048))),
-    Parameter("along", "blocks along", "y", choices=(Choice("x", "x"), Choice("y", "y")),
-              hint="the axis of the grid that gets all blocks"),
+    Parameter(
+        "elements",
+        "elements",
+        1 << 25,
+        choices=(
+            Choice(1000, "1000"),
+            Choice(4096, "4096"),
+            Choice(1 << 20, "2^20"),
+            Choice(1 << 22, "2^22"),
+            Choice(1 << 25, "2^25"),
+            Choice(1 << 28, "2^28"),
+        ),
+        hint="N: every thread computes one",
+    ),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024, 2048)),
+    ),
+    Parameter(
+        "along",
+        "blocks along",
+        "y",
+        choices=(Choice("x", "x"), Choice("y", "y")),
+        hint="the axis of the grid that gets all blocks",
+    ),
     Parameter("shared", "dynamic shared memory", 0, 0, 256, hint="KiB a block, not used"),
-    Parameter("copy", "result copied", "pointer",
-              choices=(Choice("pointer", "from a pointer"),
-                       Choice("symbol", "from a __device__ symbol")),
-              hint="both with cudaMemcpy; a symbol needs cudaMemcpyFromSymbol"),
-)  # fmt: skip
+    Parameter(
+        "copy",
+        "result copied",
+        "pointer",
+        choices=(Choice("pointer", "from a pointer"), Choice("symbol", "from a __device__ symbol")),
+        hint="both with cudaMemcpy; a symbol needs cudaMemcpyFromSymbol",
+    ),
+)
 
-_FINE: dict[str, Value] = {"elements": 1 << 25, "threads": 128, "along": "x", "shared": 0,
-                           "copy": "pointer"}  # fmt: skip
+_FINE: dict[str, Value] = {
+    "elements": 1 << 25,
+    "threads": 128,
+    "along": "x",
+    "shared": 0,
+    "copy": "pointer",
+}
 PRESETS = (
     Preset("2^18 blocks along y", {**_FINE, "along": "y"}),
     Preset("2^18 blocks along x", _FINE),
@@ -51,10 +78,19 @@ PRESETS = (
 
 # What the documents say of their cards: limit by row id; what they do not say is left out.
 PUBLISHED = {
-    "8600 GTS": {"threads": 512, "block x": 512, "block y": 512, "block z": 64, "grid x": 65535,
-                 "grid y": 65535, "shared": 16384, "registers": 8192, "warp": 32},
+    "8600 GTS": {
+        "threads": 512,
+        "block x": 512,
+        "block y": 512,
+        "block z": 64,
+        "grid x": 65535,
+        "grid y": 65535,
+        "shared": 16384,
+        "registers": 8192,
+        "warp": 32,
+    },
     "GF100": {"threads": 1024, "grid x": 65535, "grid y": 65535},
-}  # fmt: skip
+}
 
 
 def launched(values: Values, elements: int, threads: int) -> Plan:
@@ -62,8 +98,16 @@ def launched(values: Values, elements: int, threads: int) -> Plan:
     blocks = -(-elements // threads)
     grid = (blocks, 1, 1) if values["along"] == "x" else (1, blocks, 1)
     buffers = tuple(f"f32[{elements}]={fill}" for fill in ("rand", "rand", "rand", "zeros"))
-    return Plan(_ROLE, _KERNEL, _ENTRY, grid, (threads, 1, 1), (*buffers, f"i32={elements}"),
-                dynamic_shared=1024 * int(values["shared"]), record=(blocks - 1,))  # fmt: skip
+    return Plan(
+        _ROLE,
+        _KERNEL,
+        _ENTRY,
+        grid,
+        (threads, 1, 1),
+        (*buffers, f"i32={elements}"),
+        dynamic_shared=1024 * int(values["shared"]),
+        record=(blocks - 1,),
+    )
 
 
 def attempted(values: Values) -> Plan:
@@ -102,8 +146,10 @@ def limits(asked: Plan, run: Run, arch: Architecture) -> tuple[Limit, ...]:
         ("registers", tr("registers"), registers, arch.registers_per_block),
         ("warp", tr("lanes a warp"), None, arch.warp),
     )
-    return tuple(Limit(name, value, (*(PUBLISHED[card].get(key) for card in PUBLISHED), here))
-                 for key, name, value, here in rows)  # fmt: skip
+    return tuple(
+        Limit(name, value, (*(PUBLISHED[card].get(key) for card in PUBLISHED), here))
+        for key, name, value, here in rows
+    )
 
 
 def sequential(run: Run) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -133,11 +179,20 @@ def _attempt(values: Values, run: Run, asked: Plan) -> Attempt:
     got = np.zeros_like(reference) if why or plain_copy else run.outputs["d"]
     stores = run.trace.of(op="store")
     return Attempt(
-        str(arch), tuple(PUBLISHED), limits(asked, run, arch), asked.grid, asked.block,
-        int(values["elements"]), why, plain_copy, got, reference,
+        str(arch),
+        tuple(PUBLISHED),
+        limits(asked, run, arch),
+        asked.grid,
+        asked.block,
+        int(values["elements"]),
+        why,
+        plain_copy,
+        got,
+        reference,
         float(np.abs(got.astype(np.float64) - reference).max()),
-        stores.lanes(len(stores) - 1), len(reference),
-    )  # fmt: skip
+        stores.lanes(len(stores) - 1),
+        len(reference),
+    )
 
 
 def _steps(attempt: Attempt, run: Run) -> tuple[Step, ...]:
@@ -151,14 +206,40 @@ def _steps(attempt: Attempt, run: Run) -> tuple[Step, ...]:
         made.append(Step(t, t + _ROW, "compute", row.name, detail, 0, _ROLE))
     t = made[-1].end
     ran = tr("never runs") if attempt.why else tr("runs")
-    made.append(Step(t, t + _CALLS, "store", tr("unchecked calls"),
-                     tr("the kernel {ran}", ran=ran), 0 if attempt.why else line, _ROLE))
-    made.append(Step(t + _CALLS, t + _CALLS + _CHECKED, "barrier", tr("checked calls"),
-                     attempt.why or tr("no error"), 0, _ROLE))  # fmt: skip
+    made.append(
+        Step(
+            t,
+            t + _CALLS,
+            "store",
+            tr("unchecked calls"),
+            tr("the kernel {ran}", ran=ran),
+            0 if attempt.why else line,
+            _ROLE,
+        )
+    )
+    made.append(
+        Step(
+            t + _CALLS,
+            t + _CALLS + _CHECKED,
+            "barrier",
+            tr("checked calls"),
+            attempt.why or tr("no error"),
+            0,
+            _ROLE,
+        )
+    )
     t = made[-1].end
-    made.append(Step(t, t + _END, "result", tr("result"),
-                     tr("maximum difference {d}", d=f"{attempt.difference:.2g}"), role=_ROLE))
-    return tuple(made)  # fmt: skip
+    made.append(
+        Step(
+            t,
+            t + _END,
+            "result",
+            tr("result"),
+            tr("maximum difference {d}", d=f"{attempt.difference:.2g}"),
+            role=_ROLE,
+        )
+    )
+    return tuple(made)
 
 
 def _moments(steps: tuple[Step, ...], t: float) -> tuple[float, float, float, float]:
@@ -170,8 +251,12 @@ def _moments(steps: tuple[Step, ...], t: float) -> tuple[float, float, float, fl
 
     compared = share(rows[0].start, rows[-1].end) * len(rows)
     calls, checks = steps[-3], steps[-2]
-    return (share(0.0, _ASK), compared, share(calls.start, calls.end),
-            share(checks.start, checks.end))  # fmt: skip
+    return (
+        share(0.0, _ASK),
+        compared,
+        share(calls.start, calls.end),
+        share(checks.start, checks.end),
+    )
 
 
 def _geometry(attempt: Attempt) -> str:
@@ -195,21 +280,30 @@ def _sentence(attempt: Attempt) -> str:
     if attempt.why:
         return f"{attempt.why[0].upper()}{attempt.why[1:]}."
     if attempt.plain_copy:
-        return tr("cudaMemcpy takes the symbol for an address, and returns an error that nobody "
-                  "reads; cudaMemcpyFromSymbol is meant.")  # fmt: skip
+        return tr(
+            "cudaMemcpy takes the symbol for an address, and returns an error that nobody "
+            "reads; cudaMemcpyFromSymbol is meant."
+        )
     if attempt.difference == 0:
         return tr("The result is compared with a sequential loop: there is no difference.")
-    return tr("It differs a little from a sequential loop: a fused multiply-add rounds once, the "
-              "loop twice.")  # fmt: skip
+    return tr(
+        "It differs a little from a sequential loop: a fused multiply-add rounds once, the "
+        "loop twice."
+    )
 
 
 def _expected(values: Values) -> str:
     """The grid by arithmetic alone."""
     n, threads = int(values["elements"]), int(values["threads"])
     over = -n % threads
-    return tr("closed form: {n} / {threads}, rounded up = {blocks} blocks; {over} threads of the "
-              "last one have no element", n=f"{n:,}", threads=threads,
-              blocks=f"{-(-n // threads):,}", over=over)  # fmt: skip
+    return tr(
+        "closed form: {n} / {threads}, rounded up = {blocks} blocks; {over} threads of the "
+        "last one have no element",
+        n=f"{n:,}",
+        threads=threads,
+        blocks=f"{-(-n // threads):,}",
+        over=over,
+    )
 
 
 LESSON = Lesson(

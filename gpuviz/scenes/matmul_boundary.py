@@ -12,6 +12,7 @@ from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Plan, Step, Story, Values
 from gpuviz.scenes.matmul import parameters as matmul_parameters
@@ -32,7 +33,6 @@ from gpuviz.scenes.matmul.results import Outcome, outcome
 from gpuviz.scenes.matmul.scene import Multiplication, multiplication
 from gpuviz.scenes.matmul.time import at
 from gpuviz.scenes.matmul.words import number, sentence, step
-from gpuviz.words import tr
 
 _DOWN, _UP = WRONG, "rounded up"
 _LONGEST = 24.0  # seconds
@@ -56,8 +56,12 @@ def problem(values: Values) -> str:
     """Why these values make no sense together, or ""."""
     sizes = sizes_of(values)
     if sizes.inner < sizes.tile:
-        return tr("With {inner} columns of M and tiles of {tile} the count rounded down is 0: "
-                  "make M at least {tile} wide.", inner=sizes.inner, tile=sizes.tile)
+        return tr(
+            "With {inner} columns of M and tiles of {tile} the count rounded down is 0: "
+            "make M at least {tile} wide.",
+            inner=sizes.inner,
+            tile=sizes.tile,
+        )
     return matmul_parameters.problem(values)
 
 
@@ -74,16 +78,23 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     down, up = (_about(values, runs, role) for role in (_DOWN, _UP))
     results = tuple(
         outcome(names, about.product, about.m.value, about.n.value)
-        for names, about in (((tr("rounded down"), tr("down")), down),
-                             ((tr("rounded up"), tr("up")), up))
+        for names, about in (
+            ((tr("rounded down"), tr("down")), down),
+            ((tr("rounded up"), tr("up")), up),
+        )
     )
     scenes = _scenes(down, up)
     words = tuple(_sentence(scene, results, sizes) for scene in scenes)
     title = _title(results[0])
     pair = runs[_DOWN], runs[_UP]
     made = tuple(_step(scene, results) for scene in scenes)
-    return Story(title, words[0], made, _picture(scenes, results, pair, title, words),
-                 _expected(sizes, results))  # fmt: skip
+    return Story(
+        title,
+        words[0],
+        made,
+        _picture(scenes, results, pair, title, words),
+        _expected(sizes, results),
+    )
 
 
 def _about(values: Values, runs: Mapping[str, Run], role: str) -> Multiplication:
@@ -123,8 +134,13 @@ def _sentence(scene: Scene, results: Sequence[Outcome], sizes: Sizes) -> str:
     if part == "result":
         return _verdict(scene, results)
     if part == "store" and about.phases < sizes.phases:
-        return tr("{inner} / {tile} = {n}: the sums are stored after {n} of {all} phases.",
-                  inner=sizes.inner, tile=sizes.tile, n=about.phases, all=sizes.phases)
+        return tr(
+            "{inner} / {tile} = {n}: the sums are stored after {n} of {all} phases.",
+            inner=sizes.inner,
+            tile=sizes.tile,
+            n=about.phases,
+            all=sizes.phases,
+        )
     return sentence(about, scene.moment)
 
 
@@ -132,17 +148,27 @@ def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
     """How far the result is from the reference."""
     down, up = results
     if scene.role == _UP:
-        return tr("({inner} + {more}) / {tile} = {n} phases: guard lanes fill the last tile with "
-                  "zeros; {said}.", inner=scene.about.sizes.inner,
-                  more=scene.about.sizes.tile - 1, tile=scene.about.sizes.tile,
-                  n=scene.about.phases, said=up.said)  # fmt: skip
+        return tr(
+            "({inner} + {more}) / {tile} = {n} phases: guard lanes fill the last tile with "
+            "zeros; {said}.",
+            inner=scene.about.sizes.inner,
+            more=scene.about.sizes.tile - 1,
+            tile=scene.about.sizes.tile,
+            n=scene.about.phases,
+            said=up.said,
+        )
     if not down.count:
-        return tr("Both ways of rounding give {n} phases, and the same product.",
-                  n=scene.about.phases)  # fmt: skip
+        return tr(
+            "Both ways of rounding give {n} phases, and the same product.", n=scene.about.phases
+        )
     row, column = (int(i) for i in np.argwhere(down.wrong)[0])
-    return tr("P[{row}][{column}] = {value} instead of {right}: what was never loaded is missing.",
-              row=row, column=column, value=number(float(down.value[row, column])),
-              right=number(float(down.reference[row, column])))  # fmt: skip
+    return tr(
+        "P[{row}][{column}] = {value} instead of {right}: what was never loaded is missing.",
+        row=row,
+        column=column,
+        value=number(float(down.value[row, column])),
+        right=number(float(down.reference[row, column])),
+    )
 
 
 def _step(scene: Scene, results: Sequence[Outcome]) -> Step:
@@ -156,18 +182,26 @@ def _step(scene: Scene, results: Sequence[Outcome]) -> Step:
 
 def _expected(sizes: Sizes, results: Sequence[Outcome]) -> str:
     """The phases either way, and the document's product."""
-    said = tr("closed form: phase count {down} rounded down, {up} rounded up",
-              down=sizes.inner // sizes.tile, up=sizes.phases)  # fmt: skip
+    said = tr(
+        "closed form: phase count {down} rounded down, {up} rounded up",
+        down=sizes.inner // sizes.tile,
+        up=sizes.phases,
+    )
     if (sizes.rows, sizes.inner, sizes.columns) == (10, 3, 5) and (results[1].reference == 6).all():
-        return tr("{said}; published (GPGPU programming, university course): every element is 6",
-                  said=said)  # fmt: skip
+        return tr(
+            "{said}; published (GPGPU programming, university course): every element is 6",
+            said=said,
+        )
     return said
 
 
 def _picture(
-    scenes: tuple[Scene, ...], results: Sequence[Outcome], runs: Sequence[Run], title: str,
+    scenes: tuple[Scene, ...],
+    results: Sequence[Outcome],
+    runs: Sequence[Run],
+    title: str,
     words: tuple[str, ...],
-) -> Callable[[float, Stage], Frame]:  # fmt: skip
+) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture."""
     longest = tuple(sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:])
     line = tuple(scene.moment for scene in scenes)

@@ -10,6 +10,7 @@ from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.matmul.naive_view import draw
@@ -30,7 +31,6 @@ from gpuviz.scenes.matmul.ratio import CARDS, Ratios, ratios
 from gpuviz.scenes.matmul.reads import Sizes, costs, costs_by_step
 from gpuviz.scenes.matmul.scene import Multiplication, multiplication
 from gpuviz.scenes.matmul.time import at, naive_moments
-from gpuviz.words import tr
 
 _ROLES = ("naive", "tiled")
 
@@ -39,9 +39,14 @@ PARAMETERS = (
     width((2, 4, 8, 16, 32), "width and height of a block", "block"),
     *WATCHED,
     FILL,
-    Parameter("card", "memory of the card", "1000", hint="the document's examples",
-              choices=(Choice("1000", "1 TB/s, 12 TFLOP/s"), Choice("150", "150 GB/s"))),
-)  # fmt: skip
+    Parameter(
+        "card",
+        "memory of the card",
+        "1000",
+        hint="the document's examples",
+        choices=(Choice("1000", "1 TB/s, 12 TFLOP/s"), Choice("150", "150 GB/s")),
+    ),
+)
 
 PRESETS = (
     preset("4 × 4, blocks of 2 × 2", 4, 4, 4, 2, (1, 0), card="1000"),
@@ -74,9 +79,11 @@ def _unpadded(about: Multiplication) -> Multiplication:
     sizes = about.sizes
     rows, columns = sizes.padded("P")
     return replace(
-        about, line=naive_moments(sizes), m=replace(about.m, padded=(rows, sizes.inner)),
+        about,
+        line=naive_moments(sizes),
+        m=replace(about.m, padded=(rows, sizes.inner)),
         n=replace(about.n, padded=(sizes.inner, columns)),
-    )  # fmt: skip
+    )
 
 
 def expected_loads(sizes: Sizes) -> int:
@@ -85,12 +92,15 @@ def expected_loads(sizes: Sizes) -> int:
 
 
 def _expected(sizes: Sizes) -> str:
-    return tr("closed form: {n} elements loaded, two for each multiplication and addition: ratio 1",
-              n=f"{expected_loads(sizes):,}")  # fmt: skip
+    return tr(
+        "closed form: {n} elements loaded, two for each multiplication and addition: ratio 1",
+        n=f"{expected_loads(sizes):,}",
+    )
 
 
-def _picture(about: Multiplication, rates: Ratios, words: tuple[str, ...]
-             ) -> Callable[[float, Stage], Frame]:  # fmt: skip
+def _picture(
+    about: Multiplication, rates: Ratios, words: tuple[str, ...]
+) -> Callable[[float, Stage], Frame]:
     """The pure function from time to picture."""
     longest = tuple(sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:])
     head = title(about)

@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.track import track
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.matmul.block_view import block, phase_parts
@@ -36,7 +37,6 @@ from gpuviz.scenes.matmul.time import Moment, at
 from gpuviz.scenes.matmul.totals import totals
 from gpuviz.scenes.matmul.view import global_memory
 from gpuviz.scenes.matmul.words import sentence, steps
-from gpuviz.words import tr
 
 _DYNAMIC = "matmul_dynamic.cu"
 _LEAST_HEIGHT = 320  # of a stage with room for a sentence below the title
@@ -46,11 +46,17 @@ PARAMETERS = (
     width((2, 4, 8, 16, 32), "width of a block and of its tiles"),
     *WATCHED,
     FILL,
-    Parameter("shared", "shared memory", "static",
-              choices=(Choice("static", "static, a constant of the kernel"),
-                       Choice("dynamic", "dynamic, said at the launch")),
-              hint="how the kernel comes by its two tiles"),
-)  # fmt: skip
+    Parameter(
+        "shared",
+        "shared memory",
+        "static",
+        choices=(
+            Choice("static", "static, a constant of the kernel"),
+            Choice("dynamic", "dynamic, said at the launch"),
+        ),
+        hint="how the kernel comes by its two tiles",
+    ),
+)
 
 PRESETS = (
     preset("4 × 4, tile 2", 4, 4, 4, 2, (1, 0)),
@@ -70,8 +76,13 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _dynamic(tiled: Plan) -> Plan:
     """The same launch, with the tile's width and the bytes of both tiles given at the launch."""
     tile = tiled.block[0]
-    return replace(tiled, kernel=_DYNAMIC, arguments=(*tiled.arguments, f"i32={tile}"), defines=(),
-                   dynamic_shared=2 * tile * tile * 4)
+    return replace(
+        tiled,
+        kernel=_DYNAMIC,
+        arguments=(*tiled.arguments, f"i32={tile}"),
+        defines=(),
+        dynamic_shared=2 * tile * tile * 4,
+    )
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -89,8 +100,11 @@ def _title(about: Multiplication) -> str:
         return tr("Tiling divides global loads by the tile width: {tile}", tile=sizes.tile)
     if tiled.loads >= naive.loads:
         return tr("Partial tiles may share nothing: here the global loads are as many as without")
-    return tr("Partial tiles share less: loads divided by {n}, not by {tile}",
-              n=f"{naive.loads / tiled.loads:.3g}", tile=sizes.tile)  # fmt: skip
+    return tr(
+        "Partial tiles share less: loads divided by {n}, not by {tile}",
+        n=f"{naive.loads / tiled.loads:.3g}",
+        tile=sizes.tile,
+    )
 
 
 def expected_loads(sizes: Sizes) -> tuple[int, int]:
@@ -106,8 +120,11 @@ def expected_loads(sizes: Sizes) -> tuple[int, int]:
 
 def _expected(about: Multiplication) -> str:
     naive, tiled = expected_loads(about.sizes)
-    return tr("closed form: {naive} elements loaded naively, {tiled} with tiles",
-              naive=f"{naive:,}", tiled=f"{tiled:,}")  # fmt: skip
+    return tr(
+        "closed form: {naive} elements loaded naively, {tiled} with tiles",
+        naive=f"{naive:,}",
+        tiled=f"{tiled:,}",
+    )
 
 
 def _picture(
@@ -150,9 +167,14 @@ def _draw(
 
 
 def _naive(
-    stage: Stage, at_: Areas, about: Multiplication, moment: Moment, share: float, least: float,
+    stage: Stage,
+    at_: Areas,
+    about: Multiplication,
+    moment: Moment,
+    share: float,
+    least: float,
     table: Table,
-) -> tuple[Mark, ...]:  # fmt: skip
+) -> tuple[Mark, ...]:
     """The access table where it fits, else heat over the elements read."""
     area = at_.naive
     if area.height < stage.text(14) * 4:

@@ -11,13 +11,13 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.global_memory.matrix_layout_view import Bar, Moment, Reading, picture
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
-from gpuviz.words import tr
 
 _KERNEL = "matrix_layout.cu"
 _ENTRIES = {"row": "row_sums", "column": "column_sums"}
@@ -27,11 +27,15 @@ _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
 
 PARAMETERS = (
-    Parameter("each", "each thread adds up", "row",
-              choices=(Choice("row", "a row"), Choice("column", "a column"))),
+    Parameter(
+        "each",
+        "each thread adds up",
+        "row",
+        choices=(Choice("row", "a row"), Choice("column", "a column")),
+    ),
     Parameter("rows", "rows", 32, choices=tuple(Choice(n, str(n)) for n in _SIZES)),
     Parameter("columns", "columns", 32, choices=tuple(Choice(n, str(n)) for n in _SIZES)),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Each thread a row", {"each": "row", "rows": 32, "columns": 32}),
@@ -51,8 +55,12 @@ def plan(values: Values) -> tuple[Plan, ...]:
 def _launch(values: Values, each: str) -> Plan:
     rows, columns = number(values, "rows"), number(values, "columns")
     threads = rows if each == "row" else columns
-    arguments = (f"f32[{rows * columns}]=rand", f"f32[{threads}]=zeros", f"i32={rows}",
-                 f"i32={columns}")  # fmt: skip
+    arguments = (
+        f"f32[{rows * columns}]=rand",
+        f"f32[{threads}]=zeros",
+        f"i32={rows}",
+        f"i32={columns}",
+    )
     return Plan(each, _KERNEL, _ENTRIES[each], (1, 1, 1), (threads, 1, 1), arguments)
 
 
@@ -113,17 +121,22 @@ def _acts(reading: Reading) -> tuple[_Act, ...]:
     did, made, t = reading.loads[0].instruction, [], 0.0
     for first, last in zip(edges, edges[1:], strict=False):
         span = (_FIRST, _SECOND)[first] if first < 2 else _REST * (last - first) / (count - 2)
-        name = tr("request {n}", n=first) if last == first + 1 else (
-            tr("requests {a} to {b}", a=first, b=last - 1))  # fmt: skip
+        name = (
+            tr("request {n}", n=first)
+            if last == first + 1
+            else (tr("requests {a} to {b}", a=first, b=last - 1))
+        )
         detail = f"{did.text} · {reading.loads[first].counted(reading.loads[first].count)}"
-        made.append(_Act(Step(t, t + span, "load", name, detail, did.line, reading.each), first,
-                         last))  # fmt: skip
+        made.append(
+            _Act(Step(t, t + span, "load", name, detail, did.line, reading.each), first, last)
+        )
         t += span
     return tuple(made)
 
 
-def _ending(t: float, each: str, run: Run, reading: Reading, made: tuple[Request, ...]
-            ) -> tuple[Step, ...]:  # fmt: skip
+def _ending(
+    t: float, each: str, run: Run, reading: Reading, made: tuple[Request, ...]
+) -> tuple[Step, ...]:
     """The sums are stored; the result."""
     store = made[-1]
     mine = reading.bars[0]
@@ -160,9 +173,16 @@ def _sentence(reading: Reading, k: int) -> str:
     lane = int(lanes[min(3, len(lanes) - 1)])
     byte = int(load.address[lane])
     row, column = divmod(byte // load.instruction.width, reading.columns)
-    return tr("Lane {lane} reads M[{r}][{c}] at byte ({r} × {width} + {c}) × 4 = {byte}; the warp "
-              "needs {count}.", lane=lane, r=row, c=column, width=reading.columns, byte=byte,
-              count=load.counted(load.count))  # fmt: skip
+    return tr(
+        "Lane {lane} reads M[{r}][{c}] at byte ({r} × {width} + {c}) × 4 = {byte}; the warp "
+        "needs {count}.",
+        lane=lane,
+        r=row,
+        c=column,
+        width=reading.columns,
+        byte=byte,
+        count=load.counted(load.count),
+    )
 
 
 def expected_sectors(each: str, rows: int, columns: int) -> int:
@@ -178,8 +198,9 @@ def _closed_form(values: Values, arch: Architecture) -> str:
         return ""
     rows, columns = number(values, "rows"), number(values, "columns")
     a, b = (expected_sectors(each, rows, columns) for each in ("row", "column"))
-    return tr("closed form: {a} sectors a load with a thread a row, {b} with a thread a column",
-              a=a, b=b)  # fmt: skip
+    return tr(
+        "closed form: {a} sectors a load with a thread a row, {b} with a thread a column", a=a, b=b
+    )
 
 
 LESSON = Lesson(

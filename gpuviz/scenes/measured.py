@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gpuviz.draw import table
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import (
     Choice,
@@ -37,24 +38,38 @@ from gpuviz.scenes.shared_memory.spaces_listing import listings
 from gpuviz.scenes.shared_memory.spaces_local import LocalLoads, layout, local_loads, registers
 from gpuviz.scenes.shared_memory.spaces_view import Tour, array_facts, columns
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _KERNEL = "spaces.cu"
 VARIANTS = ("indexed", "unrolled")
 _STOP, _ALL, _LOCAL, _ARRAY = 1.6, 2.6, 5.0, 5.0  # seconds: a space, all, loads, the array
 
 PARAMETERS = (
-    Parameter("variant", "the array is", "indexed",
-              choices=(Choice("indexed", "indexed at run time"),
-                       Choice("unrolled", "indexed by an unrolled loop"))),
-    Parameter("elements", "its elements", 16, compiled=True,
-              choices=tuple(Choice(n, str(n)) for n in (4, 8, 16, 32))),
+    Parameter(
+        "variant",
+        "the array is",
+        "indexed",
+        choices=(
+            Choice("indexed", "indexed at run time"),
+            Choice("unrolled", "indexed by an unrolled loop"),
+        ),
+    ),
+    Parameter(
+        "elements",
+        "its elements",
+        16,
+        compiled=True,
+        choices=tuple(Choice(n, str(n)) for n in (4, 8, 16, 32)),
+    ),
     Parameter("turn", "turn", 3, 0, 31, hint="kept[(k * turn + thread * spread) % elements]"),
     Parameter("spread", "spread", 0, 0, 31, hint="0: all lanes read the same element number"),
-    Parameter("threads", "threads per block", 128,
-              choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256))),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256)),
+    ),
     Parameter("blocks", "blocks", 16, 1, 1024),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Indexed at run time", {"variant": "indexed", "elements": 16, "spread": 0}),
@@ -72,10 +87,17 @@ def plan(values: Values) -> tuple[Plan, ...]:
     scalars = (f"i32={number(values, 'turn')}", f"i32={number(values, 'spread')}")
     defines = (("KEPT", str(number(values, "elements"))),)
     return tuple(
-        Plan(name, _KERNEL, name, (blocks, 1, 1), (threads, 1, 1),
-             buffers + (scalars if name == "indexed" else ()), defines)
+        Plan(
+            name,
+            _KERNEL,
+            name,
+            (blocks, 1, 1),
+            (threads, 1, 1),
+            buffers + (scalars if name == "indexed" else ()),
+            defines,
+        )
         for name in VARIANTS
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +139,22 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     used = "local" if "local" in order else "register"
     spaces = dict(zip(SPACES, spaces_of(run, arch, used), strict=True))
     one, other = (placement_of(runs[name], architecture(runs[name].arch)) for name in VARIANTS)
-    scene = _Scene(variant, spaces, order, (one, other), _table(runs, one, other),
-                   number(values, "elements"),
-                   local_loads(runs["indexed"].trace, arch))  # fmt: skip
-    return Story(_title(), _verdict(scene), _steps(scene),
-                 lambda t, given: _frame(scene, t, given.roomy()), _expected(values))
+    scene = _Scene(
+        variant,
+        spaces,
+        order,
+        (one, other),
+        _table(runs, one, other),
+        number(values, "elements"),
+        local_loads(runs["indexed"].trace, arch),
+    )
+    return Story(
+        _title(),
+        _verdict(scene),
+        _steps(scene),
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _expected(values),
+    )
 
 
 def _table(runs: Mapping[str, Run], one: Placement, other: Placement) -> tuple[Column, ...]:
@@ -147,13 +180,27 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
     for place, key in enumerate(scene.order):
         space = scene.spaces[key]
         first, start = space.first, place * _STOP
-        kind: StepKind = "compute" if first is None else (
-            "shared" if first.space == "shared" else "store" if first.op == "store" else "load")
+        kind: StepKind = (
+            "compute"
+            if first is None
+            else (
+                "shared" if first.space == "shared" else "store" if first.op == "store" else "load"
+            )
+        )
         detail = f"{space.each} {space.unit}"
         if first is not None:
             detail = f"{first.text} · {space.requests} × {detail}"
-        steps.append(Step(start, start + _STOP, kind, space.name, detail,
-                          first.line if first else 0, scene.variant))  # fmt: skip
+        steps.append(
+            Step(
+                start,
+                start + _STOP,
+                kind,
+                space.name,
+                detail,
+                first.line if first else 0,
+                scene.variant,
+            )
+        )
     over, turn = scene.all_seen, scene.turn
     line = _array_line(scene)
     return (
@@ -169,8 +216,11 @@ def _loading_step(scene: _Scene, line: int) -> tuple[Step, ...]:
     if scene.turn == scene.loading or scene.loads is None:
         return ()
     detail = f"{len(scene.loads.counted)} × {scene.loads.counted[0]}"
-    return (Step(scene.loading, scene.turn, "load", tr("loads of the array"), detail, line,
-                 scene.variant),)  # fmt: skip
+    return (
+        Step(
+            scene.loading, scene.turn, "load", tr("loads of the array"), detail, line, scene.variant
+        ),
+    )
 
 
 def _array_line(scene: _Scene) -> int:
@@ -188,18 +238,21 @@ def _sentence(scene: _Scene, place: int) -> str:
         "texture": tr("__ldg(table): global memory that nobody writes, read by the texture path."),
         "global": tr("in and out: device memory that all threads and the host share."),
         "local": tr("kept has run-time indices: each thread has its own in device memory."),
-    }[key]  # fmt: skip
+    }[key]
 
 
 def _verdict(scene: _Scene) -> str:
     """Where the array went, by the PTX and by the assembler."""
     indexed = scene.arrays[0]
     if indexed.stack == 0 and indexed.requests:
-        return tr("The PTX keeps it in local memory, but it is small: the assembler chooses among "
-                  "registers instead.")  # fmt: skip
+        return tr(
+            "The PTX keeps it in local memory, but it is small: the assembler chooses among "
+            "registers instead."
+        )
     if indexed.requests:
-        return tr("Registers have no addresses: indexed at run time, it has to lie in local "
-                  "memory.")  # fmt: skip
+        return tr(
+            "Registers have no addresses: indexed at run time, it has to lie in local memory."
+        )
     return tr("All indices are known when it is compiled: it is in registers.")
 
 
@@ -208,10 +261,11 @@ def _expected(values: Values) -> str:
     elements = number(values, "elements")
     warps = number(values, "threads") // 32 * number(values, "blocks")
     if values["variant"] == "unrolled":
-        return tr("closed form: no local request, {count} shared loads",
-                  count=elements * warps)  # fmt: skip
-    return tr("closed form: {loads} local loads by the PTX, one for each element and warp",
-              loads=elements * warps)  # fmt: skip
+        return tr("closed form: no local request, {count} shared loads", count=elements * warps)
+    return tr(
+        "closed form: {loads} local loads by the PTX, one for each element and warp",
+        loads=elements * warps,
+    )
 
 
 def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
@@ -221,8 +275,11 @@ def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
     if t >= scene.loading and scene.loads is not None:
         return _loading(scene, scene.loads, stage, (t - scene.loading) / _LOCAL)
     place = min(int(t / _STOP), len(scene.order))
-    said = _sentence(scene, place) if place < len(scene.order) else tr(
-        "On the chip it is small and fast; in device memory large, and slow to reach.")
+    said = (
+        _sentence(scene, place)
+        if place < len(scene.order)
+        else tr("On the chip it is small and fast; in device memory large, and slow to reach.")
+    )
     head, area = heading(stage, _title(), said)
     tour = Tour(scene.order, place, t / _STOP - place)
     return stage.frame(*head, *columns(stage, area, scene.spaces, tour))
@@ -232,8 +289,12 @@ def _loading(scene: _Scene, loads: LocalLoads, stage: Stage, share: float) -> Fr
     """The array's loads, one after another, where its copies lie in local memory."""
     done = min(share * 1.1 * len(loads.word), float(len(loads.word)))
     now = min(int(done), len(loads.word) - 1)
-    said = tr("Equal elements of all lanes lie side by side. Load {number} of {count}: {counted}.",
-              number=now + 1, count=len(loads.word), counted=loads.counted[now])  # fmt: skip
+    said = tr(
+        "Equal elements of all lanes lie side by side. Load {number} of {count}: {counted}.",
+        number=now + 1,
+        count=len(loads.word),
+        counted=loads.counted[now],
+    )
     head, area = heading(stage, tr("Local memory: each lane has its own kept, interleaved"), said)
     return stage.frame(*head, *layout(stage, area, loads, done))
 
@@ -270,6 +331,13 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
-    words=("register", "local-memory", "shared-memory", "global-memory", "constant-memory",
-           "spill", "host"),  # fmt: skip
+    words=(
+        "register",
+        "local-memory",
+        "shared-memory",
+        "global-memory",
+        "constant-memory",
+        "spill",
+        "host",
+    ),
 )

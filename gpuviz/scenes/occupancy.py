@@ -13,6 +13,7 @@ from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
 from gpuviz.scenes.together.occupancy_cliffs import cliffs
@@ -34,7 +35,6 @@ from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, example
 from gpuviz.scenes.together.occupancy_view import slots
 from gpuviz.scenes.together.resident import Answer, Resident, answer_of, resident_of
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _ROLE, _KERNEL = "kernel", "product.cu"
 _INNER = 32
@@ -44,22 +44,40 @@ _CLIFFS, _SHAPES, _EXAMPLES, _END = 4.5, 4.0, 2.5, 1.5
 _MOST_STEPS = 6
 
 PARAMETERS = (
-    Parameter("kernel", "kernel", "naive",
-              choices=(Choice("naive", "naive matmul"), Choice("tiled", "tiled matmul")),
-              hint="tiled: two square tiles of x × x floats in shared memory"),
+    Parameter(
+        "kernel",
+        "kernel",
+        "naive",
+        choices=(Choice("naive", "naive matmul"), Choice("tiled", "tiled matmul")),
+        hint="tiled: two square tiles of x × x floats in shared memory",
+    ),
     Parameter("x", "threads along x", 32, 1, 1024),
     Parameter("y", "threads along y", 5, 1, 1024),
-    Parameter("registers", "registers a thread", 0, 0, 255,
-              hint="0: as many as the compiler takes"),
-    Parameter("shared", "shared memory a block", 0, 0, 232448,
-              hint="bytes; 0: as many as the kernel takes"),
-    Parameter("sm", "multiprocessor", "chosen",
-              choices=(Choice("chosen", "the architecture chosen"),
-                       Choice("textbook", "of the tutorials: 1536 threads, 16384 registers"),
-                       Choice("G80", "G80 (1.0)"), Choice("GF100", "Tesla C2070, GF100 (2.0)")),
-              hint="where the blocks are to reside"),
+    Parameter(
+        "registers", "registers a thread", 0, 0, 255, hint="0: as many as the compiler takes"
+    ),
+    Parameter(
+        "shared",
+        "shared memory a block",
+        0,
+        0,
+        232448,
+        hint="bytes; 0: as many as the kernel takes",
+    ),
+    Parameter(
+        "sm",
+        "multiprocessor",
+        "chosen",
+        choices=(
+            Choice("chosen", "the architecture chosen"),
+            Choice("textbook", "of the tutorials: 1536 threads, 16384 registers"),
+            Choice("G80", "G80 (1.0)"),
+            Choice("GF100", "Tesla C2070, GF100 (2.0)"),
+        ),
+        hint="where the blocks are to reside",
+    ),
     Parameter("blocks", "blocks in the grid", 32, 1, 4096, hint="of the launch that is run"),
-)  # fmt: skip
+)
 
 _AS_IS: dict[str, Value] = {"kernel": "naive", "registers": 0, "shared": 0, "sm": "chosen"}
 _OLD: dict[str, Value] = {**_AS_IS, "sm": "textbook", "x": 16, "y": 16}
@@ -84,11 +102,13 @@ def problem(values: Values) -> str:
     """Why these values make no sense together, or ""."""
     x, y = number(values, "x"), number(values, "y")
     if x * y > 1024:
-        return tr("{x} × {y} = {n} threads: no device takes more than 1024 in a block.",
-                  x=x, y=y, n=x * y)  # fmt: skip
+        return tr(
+            "{x} × {y} = {n} threads: no device takes more than 1024 in a block.", x=x, y=y, n=x * y
+        )
     if values["kernel"] == "tiled" and x != y:
-        return tr("The tiles are square: the tiled kernel needs as many threads along y as along "
-                  "x.")  # fmt: skip
+        return tr(
+            "The tiles are square: the tiled kernel needs as many threads along y as along x."
+        )
     return ""
 
 
@@ -99,9 +119,17 @@ def plan(values: Values) -> tuple[Plan, ...]:
     inner, columns = (x if tiled else _INNER), x * blocks
     sizes = ((y * inner, "rand"), (inner * columns, "rand"), (y * columns, "zeros"))
     buffers = (f"f32[{n}]={fill}" for n, fill in sizes)
-    return (Plan(_ROLE, _KERNEL, str(values["kernel"]), (blocks, 1, 1), (x, y, 1),
-                 (*buffers, f"i32={inner}", f"i32={columns}"),
-                 dynamic_shared=8 * x * x if tiled else 0),)  # fmt: skip
+    return (
+        Plan(
+            _ROLE,
+            _KERNEL,
+            str(values["kernel"]),
+            (blocks, 1, 1),
+            (x, y, 1),
+            (*buffers, f"i32={inner}", f"i32={columns}"),
+            dynamic_shared=8 * x * x if tiled else 0,
+        ),
+    )
 
 
 def demand_of(values: Values, run: Run) -> Demand:
@@ -136,12 +164,24 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     demand = demand_of(values, run)
     fit = fit_of(machine, demand)
     own = machine is arch and not (number(values, "registers") or number(values, "shared"))
-    scene = _Scene(fit, arch, sweeps_of(machine, demand),
-                   run.resources.registers if run.resources else 0, own,
-                   _origin(values, run), resident_of(run), answer_of(run, fit.found.blocks),
-                   _steps(fit, run))  # fmt: skip
-    return Story(_title(fit), reason(fit), scene.steps,
-                 lambda t, given: _frame(scene, t, given.roomy()), _expected(fit))  # fmt: skip
+    scene = _Scene(
+        fit,
+        arch,
+        sweeps_of(machine, demand),
+        run.resources.registers if run.resources else 0,
+        own,
+        _origin(values, run),
+        resident_of(run),
+        answer_of(run, fit.found.blocks),
+        _steps(fit, run),
+    )
+    return Story(
+        _title(fit),
+        reason(fit),
+        scene.steps,
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _expected(fit),
+    )
 
 
 def _origin(values: Values, run: Run) -> str:
@@ -152,8 +192,12 @@ def _origin(values: Values, run: Run) -> str:
         return tr("no compiler said how many registers")
     arch = target[1] if target else run.arch
     if given:
-        return tr("{given} registers given; compiled for {arch}: {n}", given=given, arch=arch,
-                  n=known.registers)  # fmt: skip
+        return tr(
+            "{given} registers given; compiled for {arch}: {n}",
+            given=given,
+            arch=arch,
+            n=known.registers,
+        )
     return tr("{n} registers, compiled for {arch}", n=known.registers, arch=arch)
 
 
@@ -163,36 +207,56 @@ def _title(fit: Fit) -> str:
     if blocks == 0:
         return tr("No block of {threads} threads fits", threads=threads)
     if blocks == 1:
-        return tr("One block of {threads} threads: {percent} of the warp slots",
-                  threads=threads, percent=fit.percent)  # fmt: skip
-    return tr("{blocks} blocks of {threads} threads: {percent} of the warp slots",
-              blocks=blocks, threads=threads, percent=fit.percent)  # fmt: skip
+        return tr(
+            "One block of {threads} threads: {percent} of the warp slots",
+            threads=threads,
+            percent=fit.percent,
+        )
+    return tr(
+        "{blocks} blocks of {threads} threads: {percent} of the warp slots",
+        blocks=blocks,
+        threads=threads,
+        percent=fit.percent,
+    )
 
 
 def _expected(fit: Fit) -> str:
     """The smallest of the limits, as arithmetic."""
     rooms = ", ".join(f"{s.name} {s.room}" for s in fit.slots if s.room is not None)
-    return tr("closed form: the least of {rooms} is {n} blocks; {warps} of {most} warps",
-              rooms=rooms, n=fit.found.blocks, warps=fit.found.warps,
-              most=fit.found.max_warps)  # fmt: skip
+    return tr(
+        "closed form: the least of {rooms} is {n} blocks; {warps} of {most} warps",
+        rooms=rooms,
+        n=fit.found.blocks,
+        warps=fit.found.warps,
+        most=fit.found.max_warps,
+    )
 
 
 def _steps(fit: Fit, run: Run) -> tuple[Step, ...]:
     """Empty, filled block by block, one more tried, full; cliffs; the published tables."""
     blocks, text = fit.found.blocks, run.trace.source.splitlines()
-    line = next((n for n, row in enumerate(text, 1)
-                 if f"__global__ void {run.trace.launch.kernel}(" in row), 0)  # fmt: skip
-    made = [Step(0.0, _EMPTY, "intro", tr("empty"), name_of(fit.arch), line,
-                 _ROLE)]  # fmt: skip
+    line = next(
+        (
+            n
+            for n, row in enumerate(text, 1)
+            if f"__global__ void {run.trace.launch.kernel}(" in row
+        ),
+        0,
+    )
+    made = [Step(0.0, _EMPTY, "intro", tr("empty"), name_of(fit.arch), line, _ROLE)]
     slot = _slot(blocks)
-    cuts = [round(blocks * i / min(blocks, _MOST_STEPS)) for i in
-            range(min(blocks, _MOST_STEPS) + 1)] if blocks else [0]  # fmt: skip
+    cuts = (
+        [round(blocks * i / min(blocks, _MOST_STEPS)) for i in range(min(blocks, _MOST_STEPS) + 1)]
+        if blocks
+        else [0]
+    )
     for a, b in zip(cuts, cuts[1:], strict=False):
         name = tr("block {n}", n=a) if b == a + 1 else tr("blocks {a} to {b}", a=a, b=b - 1)
         warps = b * -(-fit.demand.threads // fit.arch.warp)
         detail = tr("{warps} of {most} warps", warps=warps, most=fit.found.max_warps)
-        made.append(Step(_EMPTY + a * slot, _EMPTY + b * slot, "compute", name, detail, line,
-                         _ROLE))  # fmt: skip
+        made.append(
+            Step(_EMPTY + a * slot, _EMPTY + b * slot, "compute", name, detail, line, _ROLE)
+        )
     held = ", ".join(names()[key] for key in fit.limiters)
     for length, kind, name, detail in (
         (_TRY, "barrier", tr("one block more"), tr("limit: {what}", what=held)),
@@ -226,17 +290,21 @@ def _machine(scene: _Scene, t: float, stage: Stage) -> Frame:
     """The rows of slots, and what is known of this kernel."""
     fit = scene.fit
     tried = min(max((t - scene.steps[-5].start) / _TRY, 0.0), 1.0)
-    arriving = tr("Blocks come to {name} until one of its resources is used up.",
-                  name=name_of(fit.arch))  # fmt: skip
+    arriving = tr(
+        "Blocks come to {name} until one of its resources is used up.", name=name_of(fit.arch)
+    )
     said = reason(fit) if tried > 0 else arriving
     head, area = steady_heading(stage, _title(fit), said, (reason(fit), arriving))
     arrived = min(max((t - _EMPTY) / _slot(fit.found.blocks), 0.0), float(fit.found.blocks))
     low = line_height(stage)
     top = area.above(area.height - 3 * low - stage.text(14) * 0.3)[0]
     feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (3, 2, 1)]
-    return stage.frame(*head, *slots(stage, top, fit, arrived, tried),
-                       *_figures(stage, feet[0], scene, passed(arrived)),
-                       *_measured(stage, feet[1:], scene))  # fmt: skip
+    return stage.frame(
+        *head,
+        *slots(stage, top, fit, arrived, tried),
+        *_figures(stage, feet[0], scene, passed(arrived)),
+        *_measured(stage, feet[1:], scene),
+    )
 
 
 def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mark, ...]:
@@ -246,10 +314,18 @@ def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mar
     share = percent(warps / fit.found.max_warps)
     pieces: tuple[Figure, ...] = (
         (tr("{n} blocks", n=arrived) if arrived != 1 else tr("1 block"), palette.ink, False),
-        (tr("{warps} of {most} warps: {percent}", warps=warps, most=fit.found.max_warps,
-            percent=share), palette.accent, True),
+        (
+            tr(
+                "{warps} of {most} warps: {percent}",
+                warps=warps,
+                most=fit.found.max_warps,
+                percent=share,
+            ),
+            palette.accent,
+            True,
+        ),
         (scene.origin, palette.muted, False),
-    )  # fmt: skip
+    )
     return figures(stage, area, pieces, tr("model"), palette.accent)
 
 
@@ -257,29 +333,46 @@ def _measured(stage: Stage, rows: list[Rect], scene: _Scene) -> tuple[Mark, ...]
     """What a GPU, its driver and its counter say, where it is of this kernel as it is."""
     palette, seen, answer = stage.palette, scene.resident, scene.answer
     if not scene.own:
-        texts = (tr("measured: only the kernel as compiled, on the architecture chosen"),
-                 tr("measured: the kernel as compiled only"))  # fmt: skip
+        texts = (
+            tr("measured: only the kernel as compiled, on the architecture chosen"),
+            tr("measured: the kernel as compiled only"),
+        )
         return sourced(stage, rows[0], tr("unavailable"), palette.muted, texts)
     ink = {True: palette.good, False: palette.bad, None: palette.muted}[answer.agrees]
     color = palette.good if seen.blocks is not None else palette.muted
-    return (*sourced(stage, rows[0], answer.badge, ink, answer.texts),
-            *sourced(stage, rows[1], seen.badge, color, seen.texts))  # fmt: skip
+    return (
+        *sourced(stage, rows[0], answer.badge, ink, answer.texts),
+        *sourced(stage, rows[1], seen.badge, color, seen.texts),
+    )
 
 
 def _cliffs(scene: _Scene, t: float, stage: Stage) -> Frame:
     """The three curves."""
     share = min((t - scene.steps[-3].start) / _CLIFFS, 1.0)
-    head, area = steady_heading(stage, _cliff_title(scene), tr(
-        "The ring is this kernel; the broken line, where fewer warps begin to fit."), ())
+    head, area = steady_heading(
+        stage,
+        _cliff_title(scene),
+        tr("The ring is this kernel; the broken line, where fewer warps begin to fit."),
+        (),
+    )
     low = line_height(stage)
     top = area.above(area.height - low)[0]
     foot = Rect(area.x, area.bottom - low, area.width, low)
-    texts = (tr("{name}; {threads} threads, {registers} registers, {shared} bytes a block",
-                name=name_of(scene.fit.arch), threads=scene.fit.demand.threads,
-                registers=scene.fit.demand.registers, shared=scene.fit.demand.shared),
-             name_of(scene.fit.arch))  # fmt: skip
-    return stage.frame(*head, *cliffs(stage, top, scene.fit, scene.sweeps, share),
-                       *sourced(stage, foot, tr("model"), stage.palette.accent, texts))
+    texts = (
+        tr(
+            "{name}; {threads} threads, {registers} registers, {shared} bytes a block",
+            name=name_of(scene.fit.arch),
+            threads=scene.fit.demand.threads,
+            registers=scene.fit.demand.registers,
+            shared=scene.fit.demand.shared,
+        ),
+        name_of(scene.fit.arch),
+    )
+    return stage.frame(
+        *head,
+        *cliffs(stage, top, scene.fit, scene.sweeps, share),
+        *sourced(stage, foot, tr("model"), stage.palette.accent, texts),
+    )
 
 
 def _cliff_title(scene: _Scene) -> str:
@@ -296,9 +389,15 @@ def _cliff_title(scene: _Scene) -> str:
 def _shapes(scene: _Scene, t: float, stage: Stage) -> Frame:
     """The published block shapes."""
     shown = min(int((t - scene.steps[-2].start) / (_SHAPES * 0.6) * len(SHAPES)) + 1, len(SHAPES))
-    head, area = steady_heading(stage, tr("Occupancy is not performance"), tr(
-        "32 × 5 is the fastest at .83; 2 × 32 and 32 × 2, both at .33, differ almost four times."),
-        ())  # fmt: skip
+    head, area = steady_heading(
+        stage,
+        tr("Occupancy is not performance"),
+        tr(
+            "32 × 5 is the fastest at .83; 2 × 32 and 32 × 2, both at .33, differ almost four "
+            "times."
+        ),
+        (),
+    )
     return stage.frame(*head, *shapes(stage, area, scene.today, scene.compiled, shown))
 
 
@@ -306,8 +405,12 @@ def _examples(scene: _Scene, t: float, stage: Stage) -> Frame:
     """The tutorials' examples."""
     since = (t - scene.steps[-1].start) / _EXAMPLES
     shown = min(int(since * len(EXAMPLES)) + 1, len(EXAMPLES))
-    head, area = steady_heading(stage, tr("The cliffs of the documents"), tr(
-        "A few threads or registers decide whether a whole block more fits."), ())
+    head, area = steady_heading(
+        stage,
+        tr("The cliffs of the documents"),
+        tr("A few threads or registers decide whether a whole block more fits."),
+        (),
+    )
     return stage.frame(*head, *examples(stage, area, shown))
 
 

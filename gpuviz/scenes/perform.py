@@ -30,9 +30,17 @@ class Performance:
     plans: tuple[Plan, ...]
 
 
-def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level = "sass",
-            progress: Progress = lambda fraction: None, cancel: Cancel = lambda: False,
-            measured: Measured | None = None, prebuilt: bool = False) -> Performance:
+def perform(
+    lesson: Lesson,
+    values: Values,
+    *,
+    arch: str = "sm_90",
+    level: Level = "sass",
+    progress: Progress = lambda fraction: None,
+    cancel: Cancel = lambda: False,
+    measured: Measured | None = None,
+    prebuilt: bool = False,
+) -> Performance:
     """Run every launch of a lesson and tell its story.
 
     `measured` finds what a GPU made of a launch; the recordings there are are asked by default.
@@ -55,8 +63,9 @@ def perform(lesson: Lesson, values: Values, *, arch: str = "sm_90", level: Level
             progress((done + fraction) / len(plans))
 
         options = Options(record=plan.record, path=plan.path, progress=part, cancel=cancel)
-        run = emulated.run(job_of(plan, arch, prebuilt), architecture(arch), level=level,
-                           options=options)  # fmt: skip
+        run = emulated.run(
+            job_of(plan, arch, prebuilt), architecture(arch), level=level, options=options
+        )
         runs[plan.role] = replace(run, measurement=(measured or recorded_measurement)(plan))
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
@@ -78,8 +87,14 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False) -> Job:
         program = _shipped(plan)
     else:
         program = gallery(plan.kernel, dict(plan.defines), arch)
-    return Job(program, entry_name(program.kernels, plan.entry), plan.grid, plan.block,
-               tuple(map(parse, plan.arguments)), plan.dynamic_shared)
+    return Job(
+        program,
+        entry_name(program.kernels, plan.entry),
+        plan.grid,
+        plan.block,
+        tuple(map(parse, plan.arguments)),
+        plan.dynamic_shared,
+    )
 
 
 def _shipped(plan: Plan) -> Program:
@@ -91,8 +106,9 @@ def _shipped(plan: Plan) -> Program:
     """
     found = shipped(plan.kernel, dict(plan.defines))
     if found is None:
-        raise UnavailableError(f"{plan.kernel} is not shipped prebuilt with these values: it has "
-                               "to be compiled")
+        raise UnavailableError(
+            f"{plan.kernel} is not shipped prebuilt with these values: it has to be compiled"
+        )
     return found
 
 
@@ -106,8 +122,9 @@ def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
     known = {p.id: p for p in lesson.parameters}
     for name in values:
         if name not in known:
-            raise InputError(f"lesson {lesson.id} has no parameter {name!r}; it has: "
-                             f"{', '.join(known)}")
+            raise InputError(
+                f"lesson {lesson.id} has no parameter {name!r}; it has: {', '.join(known)}"
+            )
     complete = {p.id: _value(p, values.get(p.id, p.default)) for p in lesson.parameters}
     problem = lesson.problem(complete)
     if problem:
@@ -134,6 +151,8 @@ def _value(parameter: Parameter, value: Value) -> Value:
     except ValueError:
         raise InputError(f"{parameter.id} cannot be {value!r}; it is a whole number") from None
     if not parameter.minimum <= number <= parameter.maximum:
-        raise InputError(f"{parameter.id} cannot be {number}; it goes from {parameter.minimum} to "
-                         f"{parameter.maximum}")
+        raise InputError(
+            f"{parameter.id} cannot be {number}; it goes from {parameter.minimum} to "
+            f"{parameter.maximum}"
+        )
     return number

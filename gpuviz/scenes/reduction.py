@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import (
@@ -33,23 +34,40 @@ from gpuviz.scenes.together.reduction_view import (
 )
 from gpuviz.scenes.together.ways import Words, ways
 from gpuviz.trace import LANES
-from gpuviz.words import tr
 
 _KERNEL = "reduction.cu"
 _WAYS = ("interleaved", "packed", "sequential", "shuffled")
 _LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
 
 PARAMETERS = (
-    Parameter("way", "added", "interleaved", hint="which thread adds which words",
-              choices=(Choice("interleaved", "neighbours first"),
-                       Choice("packed", "neighbours, by whole warps"),
-                       Choice("sequential", "halves onto halves"),
-                       Choice("shuffled", "by warp shuffles"))),
-    Parameter("threads", "threads per block", 128, compiled=True, hint="and elements of its sum",
-              choices=tuple(Choice(n, str(n)) for n in (64, 128, 256))),
-    Parameter("blocks", "blocks", 4, hint="the times of a GPU mean something for many only",
-              choices=tuple(Choice(n, str(n)) for n in (4, 64, 1024, 4096))),
-)  # fmt: skip
+    Parameter(
+        "way",
+        "added",
+        "interleaved",
+        hint="which thread adds which words",
+        choices=(
+            Choice("interleaved", "neighbours first"),
+            Choice("packed", "neighbours, by whole warps"),
+            Choice("sequential", "halves onto halves"),
+            Choice("shuffled", "by warp shuffles"),
+        ),
+    ),
+    Parameter(
+        "threads",
+        "threads per block",
+        128,
+        compiled=True,
+        hint="and elements of its sum",
+        choices=tuple(Choice(n, str(n)) for n in (64, 128, 256)),
+    ),
+    Parameter(
+        "blocks",
+        "blocks",
+        4,
+        hint="the times of a GPU mean something for many only",
+        choices=tuple(Choice(n, str(n)) for n in (4, 64, 1024, 4096)),
+    ),
+)
 
 PRESETS = (
     Preset("Neighbours first", {"way": "interleaved", "threads": 128, "blocks": 4}),
@@ -64,8 +82,19 @@ def plan(values: Values) -> tuple[Plan, ...]:
     """All four ways are launched; the story is of one, the table of all."""
     threads, blocks = of.number(values, "threads"), of.number(values, "blocks")
     arguments = f"f32[{threads * blocks}]=rand", f"f32[{blocks}]=zeros"
-    return tuple(Plan(way, _KERNEL, way, (blocks, 1, 1), (threads, 1, 1), arguments,
-                      (("THREADS", str(threads)),), path=True) for way in _WAYS)  # fmt: skip
+    return tuple(
+        Plan(
+            way,
+            _KERNEL,
+            way,
+            (blocks, 1, 1),
+            (threads, 1, 1),
+            arguments,
+            (("THREADS", str(threads)),),
+            path=True,
+        )
+        for way in _WAYS
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +142,14 @@ def _title(way: str) -> str:
 def _sentence(rounds: Rounds, cost: Cost) -> str:
     """What the sum costs."""
     adds = sum(r.lanes for r in rounds.steps)
-    return tr("{n} additions in {steps} steps: {issued} lanes issued, {waves} wavefronts of "
-              "shared memory.", n=adds, steps=len(rounds.steps), issued=cost.issued,
-              waves=f"{cost.wavefronts:g}")  # fmt: skip
+    return tr(
+        "{n} additions in {steps} steps: {issued} lanes issued, {waves} wavefronts of "
+        "shared memory.",
+        n=adds,
+        steps=len(rounds.steps),
+        issued=cost.issued,
+        waves=f"{cost.wavefronts:g}",
+    )
 
 
 def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
@@ -123,10 +157,14 @@ def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
     first, last = costs[0], costs[-1]
     return (
         tr("Four ways to the same sum"),
-        tr("From neighbours to shuffles: {a} wavefronts become {b}, {c} instructions {d}.",
-           a=f"{first.wavefronts:g}", b=f"{last.wavefronts:g}", c=f"{first.instructions:g}",
-           d=f"{last.instructions:g}"),
-    )  # fmt: skip
+        tr(
+            "From neighbours to shuffles: {a} wavefronts become {b}, {c} instructions {d}.",
+            a=f"{first.wavefronts:g}",
+            b=f"{last.wavefronts:g}",
+            c=f"{first.instructions:g}",
+            d=f"{last.instructions:g}",
+        ),
+    )
 
 
 def _steps(rounds: Rounds, run: Run, way: str) -> tuple[Step, ...]:
@@ -135,8 +173,11 @@ def _steps(rounds: Rounds, run: Run, way: str) -> tuple[Step, ...]:
     for number, one in enumerate(rounds.rounds):
         t = made[-1].end if made else 0.0
         end = t + (_LOAD if one.kind == "load" else _ROUND)
-        kind: StepKind = "load" if one.kind == "load" else (
-            "compute" if rounds.shuffles and one.kind == "add" else "shared")  # fmt: skip
+        kind: StepKind = (
+            "load"
+            if one.kind == "load"
+            else ("compute" if rounds.shuffles and one.kind == "add" else "shared")
+        )
         made.append(Step(t, end, kind, name_of(rounds, number), _detail(one), one.line, way))
     line = next(i.line for i in run.trace.instructions if i.space == "global" and i.op == "store")
     t = made[-1].end
@@ -179,17 +220,22 @@ def expected_wavefronts(way: str, threads: int) -> int:
     adders = [threads // (2 * apart) for apart in aparts]
     each = {
         "interleaved": [min(warps, n) for n in adders],
-        "packed": [max(n * min(2 * a, LANES) // LANES, 1) for n, a in zip(adders, aparts,
-                                                                        strict=True)],
+        "packed": [
+            max(n * min(2 * a, LANES) // LANES, 1) for n, a in zip(adders, aparts, strict=True)
+        ],
         "sequential": [max(n // LANES, 1) for n in adders],
-    }[way]  # fmt: skip
+    }[way]
     return 3 * sum(each) + warps + 1
 
 
 def _names() -> tuple[str, ...]:
     """The ways in words."""
-    return (tr("neighbours first"), tr("neighbours, whole warps"), tr("halves onto halves"),
-            tr("warp shuffles"))  # fmt: skip
+    return (
+        tr("neighbours first"),
+        tr("neighbours, whole warps"),
+        tr("halves onto halves"),
+        tr("warp shuffles"),
+    )
 
 
 def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
@@ -198,11 +244,14 @@ def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
     def frame(t: float, given: Stage) -> Frame:
         done = scene.done(t)
         return ways(
-            given, scene.words, len(_WAYS), t >= scene.steps[-1].start,
+            given,
+            scene.words,
+            len(_WAYS),
+            t >= scene.steps[-1].start,
             lambda stage, area: draw(stage, lay_out(stage, area, scene.rounds), done),
             lambda stage, area: now_figures(stage, area, scene.rounds, done),
             lambda stage, area: cost_table(stage, area, scene.costs, _names(), scene.now),
-        )  # fmt: skip
+        )
 
     return frame
 

@@ -10,6 +10,7 @@ from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.roofline import a_float
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
@@ -25,37 +26,61 @@ from gpuviz.scenes.together.roofline_points import (
 )
 from gpuviz.scenes.together.roofline_view import Picture, listed, roofline
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _THREADS = 256
 _ROOF, _POINT, _SEE, _TABLE, _END = 2.5, 1.5, 1.5, 3.0, 2.0  # seconds
 _SOURCE = "GPGPU programming"
 
 PARAMETERS = (
-    Parameter("device", "device", "document",
-              choices=(Choice("document", "1 TB/s, 12 TFLOP/s (the document's)"),
-                       Choice("tiles", "150 GB/s (the document's)"),
-                       Choice("measured", "the GPU that was measured"))),
-    Parameter("basis", "bytes", "loaded",
-              choices=(Choice("loaded", "that lanes load"), Choice("moved", "of sectors moved")),
-              hint="loaded: as the document counts; moved: loads and stores, in whole sectors"),
-    Parameter("size", "matrix size", 32, choices=tuple(Choice(n, f"{n} × {n}")
-                                                       for n in (32, 64, 128, 256))),
-    Parameter("elements", "vector elements", 4096,
-              choices=tuple(Choice(1 << n, f"2^{n}") for n in (12, 14, 16, 18, 20))),
+    Parameter(
+        "device",
+        "device",
+        "document",
+        choices=(
+            Choice("document", "1 TB/s, 12 TFLOP/s (the document's)"),
+            Choice("tiles", "150 GB/s (the document's)"),
+            Choice("measured", "the GPU that was measured"),
+        ),
+    ),
+    Parameter(
+        "basis",
+        "bytes",
+        "loaded",
+        choices=(Choice("loaded", "that lanes load"), Choice("moved", "of sectors moved")),
+        hint="loaded: as the document counts; moved: loads and stores, in whole sectors",
+    ),
+    Parameter(
+        "size",
+        "matrix size",
+        32,
+        choices=tuple(Choice(n, f"{n} × {n}") for n in (32, 64, 128, 256)),
+    ),
+    Parameter(
+        "elements",
+        "vector elements",
+        4096,
+        choices=tuple(Choice(1 << n, f"2^{n}") for n in (12, 14, 16, 18, 20)),
+    ),
     Parameter("stride", "stride of the strided kernel", 8, 1, 32),
-    Parameter("degree", "degree of the polynomial", 64, compiled=True,
-              choices=tuple(Choice(n, str(n)) for n in (16, 32, 64, 128, 256))),
-)  # fmt: skip
+    Parameter(
+        "degree",
+        "degree of the polynomial",
+        64,
+        compiled=True,
+        choices=tuple(Choice(n, str(n)) for n in (16, 32, 64, 128, 256)),
+    ),
+)
 
 _FIRST: dict[str, Value] = {"device": "document", "basis": "loaded", "size": 32, "elements": 4096}
 PRESETS = (
     Preset("The document's device", _FIRST),
     Preset("150 GB/s", {**_FIRST, "device": "tiles"}),
     Preset("Bytes of whole sectors", {**_FIRST, "basis": "moved"}),
-    Preset("The GPU measured", {**_FIRST, "device": "measured", "basis": "moved", "size": 128,
-                                "elements": 1 << 18}),
-)  # fmt: skip
+    Preset(
+        "The GPU measured",
+        {**_FIRST, "device": "measured", "basis": "moved", "size": 128, "elements": 1 << 18},
+    ),
+)
 
 ROLES = ("strided", "fma4", "naive", "tiled 8", "tiled 16", "polynomial")
 
@@ -68,32 +93,57 @@ def plan(values: Values) -> tuple[Plan, ...]:
     vector, zeros = f"f32[{count}]=rand", f"f32[{count}]=zeros"
     defines = (("DEGREE", str(degree)),)
     return (
-        Plan("strided", "roofline.cu", "strided_axpy", grid, block,
-             ("f32=2", f"f32[{count * stride}]=rand", vector, f"i32={stride}"), defines),
-        Plan("fma4", "fma4.cu", "fma4", grid, block, (vector, vector, vector, zeros,
-                                                      f"i32={count}")),
+        Plan(
+            "strided",
+            "roofline.cu",
+            "strided_axpy",
+            grid,
+            block,
+            ("f32=2", f"f32[{count * stride}]=rand", vector, f"i32={stride}"),
+            defines,
+        ),
+        Plan(
+            "fma4", "fma4.cu", "fma4", grid, block, (vector, vector, vector, zeros, f"i32={count}")
+        ),
         _product("naive", "naive", n, 16),
         _product("tiled 8", "tiled", n, 8),
         _product("tiled 16", "tiled", n, 16),
-        Plan("polynomial", "roofline.cu", "polynomial", grid, block, ("f32=0.5", vector, zeros),
-             defines),
-    )  # fmt: skip
+        Plan(
+            "polynomial",
+            "roofline.cu",
+            "polynomial",
+            grid,
+            block,
+            ("f32=0.5", vector, zeros),
+            defines,
+        ),
+    )
 
 
 def _product(role: str, entry: str, n: int, tile: int) -> Plan:
     """A product of n x n matrices in blocks of tile x tile threads."""
     matrices = (f"f32[{n * n}]=rand", f"f32[{n * n}]=rand", f"f32[{n * n}]=zeros")
-    return Plan(role, "product.cu", entry, (n // tile, n // tile, 1), (tile, tile, 1),
-                (*matrices, f"i32={n}", f"i32={n}"),
-                dynamic_shared=8 * tile * tile if entry == "tiled" else 0)  # fmt: skip
+    return Plan(
+        role,
+        "product.cu",
+        entry,
+        (n // tile, n // tile, 1),
+        (tile, tile, 1),
+        (*matrices, f"i32={n}", f"i32={n}"),
+        dynamic_shared=8 * tile * tile if entry == "tiled" else 0,
+    )
 
 
 def _names(values: Values) -> dict[str, str]:
     """The kernels in words."""
-    return {"strided": tr("a x + y, stride {n}", n=number(values, "stride")),
-            "fma4": tr("a × b + c"), "naive": tr("matmul, naive"),
-            "tiled 8": tr("matmul, 8 × 8 tiles"), "tiled 16": tr("matmul, 16 × 16 tiles"),
-            "polynomial": tr("polynomial, degree {n}", n=number(values, "degree"))}  # fmt: skip
+    return {
+        "strided": tr("a x + y, stride {n}", n=number(values, "stride")),
+        "fma4": tr("a × b + c"),
+        "naive": tr("matmul, naive"),
+        "tiled 8": tr("matmul, 8 × 8 tiles"),
+        "tiled 16": tr("matmul, 16 × 16 tiles"),
+        "polynomial": tr("polynomial, degree {n}", n=number(values, "degree")),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +159,18 @@ class _Scene:
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The roof; kernel after kernel under it; all of them in numbers."""
     names, basis = _names(values), str(values["basis"])
-    every = tuple(sorted((point_of(role, names[role], runs[role], basis) for role in ROLES),
-                         key=lambda p: p.intensity))  # fmt: skip
+    every = tuple(
+        sorted(
+            (point_of(role, names[role], runs[role], basis) for role in ROLES),
+            key=lambda p: p.intensity,
+        )
+    )
     measured, device = measured_roof(runs), str(values["device"])
     if device == "measured":
         roof = measured[0] if measured else None
-        shown = Picture(roof, (DOCUMENT, tr("the document's")) if roof else None, every, basis,
-                        own=True)  # fmt: skip
+        shown = Picture(
+            roof, (DOCUMENT, tr("the document's")) if roof else None, every, basis, own=True
+        )
         name = measured[1] if measured else tr("no GPU and no recording")
         source = _measured_badge(runs) if measured else tr("unavailable")
     else:
@@ -123,8 +178,13 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         name, source = _SOURCE, tr("published")
     steps = _steps(shown, runs)
     scene = _Scene(shown, name, source, steps)
-    return Story(_title(shown), _sentence(shown), steps,
-                 lambda t, given: _frame(scene, t, given.roomy()), _expected(values))  # fmt: skip
+    return Story(
+        _title(shown),
+        _sentence(shown),
+        steps,
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _expected(values),
+    )
 
 
 def _measured_badge(runs: Mapping[str, Run]) -> str:
@@ -145,8 +205,11 @@ def _title(shown: Picture) -> str:
         return tr("Where kernels lie is counted; how high the roof is has to be measured")
     part = roof.of_peak(naive.intensity)
     if part is None:
-        return tr("{bandwidth} allow the naive product {rate}", bandwidth=speed(roof.bandwidth),
-                  rate=rate(roof.attainable(naive.intensity)))  # fmt: skip
+        return tr(
+            "{bandwidth} allow the naive product {rate}",
+            bandwidth=speed(roof.bandwidth),
+            rate=rate(roof.attainable(naive.intensity)),
+        )
     return tr("The naive product can reach {share} of the peak", share=share(part))
 
 
@@ -154,35 +217,58 @@ def _sentence(shown: Picture) -> str:
     """What would be needed."""
     naive, roof = _naive(shown), shown.roof
     if roof is None:
-        return tr("No GPU was there and no recording is of these launches: the kernels stay on the "
-                  "ground.")  # fmt: skip
+        return tr(
+            "No GPU was there and no recording is of these launches: the kernels stay on the "
+            "ground."
+        )
     if roof.ridge is None:
         tiled = next(p for p in shown.points if p.role == "tiled 16")
-        return tr("16 × 16 tiles allow {rate}: {n} operations for each float loaded.",
-                  rate=rate(roof.attainable(tiled.intensity)), n=f"{tiled.ratio:.3g}")  # fmt: skip
-    above = [p.name for p in shown.points
-             if shown.own and p.rate and p.rate > roof.attainable(p.intensity)]  # fmt: skip
+        return tr(
+            "16 × 16 tiles allow {rate}: {n} operations for each float loaded.",
+            rate=rate(roof.attainable(tiled.intensity)),
+            n=f"{tiled.ratio:.3g}",
+        )
+    above = [
+        p.name
+        for p in shown.points
+        if shown.own and p.rate and p.rate > roof.attainable(p.intensity)
+    ]
     if above:
-        return tr("Faster than this roof, as caches serve what is loaded again: {kernels}.",
-                  kernels=", ".join(above))  # fmt: skip
+        return tr(
+            "Faster than this roof, as caches serve what is loaded again: {kernels}.",
+            kernels=", ".join(above),
+        )
     if shown.basis == "moved":
-        return tr("Operations for each float it moves: {has}. To leave the slope: {needed}.",
-                  has=f"{naive.ratio:.3g}", needed=f"{a_float(roof.ridge):.3g}")  # fmt: skip
-    return tr("Operations for each float it loads: {has}. To leave the slope: {needed}.",
-              has=f"{naive.ratio:.3g}", needed=f"{a_float(roof.ridge):.3g}")  # fmt: skip
+        return tr(
+            "Operations for each float it moves: {has}. To leave the slope: {needed}.",
+            has=f"{naive.ratio:.3g}",
+            needed=f"{a_float(roof.ridge):.3g}",
+        )
+    return tr(
+        "Operations for each float it loads: {has}. To leave the slope: {needed}.",
+        has=f"{naive.ratio:.3g}",
+        needed=f"{a_float(roof.ridge):.3g}",
+    )
 
 
 def _expected(values: Values) -> str:
     """The document's figures; closed forms where bytes are those loaded."""
     if values["basis"] == "moved":
-        return tr("closed form: {n} FLOP in each matrix product: 2 × {size}³",
-                  n=f"{2 * number(values, 'size') ** 3:,}", size=number(values, "size"))
+        return tr(
+            "closed form: {n} FLOP in each matrix product: 2 × {size}³",
+            n=f"{2 * number(values, 'size') ** 3:,}",
+            size=number(values, "size"),
+        )
     published = {
-        "document": tr("published ({source}): ratio 1 at 1 TB/s allows 250 Gop/s, 2 % of "
-                       "12 TFLOP/s; 48 is needed", source=_SOURCE),
-        "tiles": tr("published ({source}): 16 × 16 tiles at 150 GB/s allow 600 GFLOP/s",
-                    source=_SOURCE),
-    }.get(str(values["device"]))  # fmt: skip
+        "document": tr(
+            "published ({source}): ratio 1 at 1 TB/s allows 250 Gop/s, 2 % of "
+            "12 TFLOP/s; 48 is needed",
+            source=_SOURCE,
+        ),
+        "tiles": tr(
+            "published ({source}): 16 × 16 tiles at 150 GB/s allow 600 GFLOP/s", source=_SOURCE
+        ),
+    }.get(str(values["device"]))
     form = tr("closed form: operations a float are 1 for the naive product, 8 and 16 with tiles")
     return f"{form}; {published}" if published else form
 
@@ -197,8 +283,9 @@ def _steps(shown: Picture, runs: Mapping[str, Run]) -> tuple[Step, ...]:
         detail = tr("{n} operations a float", n=f"{one.ratio:.3g}")
         if shown.roof is not None:
             detail += " · " + rate(shown.roof.attainable(one.intensity))
-        made.append(Step(t, t + _POINT, "compute", one.name, detail, _line(runs[one.role]),
-                         one.role))  # fmt: skip
+        made.append(
+            Step(t, t + _POINT, "compute", one.name, detail, _line(runs[one.role]), one.role)
+        )
     t = made[-1].end
     made.append(Step(t, t + _SEE, "load", tr("all kernels"), "", 0, first))
     end = t + _SEE + _TABLE + _END
@@ -206,8 +293,13 @@ def _steps(shown: Picture, runs: Mapping[str, Run]) -> tuple[Step, ...]:
     return tuple(made)
 
 
-_WORK = {"naive": "sum += M[", "tiled": "sum += Ms", "fma4": "d[i] =", "strided_axpy": "y[i] = a *",
-         "polynomial": "sum = sum *"}  # fmt: skip
+_WORK = {
+    "naive": "sum += M[",
+    "tiled": "sum += Ms",
+    "fma4": "d[i] =",
+    "strided_axpy": "y[i] = a *",
+    "polynomial": "sum = sum *",
+}
 
 
 def _line(run: Run) -> int:
@@ -227,9 +319,12 @@ def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
     low = line_height(stage)
     top = area.above(area.height - 2 * low)[0]
     feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (2, 1)]
-    return stage.frame(*head, *roofline(stage, top, scene.shown, drawn, arrived),
-                       *_point(stage, feet[0], scene, arrived),
-                       *_source(stage, feet[1], scene))  # fmt: skip
+    return stage.frame(
+        *head,
+        *roofline(stage, top, scene.shown, drawn, arrived),
+        *_point(stage, feet[0], scene, arrived),
+        *_source(stage, feet[1], scene),
+    )
 
 
 def _point(stage: Stage, area: Rect, scene: _Scene, arrived: float) -> tuple[Mark, ...]:
@@ -239,12 +334,21 @@ def _point(stage: Stage, area: Rect, scene: _Scene, arrived: float) -> tuple[Mar
     if arrived <= 0:
         return ()
     one = shown.points[index]
-    per_byte = tr("{flop} FLOP / {bytes} bytes = {n}", flop=one.flops, bytes=one.bytes,
-                  n=f"{one.intensity:.3g}")  # fmt: skip
+    per_byte = tr(
+        "{flop} FLOP / {bytes} bytes = {n}",
+        flop=one.flops,
+        bytes=one.bytes,
+        n=f"{one.intensity:.3g}",
+    )
     pieces: list[Figure] = [(one.name, palette.ink, True)]
     if shown.roof is not None:
-        pieces.append((tr("at most {rate}", rate=rate(shown.roof.attainable(one.intensity))),
-                       palette.accent, True))  # fmt: skip
+        pieces.append(
+            (
+                tr("at most {rate}", rate=rate(shown.roof.attainable(one.intensity))),
+                palette.accent,
+                True,
+            )
+        )
     pieces.append((per_byte, palette.muted, False))
     return figures(stage, area, tuple(pieces), tr("model"), palette.accent)
 
@@ -253,10 +357,18 @@ def _source(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
     """Where the roof comes from."""
     palette, roof = stage.palette, scene.shown.roof
     if roof is None:
-        return sourced(stage, area, scene.source, palette.muted,
-                       (tr("the roof: {device}", device=scene.device), scene.device))
-    what = speed(roof.bandwidth) if roof.peak is None else f"{speed(roof.bandwidth)}, " + rate(
-        roof.peak)  # fmt: skip
+        return sourced(
+            stage,
+            area,
+            scene.source,
+            palette.muted,
+            (tr("the roof: {device}", device=scene.device), scene.device),
+        )
+    what = (
+        speed(roof.bandwidth)
+        if roof.peak is None
+        else f"{speed(roof.bandwidth)}, " + rate(roof.peak)
+    )
     color = palette.muted if scene.source == tr("published") else palette.good
     texts = (tr("the roof: {what} · {device}", what=what, device=scene.device), what)
     return sourced(stage, area, scene.source, color, texts)
@@ -272,8 +384,11 @@ def _table(scene: _Scene, since: float, stage: Stage) -> Frame:
     if area.height - high < stage.text(14) * 13:
         return stage.frame(*head, *listed(stage, area, scene.shown, rows, now))
     top, rest = area.above(area.height - high)
-    return stage.frame(*head, *roofline(stage, top, scene.shown, 1.0, float(count)),
-                       *listed(stage, rest, scene.shown, rows, now))  # fmt: skip
+    return stage.frame(
+        *head,
+        *roofline(stage, top, scene.shown, 1.0, float(count)),
+        *listed(stage, rest, scene.shown, rows, now),
+    )
 
 
 LESSON = Lesson(

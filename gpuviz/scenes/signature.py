@@ -12,23 +12,61 @@ from gpuviz.runners.names import source_parameters, split_at_commas
 
 # C types by how SPECs call them; a vector is so many elements.
 _TYPES = {
-    "float": "f32", "double": "f64", "half": "f16", "__half": "f16",
-    "char": "i8", "signed char": "i8", "unsigned char": "u8", "bool": "u8", "int8_t": "i8",
-    "uint8_t": "u8", "short": "i16", "unsigned short": "u16", "int16_t": "i16", "uint16_t": "u16",
-    "int": "i32", "unsigned": "u32", "unsigned int": "u32", "int32_t": "i32", "uint32_t": "u32",
-    "long": "i64", "unsigned long": "u64", "long long": "i64", "unsigned long long": "u64",
-    "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
-}  # fmt: skip
+    "float": "f32",
+    "double": "f64",
+    "half": "f16",
+    "__half": "f16",
+    "char": "i8",
+    "signed char": "i8",
+    "unsigned char": "u8",
+    "bool": "u8",
+    "int8_t": "i8",
+    "uint8_t": "u8",
+    "short": "i16",
+    "unsigned short": "u16",
+    "int16_t": "i16",
+    "uint16_t": "u16",
+    "int": "i32",
+    "unsigned": "u32",
+    "unsigned int": "u32",
+    "int32_t": "i32",
+    "uint32_t": "u32",
+    "long": "i64",
+    "unsigned long": "u64",
+    "long long": "i64",
+    "unsigned long long": "u64",
+    "int64_t": "i64",
+    "uint64_t": "u64",
+    "size_t": "u64",
+}
 _VECTOR = re.compile(r"(float|double|char|uchar|short|ushort|int|uint|long|ulong)([234])$")
-_UNSIGNED = {"uchar": "unsigned char", "ushort": "unsigned short", "uint": "unsigned int",
-             "ulong": "unsigned long"}  # fmt: skip
-_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|__restrict__|__restrict|restrict|"
-                         r"__grid_constant__)\b|&")
+_UNSIGNED = {
+    "uchar": "unsigned char",
+    "ushort": "unsigned short",
+    "uint": "unsigned int",
+    "ulong": "unsigned long",
+}
+_QUALIFIERS = re.compile(
+    r"\b(?:const|volatile|struct|__restrict__|__restrict|restrict|"
+    r"__grid_constant__)\b|&"
+)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COUNTS = re.compile(r"(?i)^(?:n|size|count|len|length|num\w*|total|elements?|n_?\w*)$")
 _SIDES = re.compile(r"(?i)^(?:m|k|w|h|nx|ny|rows?|col(?:umn)?s?|width|height|dim|ld\w?|pitch)$")
-_PTX = {"f32": "f32", "f64": "f64", "u64": "u64", "s64": "i64", "b64": "u64", "u32": "i32",
-        "s32": "i32", "b32": "i32", "u16": "i16", "s16": "i16", "u8": "u8", "s8": "i8"}  # fmt: skip
+_PTX = {
+    "f32": "f32",
+    "f64": "f64",
+    "u64": "u64",
+    "s64": "i64",
+    "b64": "u64",
+    "u32": "i32",
+    "s32": "i32",
+    "b32": "i32",
+    "u16": "i16",
+    "s16": "i16",
+    "u8": "u8",
+    "s8": "i8",
+}
 _ZEROS = re.compile(r"(?i)^(?:off\w*|start\w*|first\w*|begin|base|shift)$")
 SIDE = 64  # of a matrix, for a first try
 
@@ -116,5 +154,7 @@ def _source_types(source: str, entry: str) -> list[str]:
     found = re.search(rf"\b{re.escape(demangled(entry))}\s*\(([^)]*)\)", text)
     if found is None:
         return []
-    return [re.sub(r"\b[A-Za-z_]\w*\s*(\[[^\]]*\])?\s*$", r"\1", part.split("=")[0].strip()).strip()
-            for part in split_at_commas(found[1])]
+    return [
+        re.sub(r"\b[A-Za-z_]\w*\s*(\[[^\]]*\])?\s*$", r"\1", part.split("=")[0].strip()).strip()
+        for part in split_at_commas(found[1])
+    ]

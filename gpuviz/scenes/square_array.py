@@ -10,6 +10,7 @@ from gpuviz.draw.heading import heading, steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
 from gpuviz.scenes.global_memory import square_trials
@@ -19,7 +20,6 @@ from gpuviz.scenes.request.shape import verdict
 from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.request.words import counted
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _KERNEL, _ENTRY, _SMALL = "square_array.cu", "square_array", "small"
 _ELEMENTS, _THREADS = 512, 8  # of the document's small example
@@ -29,20 +29,42 @@ _TRIAL, _SEND = 2.2, 0.5  # seconds of a trial, and of its request going out
 _FIRST, _LAST = 4, 2  # iterations told one by one
 
 PARAMETERS = (
-    Parameter("show", "show", "small",
-              choices=(Choice("small", "512 elements, 8 threads"),
-                       Choice("trials", "the published trials")),
-              hint="the document's small example, or its seven trials"),
-    Parameter("stride", "STRIDE", 4, hint="threads that walk side by side",
-              choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32))),
+    Parameter(
+        "show",
+        "show",
+        "small",
+        choices=(
+            Choice("small", "512 elements, 8 threads"),
+            Choice("trials", "the published trials"),
+        ),
+        hint="the document's small example, or its seven trials",
+    ),
+    Parameter(
+        "stride",
+        "STRIDE",
+        4,
+        hint="threads that walk side by side",
+        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32)),
+    ),
     Parameter("offset", "OFFSET", 0, 0, 31, hint="element of the row its first thread starts with"),
-    Parameter("group", "GROUP_SIZE", 512, hint="threads that take the same branch",
-              choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512))),
-    Parameter("elements", "elements in a trial", 4096,
-              choices=(*(Choice(4096 << n, f"{4096 << n}") for n in (0, 4, 8, 10)),
-                       Choice(1 << 25, "33554432, as published")),
-              hint="the document has 2^25, which takes many seconds; every 32 cost the same"),
-)  # fmt: skip
+    Parameter(
+        "group",
+        "GROUP_SIZE",
+        512,
+        hint="threads that take the same branch",
+        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)),
+    ),
+    Parameter(
+        "elements",
+        "elements in a trial",
+        4096,
+        choices=(
+            *(Choice(4096 << n, f"{4096 << n}") for n in (0, 4, 8, 10)),
+            Choice(1 << 25, "33554432, as published"),
+        ),
+        hint="the document has 2^25, which takes many seconds; every 32 cost the same",
+    ),
+)
 
 PRESETS = (
     Preset("Stride 4, offset 0", {"show": "small", "stride": 4, "offset": 0, "group": 512}),
@@ -55,8 +77,11 @@ def problem(values: Values) -> str:
     """Why these values make no sense together, or ""."""
     stride = number(values, "stride")
     if values["show"] == "small" and stride > _THREADS:
-        return tr("The small example has {threads} threads: rows of {stride} need more of them.",
-                  threads=_THREADS, stride=stride)  # fmt: skip
+        return tr(
+            "The small example has {threads} threads: rows of {stride} need more of them.",
+            threads=_THREADS,
+            stride=stride,
+        )
     return ""
 
 
@@ -87,8 +112,9 @@ def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> 
     """One launch."""
     scalars = (f"i32={n}" for n in (each, *triple))
     blocks = elements // (threads * each)
-    return Plan(role, _KERNEL, _ENTRY, (blocks, 1, 1), (threads, 1, 1),
-                (f"f32[{elements}]=rand", *scalars))  # fmt: skip
+    return Plan(
+        role, _KERNEL, _ENTRY, (blocks, 1, 1), (threads, 1, 1), (f"f32[{elements}]=rand", *scalars)
+    )
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -110,12 +136,19 @@ def _tell_walk(values: Values, run: Run) -> Story:
     if stride == 1:
         title = tr("Every thread walks through a part of the array of its own")
     times = _times(walk.iterations)
-    steps = (*_walk_steps(walk, times), Step(times[-1], times[-1] + _END, "result", tr("result"),
-                                             _request(walk), role=_SMALL))  # fmt: skip
+    steps = (
+        *_walk_steps(walk, times),
+        Step(times[-1], times[-1] + _END, "result", tr("result"), _request(walk), role=_SMALL),
+    )
     first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
     expected = tr("closed form: iteration 0 works on elements {row}", row=first)
-    return Story(title, _walk_sentence(walk, stride, offset), steps,
-                 _walk_picture(walk, title, _walk_sentence(walk, stride, offset), times), expected)
+    return Story(
+        title,
+        _walk_sentence(walk, stride, offset),
+        steps,
+        _walk_picture(walk, title, _walk_sentence(walk, stride, offset), times),
+        expected,
+    )
 
 
 def expected_row(threads: int, each: int, stride: int, offset: int) -> tuple[int, ...]:
@@ -139,8 +172,9 @@ def _walk_steps(walk: Walk, times: tuple[float, ...]) -> list[Step]:
     cuts = [*range(_FIRST), _FIRST, *range(last, walk.iterations + 1)]
     steps = []
     for a, b in zip(cuts, cuts[1:], strict=False):
-        name = tr("iteration {n}", n=a) if b == a + 1 else (
-            tr("iterations {a} to {b}", a=a, b=b - 1))  # fmt: skip
+        name = (
+            tr("iteration {n}", n=a) if b == a + 1 else (tr("iterations {a} to {b}", a=a, b=b - 1))
+        )
         steps.append(Step(times[a], times[b], "load", name, _request(walk), line, _SMALL))
     return steps
 
@@ -154,13 +188,22 @@ def _request(walk: Walk) -> str:
 def _walk_sentence(walk: Walk, stride: int, offset: int) -> str:
     """How the threads are spread over the array."""
     each = walk.iterations
-    text = tr("Each row of {n} threads takes {n} neighbours, then the next {n}: {each} times.",
-              n=stride, each=each)  # fmt: skip
+    text = tr(
+        "Each row of {n} threads takes {n} neighbours, then the next {n}: {each} times.",
+        n=stride,
+        each=each,
+    )
     if stride == 1:
         text = tr("Each thread takes one element after the other, {each} of them.", each=each)
     if offset % stride:
-        return text + " " + tr("OFFSET {offset}: its threads start {offset} further on, and wrap.",
-                               offset=offset % stride)  # fmt: skip
+        return (
+            text
+            + " "
+            + tr(
+                "OFFSET {offset}: its threads start {offset} further on, and wrap.",
+                offset=offset % stride,
+            )
+        )
     return text
 
 
@@ -211,15 +254,34 @@ def _tell_trials(trials: tuple[Trial, ...], arch: Architecture, elements: int) -
     for place, trial in enumerate(trials):
         detail = tr("{then} segments for 32 elements under CC 1.1", then=f"{trial.then:g}")
         start = place * _TRIAL
-        steps.append(Step(start, start + _TRIAL, "load", _role(trial.triple), detail,
-                          trial.first.instruction.line, _role(trial.triple)))  # fmt: skip
+        steps.append(
+            Step(
+                start,
+                start + _TRIAL,
+                "load",
+                _role(trial.triple),
+                detail,
+                trial.first.instruction.line,
+                _role(trial.triple),
+            )
+        )
     end = len(trials) * _TRIAL
-    steps.append(Step(end, end + _END + 1, "result", tr("result"), _today(trials, arch),
-                      role=_role(trials[0].triple)))  # fmt: skip
+    steps.append(
+        Step(
+            end,
+            end + _END + 1,
+            "result",
+            tr("result"),
+            _today(trials, arch),
+            role=_role(trials[0].triple),
+        )
+    )
     frame = _trials_picture(trials, arch, title, elements)
-    expected = tr("published (\u201cThreads and blocks in detail\u201d, GeForce 8600 GTS, 2^25 "
-                  "elements, mean of 1000): {times} ms",
-                  times=", ".join(f"{_role(t)} {ms}" for t, ms in PUBLISHED.items()))  # fmt: skip
+    expected = tr(
+        "published (\u201cThreads and blocks in detail\u201d, GeForce 8600 GTS, 2^25 "
+        "elements, mean of 1000): {times} ms",
+        times=", ".join(f"{_role(t)} {ms}" for t, ms in PUBLISHED.items()),
+    )
     return Story(title, _today(trials, arch), tuple(steps), frame, expected)
 
 
@@ -228,9 +290,12 @@ def _today(trials: tuple[Trial, ...], arch: Architecture) -> str:
     if arch.coalescing == "ordered":
         return tr("Half warps in order take a segment each; all others one a lane.")
     if alike(trials):
-        return tr("Under {arch} all trials load the same {count} for 32 elements: order and start "
-                  "no longer matter.", arch=str(arch),
-                  count=counted(trials[0].noun, round(trials[0].now)))  # fmt: skip
+        return tr(
+            "Under {arch} all trials load the same {count} for 32 elements: order and start "
+            "no longer matter.",
+            arch=str(arch),
+            count=counted(trials[0].noun, round(trials[0].now)),
+        )
     return tr("Under {arch} the trials differ less.", arch=str(arch))
 
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.arrays import I64
 from gpuviz.draw import table
 from gpuviz.draw.figures import line_height, sourced
 from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
@@ -32,8 +34,6 @@ from gpuviz.scenes.together.coarsening_view import (
     map_height,
     number,
 )
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _KERNEL, _END = "thread_coarsening.cu", 3.0
 _BLOCK = (32, 4, 1)
@@ -41,22 +41,45 @@ _MOST = 17.0  # seconds for all requests
 _ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
 
 PARAMETERS = (
-    Parameter("mapping", "cells of a thread", "adjacent",
-              choices=(Choice("adjacent", "side by side"), Choice("interleaved", "a block apart")),
-              hint="columns of P that one thread computes"),
-    Parameter("order", "computed", "unrolled",
-              choices=(Choice("unrolled", "together, unrolled"),
-                       Choice("in turn", "one after the other")),
-              hint="together: one loop over k for all cells; in turn: a loop for each"),
-    Parameter("multi", "MULTI", 4, compiled=True, hint="cells that one thread computes",
-              choices=tuple(Choice(n, str(n)) for n in (2, 4, 8))),
-    Parameter("rows", "rows of M and P", 4,
-              choices=tuple(Choice(n, str(n)) for n in (4, 64, 256, 1024))),
-    Parameter("inner", "columns of M", 8, hint="and rows of N: the products of one cell",
-              choices=tuple(Choice(n, str(n)) for n in (8, 64, 256, 1024))),
-    Parameter("columns", "columns of N and P", 256,
-              choices=tuple(Choice(n, str(n)) for n in (256, 1024))),
-)  # fmt: skip
+    Parameter(
+        "mapping",
+        "cells of a thread",
+        "adjacent",
+        choices=(Choice("adjacent", "side by side"), Choice("interleaved", "a block apart")),
+        hint="columns of P that one thread computes",
+    ),
+    Parameter(
+        "order",
+        "computed",
+        "unrolled",
+        choices=(
+            Choice("unrolled", "together, unrolled"),
+            Choice("in turn", "one after the other"),
+        ),
+        hint="together: one loop over k for all cells; in turn: a loop for each",
+    ),
+    Parameter(
+        "multi",
+        "MULTI",
+        4,
+        compiled=True,
+        hint="cells that one thread computes",
+        choices=tuple(Choice(n, str(n)) for n in (2, 4, 8)),
+    ),
+    Parameter(
+        "rows", "rows of M and P", 4, choices=tuple(Choice(n, str(n)) for n in (4, 64, 256, 1024))
+    ),
+    Parameter(
+        "inner",
+        "columns of M",
+        8,
+        hint="and rows of N: the products of one cell",
+        choices=tuple(Choice(n, str(n)) for n in (8, 64, 256, 1024)),
+    ),
+    Parameter(
+        "columns", "columns of N and P", 256, choices=tuple(Choice(n, str(n)) for n in (256, 1024))
+    ),
+)
 
 PRESETS = (
     Preset("Side by side", {"mapping": "adjacent", "order": "unrolled", "multi": 4}),
@@ -80,11 +103,20 @@ def _plan(role: str, values: Values, cells: int) -> Plan:
     """One kernel's launch, its threads computing so many cells each."""
     rows, inner, columns = (of.number(values, n) for n in ("rows", "inner", "columns"))
     grid = columns // (_BLOCK[0] * cells), rows // _BLOCK[1], 1
-    buffers = (f"f32[{rows * inner}]=rand", f"f32[{inner * columns}]=rand",
-               f"f32[{rows * columns}]=zeros")  # fmt: skip
-    return Plan(role, _KERNEL, role.replace(" ", "_"), grid, _BLOCK,
-                (*buffers, f"i32={inner}", f"i32={columns}"),
-                (("MULTI", str(of.number(values, "multi"))),))  # fmt: skip
+    buffers = (
+        f"f32[{rows * inner}]=rand",
+        f"f32[{inner * columns}]=rand",
+        f"f32[{rows * columns}]=zeros",
+    )
+    return Plan(
+        role,
+        _KERNEL,
+        role.replace(" ", "_"),
+        grid,
+        _BLOCK,
+        (*buffers, f"i32={inner}", f"i32={columns}"),
+        (("MULTI", str(of.number(values, "multi"))),),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +147,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     said = (*(_sentence(acts, act) for act in acts), _verdict(mine, costs[0], noun))
     stores = tuple(r for r in requests if r.is_store)
     title = _title(str(values["mapping"]), multi)
-    scene = _Scene(acts, cells_of(stores, columns), costs, _ROLES.index(role), columns, multi,
-                   title, said)  # fmt: skip
+    scene = _Scene(
+        acts, cells_of(stores, columns), costs, _ROLES.index(role), columns, multi, title, said
+    )
     end = Step(acts[-1].end, acts[-1].end + _END, "result", tr("result"), said[-1], role=role)
     steps = (*(s for act in acts for s in steps_of(act, role, 1)), end)
     return Story(title, said[-1], steps, _picture(scene), _expected(values, arch))
@@ -144,19 +177,27 @@ def _sentence(acts: tuple[Act, ...], act: Act) -> str:
 
 def _verdict(mine: Cost, single: Cost, noun: str) -> str:
     """What 32 products cost, beside one cell a thread."""
-    return tr("32 products take {a} loads and {b} {nouns}; one cell a thread takes {c} and {d}.",
-              a=number(mine.loads), b=number(mine.transactions), nouns=nouns(noun),
-              c=number(single.loads), d=number(single.transactions))  # fmt: skip
+    return tr(
+        "32 products take {a} loads and {b} {nouns}; one cell a thread takes {c} and {d}.",
+        a=number(mine.loads),
+        b=number(mine.transactions),
+        nouns=nouns(noun),
+        c=number(single.loads),
+        d=number(single.transactions),
+    )
 
 
 def _expected(values: Values, arch: Architecture) -> str:
     """Sectors of 32 products by arithmetic, for architectures that have sectors."""
-    published = tr("published (lecture \u201cCUDA 2da parte\u201d, Tesla C2070): no gain by "
-                   "itself, 5 to 10 % by unrolling by hand")  # fmt: skip
+    published = tr(
+        "published (lecture \u201cCUDA 2da parte\u201d, Tesla C2070): no gain by "
+        "itself, 5 to 10 % by unrolling by hand"
+    )
     if not arch.has_sectors:
         return published
-    count = expected_sectors(str(values["mapping"]), str(values["order"]),
-                             of.number(values, "multi"))  # fmt: skip
+    count = expected_sectors(
+        str(values["mapping"]), str(values["order"]), of.number(values, "multi")
+    )
     closed = tr("closed form: {count} sectors for 32 products", count=number(count))
     return f"{closed}; {published}"
 
@@ -217,9 +258,7 @@ def _names(multi: int) -> tuple[str, ...]:
     )
 
 
-def _cells(
-    stage: Stage, area: Rect, scene: _Scene, act: Act | None, t: float
-) -> tuple[Mark, ...]:
+def _cells(stage: Stage, area: Rect, scene: _Scene, act: Act | None, t: float) -> tuple[Mark, ...]:
     """The map of P, the columns outlined that the request under way is about."""
     stored = sum(a.request.is_store and t >= a.end for a in scene.acts)
     now: I64 = np.zeros(0, np.int64)
@@ -236,12 +275,16 @@ def _columns(request: Request, columns: int) -> I64:
 def _published(stage: Stage, area: Rect) -> tuple[Mark, ...]:
     """What the lecture says of it."""
     texts = (
-        tr("lecture \u201cCUDA 2da parte\u201d on a Tesla C2070: several cells a thread gain "
-           "nothing by themselves; unrolling by hand gains 5 to 10 %"),
-        tr("lecture \u201cCUDA 2da parte\u201d, Tesla C2070: no gain by itself; unrolled by hand "
-           "5 to 10 %"),
+        tr(
+            "lecture \u201cCUDA 2da parte\u201d on a Tesla C2070: several cells a thread gain "
+            "nothing by themselves; unrolling by hand gains 5 to 10 %"
+        ),
+        tr(
+            "lecture \u201cCUDA 2da parte\u201d, Tesla C2070: no gain by itself; unrolled by hand "
+            "5 to 10 %"
+        ),
         tr("Tesla C2070: no gain by itself; unrolled 5 to 10 %"),
-    )  # fmt: skip
+    )
     return sourced(stage, area, tr("published"), stage.palette.muted, texts)
 
 

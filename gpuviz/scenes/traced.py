@@ -12,13 +12,13 @@ import numpy as np
 from gpuviz import trace_file
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.runners.base import Run
 from gpuviz.scenes import kernel
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
 from gpuviz.scenes.signature import short_name
 from gpuviz.trace import Access, Trace, lane_mask
-from gpuviz.words import tr
 
 FILE = "trace"  # its place in a view's record
 
@@ -35,19 +35,36 @@ def lesson_of(path: Path) -> Lesson:
     if not trace.recorded:
         raise InputError(f"the trace {path} has no requests to show: no block was recorded")
     parameters = (
-        Parameter("block", tr("block shown"), trace.recorded[0],
-                  choices=tuple(Choice(block, str(block)) for block in trace.recorded)),
+        Parameter(
+            "block",
+            tr("block shown"),
+            trace.recorded[0],
+            choices=tuple(Choice(block, str(block)) for block in trace.recorded),
+        ),
         Parameter("warp", tr("warp shown"), 0, 0, trace.launch.warps_per_block - 1),
-        Parameter("turn", tr("time around"), 1, 1, 1000,
-                  hint=tr("In a loop: the request of this time around, or of the last.")),
-    )  # fmt: skip
+        Parameter(
+            "turn",
+            tr("time around"),
+            1,
+            1,
+            1000,
+            hint=tr("In a loop: the request of this time around, or of the last."),
+        ),
+    )
     kept = tuple(p for p in parameters if len(p.choices) > 1 or p.maximum > p.minimum)
     name = f"{short_name(trace.launch.kernel)} ({path.name})"
     return Lesson(
-        _id(path), name, kernel.CHAPTER, tr("What a saved trace tells, request by request."),
-        kept, (), lambda values: (), partial(_tell, trace), launch=record_of(path),
+        _id(path),
+        name,
+        kernel.CHAPTER,
+        tr("What a saved trace tells, request by request."),
+        kept,
+        (),
+        lambda values: (),
+        partial(_tell, trace),
+        launch=record_of(path),
         given=lambda arch: {kernel.ROLE: _run(trace, architecture(arch))},
-    )  # fmt: skip
+    )
 
 
 def record_of(path: Path) -> dict[str, Value]:
@@ -75,8 +92,11 @@ def _tell(trace: Trace, values: Values, runs: Mapping[str, Run]) -> Story:
 
 def _run(trace: Trace, arch: Architecture) -> Run:
     """The launch as far as it was recorded, counted for an architecture."""
-    blocks = tr("{blocks} of {all} blocks: those that the trace holds",
-                blocks=len(trace.recorded), all=trace.launch.blocks)  # fmt: skip
+    blocks = tr(
+        "{blocks} of {all} blocks: those that the trace holds",
+        blocks=len(trace.recorded),
+        all=trace.launch.blocks,
+    )
     return Run(trace, _counts(trace, arch), {}, arch.sm, "ptx", blocks)
 
 

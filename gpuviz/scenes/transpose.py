@@ -11,6 +11,7 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import (
     Choice,
@@ -27,7 +28,6 @@ from gpuviz.scenes.measured import badge_of, device_of, time_of
 from gpuviz.scenes.shared_memory.transpose_block import Block, Pass, block_of
 from gpuviz.scenes.shared_memory.transpose_view import Now, side, tiles
 from gpuviz.scenes.values import number
-from gpuviz.words import tr
 
 _KERNEL = "transpose.cu"
 VARIANTS = ("naive", "shared", "padded", "swizzled")
@@ -35,14 +35,25 @@ _LEAST_SIDE = 150.0  # smaller tiles have the stage to themselves until the resu
 _SHORT, _LONG, _REST, _BARRIER, _END = 1.8, 4.8, 1.6, 0.6, 5.0  # seconds
 
 PARAMETERS = (
-    Parameter("variant", "kernel", "shared",
-              choices=(Choice("naive", "naive"), Choice("shared", "through shared memory"),
-                       Choice("padded", "shared, padded rows"),
-                       Choice("swizzled", "shared, swizzled"))),
-    Parameter("size", "rows and columns", 64,
-              choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024))),
+    Parameter(
+        "variant",
+        "kernel",
+        "shared",
+        choices=(
+            Choice("naive", "naive"),
+            Choice("shared", "through shared memory"),
+            Choice("padded", "shared, padded rows"),
+            Choice("swizzled", "shared, swizzled"),
+        ),
+    ),
+    Parameter(
+        "size",
+        "rows and columns",
+        64,
+        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024)),
+    ),
     Parameter("warp", "warp shown", 0, 0, 7),
-)  # fmt: skip
+)
 
 PRESETS = (
     Preset("Naive", {"variant": "naive"}),
@@ -59,8 +70,10 @@ def plan(values: Values) -> tuple[Plan, ...]:
     side = n // 32
     arguments = (f"f32[{n * n}]=arange", f"f32[{n * n}]=zeros", f"i32={n}")
     shown = min(1, side - 1)
-    return tuple(Plan(name, _KERNEL, name, (side, side, 1), (32, 8, 1), arguments, record=(shown,))
-                 for name in VARIANTS)  # fmt: skip
+    return tuple(
+        Plan(name, _KERNEL, name, (side, side, 1), (32, 8, 1), arguments, record=(shown,))
+        for name in VARIANTS
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,20 +117,38 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's row in detail, the rest of its block, and what all four kernels move."""
     variant = str(values["variant"])
     run = runs[variant]
-    block = block_of(run.trace, architecture(run.arch), number(values, "size"),
-                     number(values, "warp"))  # fmt: skip
+    block = block_of(
+        run.trace, architecture(run.arch), number(values, "size"), number(values, "warp")
+    )
     acts = _acts(block)
-    scene = _Scene(variant, block, acts, _columns(runs), _note(runs), _title(variant),
-                   _sentences(variant, block))  # fmt: skip
-    return Story(scene.title, scene.sentences["result"], _steps(scene),
-                 lambda t, given: _frame(scene, t, given.roomy()), _expected(values, run))
+    scene = _Scene(
+        variant,
+        block,
+        acts,
+        _columns(runs),
+        _note(runs),
+        _title(variant),
+        _sentences(variant, block),
+    )
+    return Story(
+        scene.title,
+        scene.sentences["result"],
+        _steps(scene),
+        lambda t, given: _frame(scene, t, given.roomy()),
+        _expected(values, run),
+    )
 
 
 _DIRECT = (("read", False), ("write", False), ("read+write", True))
 _THROUGH_SHARED = (
-    ("read", False), ("put", False), ("read+put", True), ("barrier", True), ("get", False),
-    ("write", False), ("get+write", True),
-)  # fmt: skip
+    ("read", False),
+    ("put", False),
+    ("read+put", True),
+    ("barrier", True),
+    ("get", False),
+    ("write", False),
+    ("get+write", True),
+)
 
 
 def _acts(block: Block) -> tuple[_Act, ...]:
@@ -143,8 +174,17 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
         name, kind = names[act.kind]
         if act.kind in scene.block.moves:
             one = scene.block.moves[act.kind].first
-            steps.append(Step(act.start, act.end, kind, name, f"{one.text} · {one.counted}",
-                              one.line, scene.variant))  # fmt: skip
+            steps.append(
+                Step(
+                    act.start,
+                    act.end,
+                    kind,
+                    name,
+                    f"{one.text} · {one.counted}",
+                    one.line,
+                    scene.variant,
+                )
+            )
         else:
             steps.append(Step(act.start, act.end, kind, name, "", 0, scene.variant))
     end = steps[-1].end
@@ -154,12 +194,15 @@ def _steps(scene: _Scene) -> tuple[Step, ...]:
 def _names() -> dict[str, tuple[str, StepKind]]:
     """What each act is called on the time line, and its kind."""
     return {
-        "read": (tr("read a row"), "load"), "put": (tr("store in shared memory"), "shared"),
-        "read+put": (tr("the block's other rows"), "load"), "barrier": (tr("barrier"), "barrier"),
-        "get": (tr("load a column"), "shared"), "write": (tr("write"), "store"),
+        "read": (tr("read a row"), "load"),
+        "put": (tr("store in shared memory"), "shared"),
+        "read+put": (tr("the block's other rows"), "load"),
+        "barrier": (tr("barrier"), "barrier"),
+        "get": (tr("load a column"), "shared"),
+        "write": (tr("write"), "store"),
         "get+write": (tr("the block's other columns"), "store"),
         "read+write": (tr("the block's other rows"), "store"),
-    }  # fmt: skip
+    }
 
 
 def _title(variant: str) -> str:
@@ -185,13 +228,13 @@ def _sentences(variant: str, block: Block) -> dict[str, str]:
         "result": _result(one),
     }
     if "put" in one:
-        said["put"] = tr("It stores them in a row of the tile: {count}.",
-                         count=one["put"].counted)  # fmt: skip
-        said["get"] = tr("Then it loads a column of the tile: {count}.",
-                         count=one["get"].counted)  # fmt: skip
+        said["put"] = tr("It stores them in a row of the tile: {count}.", count=one["put"].counted)
+        said["get"] = tr("Then it loads a column of the tile: {count}.", count=one["get"].counted)
     else:
-        said["write"] = tr("It writes them to a column: {count}, and most of each is not its own.",
-                           count=one["write"].counted)  # fmt: skip
+        said["write"] = tr(
+            "It writes them to a column: {count}, and most of each is not its own.",
+            count=one["write"].counted,
+        )
     return said
 
 
@@ -199,11 +242,18 @@ def _result(one: Mapping[str, Pass]) -> str:
     """What was gained, and what is left to mend."""
     write, get = one["write"], one.get("get")
     if get is None:
-        return tr("Each written float costs a transaction of its own: {count} where {ideal} would "
-                  "do.", count=write.counted, ideal=write.ideal)  # fmt: skip
+        return tr(
+            "Each written float costs a transaction of its own: {count} where {ideal} would do.",
+            count=write.counted,
+            ideal=write.ideal,
+        )
     if get.count > get.ideal:
-        return tr("Global memory is used fully; but each column lies in few banks: {count} where "
-                  "{ideal} would do.", count=get.counted, ideal=get.ideal)  # fmt: skip
+        return tr(
+            "Global memory is used fully; but each column lies in few banks: {count} where "
+            "{ideal} would do.",
+            count=get.counted,
+            ideal=get.ideal,
+        )
     return tr("Global memory is used fully, and no two lanes meet in a bank.")
 
 
@@ -212,21 +262,28 @@ def _columns(runs: Mapping[str, Run]) -> tuple[Column, ...]:
     totals = [runs[name].counts.totals for name in VARIANTS]
 
     def cells(*keys: str) -> tuple[str, ...]:
-        return tuple(_cell(sum(t[k] for k in keys), sum(t[f"{k}_ideal"] for k in keys))
-                     for t in totals)  # fmt: skip
+        return tuple(
+            _cell(sum(t[k] for k in keys), sum(t[f"{k}_ideal"] for k in keys)) for t in totals
+        )
 
     names = (tr("naive"), tr("shared"), tr("padded"), tr("swizzled"))
     model = tr("model")
     sectors = architecture(runs["naive"].arch).has_sectors
     read = (tr("sectors read"), tr("read")) if sectors else (tr("segments read"), tr("read"))
-    written = (tr("sectors written"), tr("written")) if sectors else (
-        tr("segments written"), tr("written"))
+    written = (
+        (tr("sectors written"), tr("written"))
+        if sectors
+        else (tr("segments written"), tr("written"))
+    )
     return (
         Column((tr("kernel"),), names, "left"),
         Column(read, cells("global_load_sectors"), badge=model),
         Column(written, cells("global_store_sectors"), badge=model),
-        Column((tr("shared wavefronts"), tr("wavefronts")),
-               cells("shared_store_wavefronts", "shared_load_wavefronts"), badge=model),
+        Column(
+            (tr("shared wavefronts"), tr("wavefronts")),
+            cells("shared_store_wavefronts", "shared_load_wavefronts"),
+            badge=model,
+        ),
         _time(runs),
     )
 
@@ -259,9 +316,12 @@ def _expected(values: Values, run: Run) -> str:
     requests = number(values, "size") ** 2 // 32
     naive = values["variant"] == "naive"
     ways = 32 if values["variant"] == "shared" else 1
-    sectors = tr("closed form: {requests} load and store requests, {read} sectors read, {written} "
-                 "written", requests=requests, read=4 * requests,
-                 written=(32 if naive else 4) * requests)  # fmt: skip
+    sectors = tr(
+        "closed form: {requests} load and store requests, {read} sectors read, {written} written",
+        requests=requests,
+        read=4 * requests,
+        written=(32 if naive else 4) * requests,
+    )
     if naive:
         return sectors
     return sectors + "; " + tr("{count} shared load wavefronts", count=ways * requests)
@@ -286,8 +346,7 @@ def _splits(stage: Stage, area: Rect) -> tuple[tuple[Rect, Rect], tuple[Rect, Re
     size = stage.text(14)
     tall, wide = height_of(stage, len(VARIANTS)) + size * 2.2, size * 29
     used = min(area.height - tall, side(stage, area) + size * 3.6)
-    return (area.above(used, size * 0.6),
-            area.beside(area.width - wide - size, size))  # fmt: skip
+    return (area.above(used, size * 0.6), area.beside(area.width - wide - size, size))
 
 
 def _totals(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.scenes.base import Value, Values
-from gpuviz.words import tr
 
 
 def number(values: Values, name: str) -> int:
@@ -24,6 +24,10 @@ def no_such_warp(values: Values) -> str:
     """Why a block of `threads` threads cannot show its warp `warp`, or ""."""
     warp, threads = number(values, "warp"), number(values, "threads")
     if warp * 32 >= threads:
-        return tr("A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
-                  threads=threads, warp=warp, last=threads // 32 - 1)  # fmt: skip
+        return tr(
+            "A block of {threads} threads has no warp {warp}: its last one is warp {last}.",
+            threads=threads,
+            warp=warp,
+            last=threads // 32 - 1,
+        )
     return ""

@@ -30,17 +30,31 @@ def saxpy(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_count_prints_json_with_the_promised_keys(saxpy: str, capsys: pytest.CaptureFixture[str]
-                                                  ) -> None:
+def test_count_prints_json_with_the_promised_keys(
+    saxpy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["count", saxpy, "--entry", "saxpy", *LAUNCH, *BUFFERS, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {"kernel", "arch", "level", "grid", "block", "blocks_emulated", "registers_per_thread",
-            "static_shared_bytes", "thread_instructions", "warp_instructions", "totals",
-            "instructions"} <= found.keys()
+    assert {
+        "kernel",
+        "arch",
+        "level",
+        "grid",
+        "block",
+        "blocks_emulated",
+        "registers_per_thread",
+        "static_shared_bytes",
+        "thread_instructions",
+        "warp_instructions",
+        "totals",
+        "instructions",
+    } <= found.keys()
     assert found["totals"]["global_load_requests"] == 64  # 32 warps read x and y
     assert found["totals"]["global_store_sectors"] == 125  # 1000 of 1024 floats
     assert {(row["op"], row["width"], row["line"]) for row in found["instructions"]} == {
-        ("load", 4, 5), ("store", 4, 5)}
+        ("load", 4, 5),
+        ("store", 4, 5),
+    }
 
 
 def test_count_tells_people_the_same(saxpy: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,46 +70,59 @@ def test_count_of_some_blocks_says_so(saxpy: str, capsys: pytest.CaptureFixture[
     assert any("2 of 4 blocks" in note for note in found["notes"])
 
 
-def test_arguments_from_a_file(saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-                               ) -> None:
+def test_arguments_from_a_file(
+    saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     np.save(tmp_path / "x.npy", np.arange(1024, dtype=np.float32))
     arguments = ["--arg", f"f32[1024]=@{tmp_path / 'x.npy'}", "--arg", "f32[1024]=zeros"]
     assert main(["count", saxpy, *LAUNCH, *arguments, "--json"]) == 0
     capsys.readouterr()
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["count"], "nothing to launch"),
-    (["count", "nowhere.cu", "--grid", "1", "--block", "1"], "nowhere.cu"),
-    (["count", "FILE", "--grid", "1"], "--block"),
-    (["count", "FILE", "--entry", "absent", *LAUNCH, *BUFFERS], "absent"),
-    (["count", "FILE", *LAUNCH], "takes 4 arguments"),
-    (["count", "FILE", *LAUNCH, "--arg", "f32[8]=rand", "--arg", "f32[1024]=ones"],
-     "past the end of buffer x"),
-    (["count", "FILE", "--grid", "4", "--block", "2048", *LAUNCH[4:], *BUFFERS], "at most 1,024"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--arch", "sm_1234"], "sm_1234"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "10"], "may never end"),
-    (["count", "--scene", "coalescing", "--set", "stride=99"], "1 to 32"),
-    (["count", "--scene", "coalescing", "--set", "steps=1"], "no parameter"),
-    (["render", "--scene", "absent", "-o", "x.png"], "there is no lesson"),
-    (["render", "--scene", "coalescing", "-o", "x.bmp"], "PNG"),
-    (["render", "--all", "--format", "bmp", "-o", "x"], "cannot be written"),
-    (["render", "--all", "-o", "FILE"], "is a file"),
-    (["verify", "absent.json"], "absent.json"),
-    (["frobnicate"], "invalid choice"),
-    (["count", "FILE", "--grid", "4;4", "--block", "256"], "as in 16 or 16,16"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--blocks", "0"], "from 1 up"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "-1"], "from 1 up"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--dynamic-shared", "-4"], "0 or more"),
-    (["count", "FILE", *LAUNCH, "--arg", "f32[99999999999999]=ones", *BUFFERS[2:]], "memory of"),
-    (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set is for --scene"),
-    (["count", "--scene", "coalescing", "--grid", "4"], "--grid is for a FILE"),
-    (["render", "--scene", "coalescing", "--size", "wide", "-o", "x.png"], "as in 1920x1080"),
-    (["render", "--scene", "coalescing", "--time", "nan", "-o", "x.png"], "not a number"),
-    (["render", "--scene", "coalescing", "--scale", "0", "-o", "x.png"], "from 0.5 to 4"),
-])
-def test_errors_are_one_message_and_status_2(arguments: list[str], words: str, saxpy: str,
-                                             capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["count"], "nothing to launch"),
+        (["count", "nowhere.cu", "--grid", "1", "--block", "1"], "nowhere.cu"),
+        (["count", "FILE", "--grid", "1"], "--block"),
+        (["count", "FILE", "--entry", "absent", *LAUNCH, *BUFFERS], "absent"),
+        (["count", "FILE", *LAUNCH], "takes 4 arguments"),
+        (
+            ["count", "FILE", *LAUNCH, "--arg", "f32[8]=rand", "--arg", "f32[1024]=ones"],
+            "past the end of buffer x",
+        ),
+        (
+            ["count", "FILE", "--grid", "4", "--block", "2048", *LAUNCH[4:], *BUFFERS],
+            "at most 1,024",
+        ),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--arch", "sm_1234"], "sm_1234"),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "10"], "may never end"),
+        (["count", "--scene", "coalescing", "--set", "stride=99"], "1 to 32"),
+        (["count", "--scene", "coalescing", "--set", "steps=1"], "no parameter"),
+        (["render", "--scene", "absent", "-o", "x.png"], "there is no lesson"),
+        (["render", "--scene", "coalescing", "-o", "x.bmp"], "PNG"),
+        (["render", "--all", "--format", "bmp", "-o", "x"], "cannot be written"),
+        (["render", "--all", "-o", "FILE"], "is a file"),
+        (["verify", "absent.json"], "absent.json"),
+        (["frobnicate"], "invalid choice"),
+        (["count", "FILE", "--grid", "4;4", "--block", "256"], "as in 16 or 16,16"),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--blocks", "0"], "from 1 up"),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--budget", "-1"], "from 1 up"),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--dynamic-shared", "-4"], "0 or more"),
+        (
+            ["count", "FILE", *LAUNCH, "--arg", "f32[99999999999999]=ones", *BUFFERS[2:]],
+            "memory of",
+        ),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set is for --scene"),
+        (["count", "--scene", "coalescing", "--grid", "4"], "--grid is for a FILE"),
+        (["render", "--scene", "coalescing", "--size", "wide", "-o", "x.png"], "as in 1920x1080"),
+        (["render", "--scene", "coalescing", "--time", "nan", "-o", "x.png"], "not a number"),
+        (["render", "--scene", "coalescing", "--scale", "0", "-o", "x.png"], "from 0.5 to 4"),
+    ],
+)
+def test_errors_are_one_message_and_status_2(
+    arguments: list[str], words: str, saxpy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     status = main([saxpy if a == "FILE" else a for a in arguments])
     captured = capsys.readouterr()
     assert (status, captured.out) == (2, "")
@@ -116,12 +143,15 @@ def test_list_and_every_lesson_counts(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(one["parameters"] and one["presets"] for one in listed)
 
 
-def test_check_names_what_is_unsupported(saxpy: str, tmp_path: Path,
-                                         capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_names_what_is_unsupported(
+    saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", saxpy]) == 0
     texture = tmp_path / "texture.cu"
-    texture.write_text('extern "C" __global__ void f(float* o, cudaTextureObject_t t)\n'
-                       "{ o[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f); }\n")
+    texture.write_text(
+        'extern "C" __global__ void f(float* o, cudaTextureObject_t t)\n'
+        "{ o[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f); }\n"
+    )
     capsys.readouterr()
     assert main(["check", str(texture), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)[0]["kernels"][0]
@@ -130,43 +160,71 @@ def test_check_names_what_is_unsupported(saxpy: str, tmp_path: Path,
     assert "CUDA line 2, PTX line" in capsys.readouterr().out
 
 
-def test_check_names_the_file_that_is_not_ptx(tmp_path: Path, capsys: pytest.CaptureFixture[str]
-                                              ) -> None:
+def test_check_names_the_file_that_is_not_ptx(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "lost.ptx"
     file.write_text(".version 8.0\n.target sm_80\n.visible .entry k() { bra NOWHERE; }")
     assert main(["check", str(file)]) == 2
     assert "lost.ptx: PTX line 3: there is no label NOWHERE" in capsys.readouterr().err
 
 
-def test_a_source_with_a_byte_order_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]
-                                         ) -> None:
+def test_a_source_with_a_byte_order_mark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "windows.cu"
     file.write_bytes(b"\xef\xbb\xbf" + SAXPY.replace("\n", "\r\n").encode())
     assert main(["check", str(file)]) == 0
     assert "saxpy<float>" in capsys.readouterr().out
 
 
-MEASURED = {"source": "k.cu", "grid": [1], "block": [32], "args": ["i32[32]=zeros"],
-            "measured": {"global_store_sectors": 4}}
+MEASURED = {
+    "source": "k.cu",
+    "grid": [1],
+    "block": [32],
+    "args": ["i32[32]=zeros"],
+    "measured": {"global_store_sectors": 4},
+}
 PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts": 1}
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    ([], "neither"),
-    ({"launches": None}, '"launches" is not a list'),
-    ({"launches": [3]}, "launches[0] is not an object"),
-    ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches[0] x has no "grid"'),
-    *(({"launches": [{**MEASURED, field: wrong}]}, f'launches[0]: "{field}" is not')
-      for field, wrong in (("grid", 5), ("grid", [1.5]), ("args", [3]), ("args", None),
-                           ("measured", {"a": "x"}), ("dynamic_shared", "x"), ("defines", 3),
-                           ("source", 3), ("entry", 7))),
-    *(({"cases": [{**PATTERN, field: wrong}]}, f'cases[0]: "{field}" is not')
-      for field, wrong in (("op", 3), ("width_bytes", "x"), ("index", [1, 2]),
-                           ("index", [10**30] * 32), ("wavefronts", None))),
-    ({"cases": [{**PATTERN, "width_bytes": 3}]}, "3 bytes"),
-])
-def test_verify_says_what_is_wrong_with_a_file(content: object, words: str, tmp_path: Path,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ([], "neither"),
+        ({"launches": None}, '"launches" is not a list'),
+        ({"launches": [3]}, "launches[0] is not an object"),
+        ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches[0] x has no "grid"'),
+        *(
+            ({"launches": [{**MEASURED, field: wrong}]}, f'launches[0]: "{field}" is not')
+            for field, wrong in (
+                ("grid", 5),
+                ("grid", [1.5]),
+                ("args", [3]),
+                ("args", None),
+                ("measured", {"a": "x"}),
+                ("dynamic_shared", "x"),
+                ("defines", 3),
+                ("source", 3),
+                ("entry", 7),
+            )
+        ),
+        *(
+            ({"cases": [{**PATTERN, field: wrong}]}, f'cases[0]: "{field}" is not')
+            for field, wrong in (
+                ("op", 3),
+                ("width_bytes", "x"),
+                ("index", [1, 2]),
+                ("index", [10**30] * 32),
+                ("wavefronts", None),
+            )
+        ),
+        ({"cases": [{**PATTERN, "width_bytes": 3}]}, "3 bytes"),
+    ],
+)
+def test_verify_says_what_is_wrong_with_a_file(
+    content: object, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "measured.json"
     file.write_text(json.dumps(content))
     (tmp_path / "k.cu").write_text("__global__ void k(int* a) { a[threadIdx.x] = 1; }")
@@ -175,14 +233,22 @@ def test_verify_says_what_is_wrong_with_a_file(content: object, words: str, tmp_
 
 
 def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "k.cu").write_text('extern "C" __global__ void f(float* a, float* b)'
-                                   "{ b[threadIdx.x] = a[2 * threadIdx.x]; }")
-    launch = {"name": "two", "source": "k.cu", "entry": "f", "grid": [1], "block": [64],
-              "args": ["f32[128]=rand", "f32[64]=zeros"],
-              "measured": {"global_load_sectors": 16.0, "global_load_requests": 2.0}}
+    (tmp_path / "k.cu").write_text(
+        'extern "C" __global__ void f(float* a, float* b){ b[threadIdx.x] = a[2 * threadIdx.x]; }'
+    )
+    launch = {
+        "name": "two",
+        "source": "k.cu",
+        "entry": "f",
+        "grid": [1],
+        "block": [64],
+        "args": ["f32[128]=rand", "f32[64]=zeros"],
+        "measured": {"global_load_sectors": 16.0, "global_load_requests": 2.0},
+    }
     file = tmp_path / "measured.json"
-    file.write_text(json.dumps({"device": "test", "compute_capability": "9.0",
-                                "launches": [launch]}))
+    file.write_text(
+        json.dumps({"device": "test", "compute_capability": "9.0", "launches": [launch]})
+    )
     assert main(["verify", str(file)]) == 0
     launch["measured"]["global_load_sectors"] = 17.0  # type: ignore[index]
     file.write_text(json.dumps({"compute_capability": "9.0", "launches": [launch]}))
@@ -193,9 +259,26 @@ def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_render_as_a_process(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"
-    done = subprocess.run([sys.executable, "-m", "gpuviz", "render", "--scene", "coalescing",
-                           "--size", "640x400", "--theme", "light", "-o", str(out)],
-                          capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gpuviz",
+            "render",
+            "--scene",
+            "coalescing",
+            "--size",
+            "640x400",
+            "--theme",
+            "light",
+            "-o",
+            str(out),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert out.read_bytes().startswith(b"\x89PNG")
 
@@ -208,8 +291,9 @@ def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -
     assert f"gpuviz {command}" in capsys.readouterr().out.split("example")[-1]
 
 
-def test_a_mistake_of_our_own_is_one_line(monkeypatch: pytest.MonkeyPatch,
-                                          capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_of_our_own_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def broken(arguments: object) -> int:
         raise ZeroDivisionError("oh")
 

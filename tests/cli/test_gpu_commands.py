@@ -18,8 +18,20 @@ KERNEL = """extern "C" __global__ void copy(const float* in, float* out, int n) 
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i];
 }"""
-ARGUMENTS = ("--grid", "2", "--block", "128", "--arg", "f32[256]=zeros", "--arg", "f32[256]=zeros",
-             "--arg", "i32=256", "--repeat", "5")  # fmt: skip
+ARGUMENTS = (
+    "--grid",
+    "2",
+    "--block",
+    "128",
+    "--arg",
+    "f32[256]=zeros",
+    "--arg",
+    "f32[256]=zeros",
+    "--arg",
+    "i32=256",
+    "--repeat",
+    "5",
+)
 
 
 @pytest.fixture
@@ -34,8 +46,9 @@ def kernel(tmp_path: Path) -> str:
 
 
 @pytest.mark.usefixtures("made_up")
-def test_run_puts_measured_beside_predicted(kernel: str, capsys: pytest.CaptureFixture[str]
-                                            ) -> None:
+def test_run_puts_measured_beside_predicted(
+    kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", kernel, *ARGUMENTS]) == 0
     told = capsys.readouterr().out
     assert "measured on Made-up GPU" in told and "5 launches (warm): median 2.50 us" in told
@@ -63,8 +76,9 @@ def test_run_without_counters(kernel: str, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.usefixtures("made_up")
-def test_run_refuses_launches_beyond_the_device(kernel: str, capsys: pytest.CaptureFixture[str]
-                                                ) -> None:
+def test_run_refuses_launches_beyond_the_device(
+    kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     beyond = ["2048" if word == "128" else word for word in ARGUMENTS]
     assert main(["run", kernel, *beyond]) == 2
     assert "allows at most 1,024" in capsys.readouterr().err
@@ -98,11 +112,17 @@ def test_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def test_verify_live_replaces_what_the_file_says(tmp_path: Path, kernel: str,
-                                                 capsys: pytest.CaptureFixture[str]) -> None:
-    launch = {"name": "one", "source": "copy.cu", "grid": [2], "block": [128],
-              "args": ["f32[256]=rand", "f32[256]=zeros", "i32=256"],
-              "measured": {"global_load_requests": 77}}  # fmt: skip
+def test_verify_live_replaces_what_the_file_says(
+    tmp_path: Path, kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = {
+        "name": "one",
+        "source": "copy.cu",
+        "grid": [2],
+        "block": [128],
+        "args": ["f32[256]=rand", "f32[256]=zeros", "i32=256"],
+        "measured": {"global_load_requests": 77},
+    }
     file = tmp_path / "launches.json"
     file.write_text(json.dumps({"compute_capability": "8.0", "launches": [launch]}))
     assert main(["verify", str(file)]) == 1
@@ -110,9 +130,9 @@ def test_verify_live_replaces_what_the_file_says(tmp_path: Path, kernel: str,
     assert "Made-up GPU, Hopper (9.0): 1 of 1 launches equal" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [
-    ("device",), ("record", "--all", "-o", "x.gpurec"), ("run", "{kernel}", *ARGUMENTS),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command", [("device",), ("record", "--all", "-o", "x.gpurec"), ("run", "{kernel}", *ARGUMENTS)]
+)
 def test_without_a_gpu_the_status_is_three(
     command: tuple[str, ...], kernel: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

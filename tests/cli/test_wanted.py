@@ -40,7 +40,11 @@ def test_a_link_opens_that_view(opened: list[object]) -> None:
     (view,) = opened
     assert isinstance(view, Provenance)
     assert (view.lesson, view.values["stride"], view.time, view.arch) == (
-        "coalescing", 7, 2.0, "sm_80")  # fmt: skip
+        "coalescing",
+        7,
+        2.0,
+        "sm_80",
+    )
 
 
 def test_a_picture_opens_the_view_it_shows(opened: list[object], tmp_path: Path) -> None:
@@ -62,24 +66,30 @@ def test_a_kernel_opens_its_form(opened: list[object], tmp_path: Path, name: str
     assert opened == [file]
 
 
-@pytest.mark.parametrize(("argument", "said"), [
-    ("gpuviz://coalesing", "there is no lesson 'coalesing'"),
-    ("gpuviz://coalescing?stride=99", "from 1 to 32"),
-    ("gpuviz://coalescing?.arch=sm_1", "sm_1"),
-    ("gpuviz:coalescing", "no link to a view"),
-    ("gone.png", "there is no file gone.png"),
-    ("folder/gone", "there is no file folder/gone"),
-    ("a" * 300 + ".png", "there is no file aaa"),
-    ("{here}", "is a folder"),
-    ("{here}/foreign.png", "does not say which view it shows"),
-    ("{here}/empty.svg", "it is empty"),
-    ("coalescing", "invalid choice: 'coalescing'"),
-    ("", "invalid choice: ''"),
-])
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("gpuviz://coalesing", "there is no lesson 'coalesing'"),
+        ("gpuviz://coalescing?stride=99", "from 1 to 32"),
+        ("gpuviz://coalescing?.arch=sm_1", "sm_1"),
+        ("gpuviz:coalescing", "no link to a view"),
+        ("gone.png", "there is no file gone.png"),
+        ("folder/gone", "there is no file folder/gone"),
+        ("a" * 300 + ".png", "there is no file aaa"),
+        ("{here}", "is a folder"),
+        ("{here}/foreign.png", "does not say which view it shows"),
+        ("{here}/empty.svg", "it is empty"),
+        ("coalescing", "invalid choice: 'coalescing'"),
+        ("", "invalid choice: ''"),
+    ],
+)
 def test_what_is_wrong_is_said_before_a_window_opens(
-    argument: str, said: str, opened: list[object], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
+    argument: str,
+    said: str,
+    opened: list[object],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "foreign.png").write_bytes(b"\x89PNG no record")
     (tmp_path / "empty.svg").write_text("")
     assert main([argument.format(here=tmp_path)]) == 2
@@ -89,8 +99,9 @@ def test_what_is_wrong_is_said_before_a_window_opens(
     assert told.err.startswith("gpuviz: ") and told.err.count("\n") == 1
 
 
-def test_a_link_to_a_kernel_whose_file_is_gone(opened: list[object], tmp_path: Path,
-                                               capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_to_a_kernel_whose_file_is_gone(
+    opened: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     launch = KernelLaunch(tmp_path / "gone.cu", "k", "k", (1, 1, 1), (32, 1, 1), ())
     view = Provenance("kernel-0", {}, "sm_90", launch=record_of(launch))
     assert main([link(view)]) == 2

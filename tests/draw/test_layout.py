@@ -4,16 +4,7 @@ from hypothesis import strategies as st
 
 from gpuviz.draw import ease
 from gpuviz.draw.bands import backwards, bands, partly
-from gpuviz.draw.layout import (
-    Rect,
-    around,
-    cell_size,
-    centers,
-    elide,
-    fit_size,
-    grid,
-    wrap,
-)
+from gpuviz.draw.layout import Rect, around, cell_size, centers, elide, fit_size, grid, wrap
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage

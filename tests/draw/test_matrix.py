@@ -5,16 +5,7 @@ import pytest
 
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Raster, Texts
-from gpuviz.draw.matrix import (
-    Matrix,
-    heat,
-    numbers,
-    painted,
-    product,
-    strip,
-    ticking,
-    tile_lines,
-)
+from gpuviz.draw.matrix import Matrix, heat, numbers, painted, product, strip, ticking, tile_lines
 from gpuviz.draw.palette import DARK, LIGHT, Palette
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.track import Part, height_of, track
@@ -65,8 +56,10 @@ def test_small_cells_become_an_image_that_says_the_same() -> None:
 def test_numbers_are_left_out_where_they_do_not_fit() -> None:
     count = np.array([3, 0, 12, 7])
     fill = heat(DARK, count, 12)
-    written = [numbers(STAGE, Matrix(0, 0, 2, 2, pitch), count, fill, count > 0, 14)
-               for pitch in (40.0, 16.0)]  # fmt: skip
+    written = [
+        numbers(STAGE, Matrix(0, 0, 2, 2, pitch), count, fill, count > 0, 14)
+        for pitch in (40.0, 16.0)
+    ]
     (texts,) = written[0]
     assert isinstance(texts, Texts) and texts.strings == ("3", "12", "7")
     assert written[1] == ()

@@ -3,8 +3,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.color import contrast, from_oklab, mix, oklab, rgba
-from gpuviz.draw.marks import Rgba
 from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR, THEMES, Palette
 from tests.draw.vision import SIGHT, least_distance, seen
 
@@ -68,12 +68,28 @@ def washed(color: Rgba) -> Rgba:
 
 def test_projector_has_contrast_to_spare() -> None:
     ground = PROJECTOR.ground
-    least = {"ink": 12, "muted": 7, "faint": 4.5, "border": 4.5, "accent": 7, "good": 7, "warn": 7,
-             "bad": 7, "waste": 7, "outline": 12}  # fmt: skip
+    least = {
+        "ink": 12,
+        "muted": 7,
+        "faint": 4.5,
+        "border": 4.5,
+        "accent": 7,
+        "good": 7,
+        "warn": 7,
+        "bad": 7,
+        "waste": 7,
+        "outline": 12,
+    }
     for name, ratio in least.items():
         assert contrast(getattr(PROJECTOR, name), ground) >= ratio, name
-    kinds = (PROJECTOR.load, PROJECTOR.store, PROJECTOR.barrier, PROJECTOR.compute,
-             PROJECTOR.shared, *PROJECTOR.lanes)  # fmt: skip
+    kinds = (
+        PROJECTOR.load,
+        PROJECTOR.store,
+        PROJECTOR.barrier,
+        PROJECTOR.compute,
+        PROJECTOR.shared,
+        *PROJECTOR.lanes,
+    )
     assert min(float(contrast(color, ground)) for color in kinds) >= 4.5
     assert all((PROJECTOR.ink_on(color)[:3] == 255).all() for color in PROJECTOR.lanes)
 
@@ -93,8 +109,14 @@ def test_projector_washed_out_can_still_be_read() -> None:
 def test_projector_washed_out_tells_states_apart() -> None:
     """To come from done, and both from the ground."""
     ground = washed(PROJECTOR.ground)
-    for color in (PROJECTOR.accent, PROJECTOR.load, PROJECTOR.store, PROJECTOR.compute,
-                  PROJECTOR.barrier, *PROJECTOR.lanes):  # fmt: skip
+    for color in (
+        PROJECTOR.accent,
+        PROJECTOR.load,
+        PROJECTOR.store,
+        PROJECTOR.compute,
+        PROJECTOR.barrier,
+        *PROJECTOR.lanes,
+    ):
         todo = washed(PROJECTOR.todo(color))
         assert contrast(todo, ground) >= 1.5
         assert contrast(washed(color), todo) >= 1.75

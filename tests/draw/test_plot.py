@@ -38,7 +38,9 @@ def test_stairs_keep_their_height() -> None:
     path = stairs(plot, [0, 1, 3], [1, 0.5], DARK.ink).points
     assert path.tolist() == [[[0, 0], [10, 0]], [[10, 0], [10, 5]], [[10, 5], [30, 5]]]
     assert columns(plot, [0, 1, 3], [1, 0.5], DARK.ink).rect.tolist() == [
-        [0, 0, 10, 10], [10, 5, 20, 5]]  # fmt: skip
+        [0, 0, 10, 10],
+        [10, 5, 20, 5],
+    ]
 
 
 def test_everything_stays_inside() -> None:
@@ -48,8 +50,10 @@ def test_everything_stays_inside() -> None:
     assert axes(STAGE, plot)
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.25, "0.25"), (16, "16"), (4000, "4000"),
-                                             (65536, "65.5k"), (2.5e12, "2.5T")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.25, "0.25"), (16, "16"), (4000, "4000"), (65536, "65.5k"), (2.5e12, "2.5T")],
+)
 def test_short_numbers(value: float, text: str) -> None:
     assert short(value) == text
 

@@ -20,8 +20,10 @@ def frame(*marks: object) -> Frame:
 
 
 def test_texts_are_read_line_by_line_whatever_the_order_of_drawing() -> None:
-    made = frame(texts((200.0, 51.0, "right"), (10.0, 90.0, "below")),
-                 texts((10.0, 50.0, "left"), (10.0, 120.0, " ")))
+    made = frame(
+        texts((200.0, 51.0, "right"), (10.0, 90.0, "below")),
+        texts((10.0, 50.0, "left"), (10.0, 120.0, " ")),
+    )
     assert lines(made) == ("left · right", "below")
 
 
@@ -31,7 +33,15 @@ def test_hints_are_told_once_and_in_order() -> None:
     pixels = np.zeros((2, 3, 4), np.uint8)
     raster = Raster((0.0, 0.0, 30.0, 20.0), pixels, lambda row, column: f"{row}, {column}")
     assert hints(frame(boxes, boxes, raster)) == (
-        "0, 0", "0, 1", "0, 2", "1, 0", "1, 1", "1, 2", "lane 2 · word 4", "lane 10")  # fmt: skip
+        "0, 0",
+        "0, 1",
+        "0, 2",
+        "1, 0",
+        "1, 1",
+        "1, 2",
+        "lane 2 · word 4",
+        "lane 10",
+    )
     assert len(hints(frame(boxes, raster), most=2)) == 2
 
 

@@ -36,8 +36,10 @@ def test_states_are_full_quiet_and_dim() -> None:
 
 
 def test_marked_bars_are_hatched_once_they_begin() -> None:
-    hatched = [[len(m.rect) for m in drawn(t) if isinstance(m, Boxes) and m.hatch is not None]
-               for t in (1, 3)]  # fmt: skip
+    hatched = [
+        [len(m.rect) for m in drawn(t) if isinstance(m, Boxes) and m.hatch is not None]
+        for t in (1, 3)
+    ]
     assert hatched == [[0], [1]]
 
 

@@ -28,8 +28,12 @@ def test_words_stay_inside_and_apart(width: int) -> None:
     assert (boxes[:, 0] >= area.x - 1).all() and (boxes[:, 0] + boxes[:, 2] <= area.right + 1).all()
     assert boxes[:, 1].min() >= area.y - 1 and table.bottom <= area.bottom + 1
     for a, b in combinations(boxes.tolist(), 2):
-        apart = (a[0] + a[2] <= b[0] + 0.1 or b[0] + b[2] <= a[0] + 0.1
-                 or a[1] + a[3] * 0.8 <= b[1] or b[1] + b[3] * 0.8 <= a[1])  # fmt: skip
+        apart = (
+            a[0] + a[2] <= b[0] + 0.1
+            or b[0] + b[2] <= a[0] + 0.1
+            or a[1] + a[3] * 0.8 <= b[1]
+            or b[1] + b[3] * 0.8 <= a[1]
+        )
         assert apart
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gpuviz.draw.color import Float, linear
-from gpuviz.draw.marks import Rgba
+from gpuviz.arrays import F64, Rgba
+from gpuviz.draw.color import linear
 
 # Machado, Oliveira, Fernandes: "A Physiologically-based Model for Simulation of Color Vision
 # Deficiency", IEEE TVCG 15 (2009), severity 1.0, on linear RGB.
@@ -41,7 +41,7 @@ _XYZ = np.array(
 _WHITE = np.array([0.95047, 1.0, 1.08883])
 
 
-def seen(colors: Rgba, sight: str) -> Float:
+def seen(colors: Rgba, sight: str) -> F64:
     """(..., 4) colours to (..., 3) CIELAB, as seen."""
     light = np.clip(linear(colors) @ SIGHT[sight].T, 0.0, 1.0)
     v = light @ _XYZ.T / _WHITE
@@ -50,6 +50,6 @@ def seen(colors: Rgba, sight: str) -> Float:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
-def least_distance(one: Float, other: Float) -> float:
+def least_distance(one: F64, other: F64) -> float:
     """Smallest CIELAB distance (1976) between a colour of one set and a colour of the other."""
     return float(np.linalg.norm(one[:, None] - other[None], axis=-1).min())

@@ -54,10 +54,18 @@ def program(*names: str) -> str:
 def run(folder: Path, *command: str | Path) -> str:
     """Run a program that finds the shipped fonts; what it prints."""
     fonts = folder / "fonts.conf"
-    fonts.write_text(f"<fontconfig><dir>{resources.path('fonts').resolve()}</dir>"
-                     f"<cachedir>{folder / 'fontconfig'}</cachedir></fontconfig>")
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=90,
-                          env={**os.environ, "FONTCONFIG_FILE": str(fonts)}, check=False)
+    fonts.write_text(
+        f"<fontconfig><dir>{resources.path('fonts').resolve()}</dir>"
+        f"<cachedir>{folder / 'fontconfig'}</cachedir></fontconfig>"
+    )
+    done = subprocess.run(
+        [*map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        env={**os.environ, "FONTCONFIG_FILE": str(fonts)},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -116,8 +116,9 @@ def test_pictures_are_let_go(suffix: str, tmp_path: Path) -> None:
 def test_cancelling_leaves_nothing_behind(tmp_path: Path) -> None:
     told: list[float] = []
     with pytest.raises(Cancelled):
-        write(tmp_path, ".gif", moments(0, 1, 20), progress=told.append,
-              cancel=lambda: len(told) == 3)
+        write(
+            tmp_path, ".gif", moments(0, 1, 20), progress=told.append, cancel=lambda: len(told) == 3
+        )
     assert told == [0.05, 0.1, 0.15]
     assert not list(tmp_path.iterdir())
 
@@ -168,5 +169,3 @@ def test_a_gif_of_a_single_picture_that_stays(tmp_path: Path) -> None:
     with Image.open(io.BytesIO(path.read_bytes())) as image:
         assert "loop" not in image.info
         assert durations(image)[1] == [200]
-
-

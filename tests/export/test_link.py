@@ -10,8 +10,15 @@ from gpuviz.export.performed import lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
 
-VIEW = Provenance("coalescing", {"stride": 2, "pattern": "in order", "guard": True}, "sm_80", "ptx",
-                  {"stride": 32}, "sm_20", time=4.25)
+VIEW = Provenance(
+    "coalescing",
+    {"stride": 2, "pattern": "in order", "guard": True},
+    "sm_80",
+    "ptx",
+    {"stride": 32},
+    "sm_20",
+    time=4.25,
+)
 
 
 def texts(values: object) -> dict[str, str]:
@@ -33,9 +40,15 @@ def test_what_is_usual_is_not_said() -> None:
 
 
 def test_a_kernel_of_ones_own_comes_back() -> None:
-    launch = KernelLaunch(Path.home() / "my kernels" / "a.cu", "_Z1kPf", "k", (64, 2, 1),
-                          (8, 8, 4), ("f32[15]=@a b.npy", "i32=-3",
-                                    f"f32[9]=@{Path.home() / 'my data.npy'}"), 1024)
+    launch = KernelLaunch(
+        Path.home() / "my kernels" / "a.cu",
+        "_Z1kPf",
+        "k",
+        (64, 2, 1),
+        (8, 8, 4),
+        ("f32[15]=@a b.npy", "i32=-3", f"f32[9]=@{Path.home() / 'my data.npy'}"),
+        1024,
+    )
     made = lesson_of(launch)
     record = Provenance(made.id, {}, "sm_90", launch=made.launch)
     assert str(Path.home()) not in link(record)
@@ -51,12 +64,20 @@ def test_a_file_whose_name_is_no_text_comes_back() -> None:
     assert text.isascii() and parse(text).launch == record
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("https://coalescing", "no link"), ("gpuviz:", "no link"), ("", "no link"),
-    ("gpuviz://banks?.t=soon", "soon"), ("gpuviz://banks?.t=-1", "-1"),
-    ("gpuviz://banks?.t=nan", "nan"), ("gpuviz://banks?.zoom=2", ".zoom"),
-    ("gpuviz://[banks", "no link"), ("gpuviz://a]b", "no link"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("https://coalescing", "no link"),
+        ("gpuviz:", "no link"),
+        ("", "no link"),
+        ("gpuviz://banks?.t=soon", "soon"),
+        ("gpuviz://banks?.t=-1", "-1"),
+        ("gpuviz://banks?.t=nan", "nan"),
+        ("gpuviz://banks?.zoom=2", ".zoom"),
+        ("gpuviz://[banks", "no link"),
+        ("gpuviz://a]b", "no link"),
+    ],
+)
 def test_what_is_no_link_is_named(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse(text)

@@ -43,8 +43,9 @@ document.body.append(out);
 
 def view(name: str) -> View:
     told = performed(name)
-    made = Provenance(name, {}, "sm_90", width=960, height=540, theme="light",
-                      badges=badges(told.runs))
+    made = Provenance(
+        name, {}, "sm_90", width=960, height=540, theme="light", badges=badges(told.runs)
+    )
     return timed(View(told.story, told.runs, made), 0, told.story.duration)
 
 
@@ -89,8 +90,11 @@ class Loading(HTMLParser):
         self.loaded: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.loaded += [f"{tag} {value}" for key, value in attrs
-                        if key in ("src", "href", "action") and not str(value).startswith("data:")]
+        self.loaded += [
+            f"{tag} {value}"
+            for key, value in attrs
+            if key in ("src", "href", "action") and not str(value).startswith("data:")
+        ]
 
 
 def test_pages_load_nothing_and_say_where_they_are_from(tmp_path: Path) -> None:
@@ -112,27 +116,44 @@ def test_pages_show_a_picture_without_scripts() -> None:
     assert "<text" in still and svg.hatches([shown.frame(t) for t in data_of(text)["times"]])
 
 
-@pytest.mark.parametrize("name", ["coalescing", *(pytest.param(name, marks=pytest.mark.slow)
-                                                   for name in LESSONS if name != "coalescing")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "coalescing",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in LESSONS if name != "coalescing"),
+    ],
+)
 def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
     shown = view(name)
     steps = shown.story.steps
     text = page.document(shown, Options())
     (tmp_path / "page.html").write_text(text.replace("</body>", CLICKS), encoding="utf-8")
-    dom = pictures.run(tmp_path, chromium, "--headless", "--no-sandbox", "--disable-gpu",
-                       "--dump-dom", (tmp_path / "page.html").as_uri())
+    dom = pictures.run(
+        tmp_path,
+        chromium,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        (tmp_path / "page.html").as_uri(),
+    )
     found = re.search(r'<pre id="said">(.*?)</pre>', dom, re.S)
     assert found is not None, "a script of the page failed"
     said = {row[0]: row[1:] for row in json.loads(unescape(found[1]))}
     end = f"{shown.story.duration:.1f} s"
     clock = {name: row[0] for name, row in said.items()}
     assert clock == {
-        "start": f"0.0 / {end}", "next": f"{steps[1].start:.1f} / {end}",
-        "right": f"{steps[2].start:.1f} / {end}", "back": f"{steps[1].start:.1f} / {end}",
-        "scrubbed": f"{shown.story.duration:.1f} / {end}", "home": f"0.0 / {end}",
-        "picture": f"0.1 / {end}", "playing": f"0.0 / {end}", "paused": f"0.0 / {end}",
-    }  # fmt: skip
+        "start": f"0.0 / {end}",
+        "next": f"{steps[1].start:.1f} / {end}",
+        "right": f"{steps[2].start:.1f} / {end}",
+        "back": f"{steps[1].start:.1f} / {end}",
+        "scrubbed": f"{shown.story.duration:.1f} / {end}",
+        "home": f"0.0 / {end}",
+        "picture": f"0.1 / {end}",
+        "playing": f"0.0 / {end}",
+        "paused": f"0.0 / {end}",
+    }
     for name, step in (("start", steps[0]), ("next", steps[1]), ("right", steps[2])):
         source = shown.runs[step.role].trace.source if step.role else ""
         line = source.splitlines()[step.line - 1] if step.line else ""

@@ -13,16 +13,27 @@ from gpuviz.export import provenance, svg
 from gpuviz.export.performed import view_of
 from gpuviz.export.provenance import Provenance, file_name, read, read_content
 
-VIEW = Provenance("coalescing", {"stride": 2, "words": True, "op": "</metadata>&"}, "sm_90",
-                  compare_values={"stride": 32, "words": True, "op": "load"},
-                  compare_arch="sm_20", time=4.5, end=4.5, theme="light", width=640, height=400,
-                  letters=1.5, badges={"counts": "modelled"})
+VIEW = Provenance(
+    "coalescing",
+    {"stride": 2, "words": True, "op": "</metadata>&"},
+    "sm_90",
+    compare_values={"stride": 32, "words": True, "op": "load"},
+    compare_arch="sm_20",
+    time=4.5,
+    end=4.5,
+    theme="light",
+    width=640,
+    height=400,
+    letters=1.5,
+    badges={"counts": "modelled"},
+)
 VALUES = st.dictionaries(st.text(), st.integers() | st.booleans() | st.text(), max_size=4)
 
 
 @given(VALUES, st.floats(0, 1e3), st.text())
-def test_records_survive_as_text(values: dict[str, int | str | bool], time: float, lesson: str
-                                 ) -> None:
+def test_records_survive_as_text(
+    values: dict[str, int | str | bool], time: float, lesson: str
+) -> None:
     said = Provenance(lesson, values, "sm_90", time=time).text()
     assert said.isascii() and not set("<>&\n\r\0") & set(said)
     assert json.loads(said)["values"] == values
@@ -40,21 +51,24 @@ def test_unknown_fields_are_left_out(tmp_path: Path) -> None:
     assert read(file) == VIEW
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"plain", "does not say"),
-    (VIEW.text()[:40].encode(), "damaged"),
-    (VIEW.text().replace(' 1,', ' 9,', 1).encode(), "version 9"),
-    (VIEW.text().replace('"sm_90"', "5").encode(), "'arch'"),
-    (VIEW.text().replace('"stride": 2', '"stride": [2]').encode(), "'values'"),
-    (VIEW.text().replace('"lesson"', '"other"').encode(), "'lesson'"),
-    (b'{"gpuviz view": ' + b"[" * 50_000, "damaged"),
-    (b"GIF89a" + VIEW.text().encode(), "does not say"),
-    (b"GIF89a...\x21\xfe\xff" + VIEW.text()[:200].encode(), "damaged"),
-    (VIEW.text().replace('"time": 4.5', '"time": NaN').encode(), "'time'"),
-    (VIEW.text().replace('"end": 4.5', '"end": 1e999').encode(), "'end'"),
-    (VIEW.text().replace('"time": 4.5', '"time": 1' + 400 * "0").encode(), "'time'"),
-    (VIEW.text().replace('"letters": 1.5', '"letters": -Infinity').encode(), "'letters'"),
-])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"plain", "does not say"),
+        (VIEW.text()[:40].encode(), "damaged"),
+        (VIEW.text().replace(" 1,", " 9,", 1).encode(), "version 9"),
+        (VIEW.text().replace('"sm_90"', "5").encode(), "'arch'"),
+        (VIEW.text().replace('"stride": 2', '"stride": [2]').encode(), "'values'"),
+        (VIEW.text().replace('"lesson"', '"other"').encode(), "'lesson'"),
+        (b'{"gpuviz view": ' + b"[" * 50_000, "damaged"),
+        (b"GIF89a" + VIEW.text().encode(), "does not say"),
+        (b"GIF89a...\x21\xfe\xff" + VIEW.text()[:200].encode(), "damaged"),
+        (VIEW.text().replace('"time": 4.5', '"time": NaN').encode(), "'time'"),
+        (VIEW.text().replace('"end": 4.5', '"end": 1e999').encode(), "'end'"),
+        (VIEW.text().replace('"time": 4.5', '"time": 1' + 400 * "0").encode(), "'time'"),
+        (VIEW.text().replace('"letters": 1.5', '"letters": -Infinity').encode(), "'letters'"),
+    ],
+)
 def test_damaged_files_are_told_by_name(content: bytes, words: str, tmp_path: Path) -> None:
     file = tmp_path / "view.png"
     file.write_bytes(content)

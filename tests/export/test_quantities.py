@@ -13,14 +13,18 @@ def totals(**counts: int) -> dict[str, int]:
 
 
 def test_only_accesses_that_somebody_makes_get_rows() -> None:
-    none, some = totals(), totals(shared_load_requests=4, shared_load_wavefronts=9,
-                                  shared_load_wavefronts_ideal=4)  # fmt: skip
+    none, some = (
+        totals(),
+        totals(shared_load_requests=4, shared_load_wavefronts=9, shared_load_wavefronts_ideal=4),
+    )
     assert rows_of([none]) == []
     rows = {r.label: r.values for r in rows_of([none, some])}
     assert rows == {
-        "Shared memory": (), "load requests": (None, 4), "load wavefronts": (None, 9),
+        "Shared memory": (),
+        "load requests": (None, 4),
+        "load wavefronts": (None, 9),
         "load conflicts": (None, 5),
-    }  # fmt: skip
+    }
 
 
 def test_bytes_used_are_a_share_of_the_sectors_moved() -> None:
@@ -37,9 +41,14 @@ def test_thousands_are_parted_by_thin_spaces() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "text", "fits"),
-    [("thd", "Theme: dark", True), ("dark theme", "Theme: dark View", True),
-     ("hopper", "CC 9.0 Hopper", True), ("xyz", "Theme: dark", False), ("", "Quit", True)],
-)  # fmt: skip
+    [
+        ("thd", "Theme: dark", True),
+        ("dark theme", "Theme: dark View", True),
+        ("hopper", "CC 9.0 Hopper", True),
+        ("xyz", "Theme: dark", False),
+        ("", "Quit", True),
+    ],
+)
 def test_fuzzy_finding(typed: str, text: str, fits: bool) -> None:
     assert (score(typed, text) is not None) == fits
 
@@ -49,7 +58,7 @@ def test_beginnings_of_words_come_first() -> None:
 
 
 def test_spans_lie_where_the_tokens_are() -> None:
-    text = 'int x = 42;\n// done'
+    text = "int x = 42;\n// done"
     (first, second) = spans(text, "cuda")
     assert ("42", "compute") in [(text[s : s + n], color) for s, n, color, _ in first]
     assert second == [(0, 7, "faint", False)]

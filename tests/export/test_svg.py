@@ -19,16 +19,24 @@ SMALL = Stage(100, 60, DARK)
 RED = np.array([255, 0, 0, 255], np.uint8)
 CLEAR_RED = np.array([255, 0, 0, 128], np.uint8)
 MARKS: dict[str, Mark] = {
-    "boxes": Boxes(np.array([[10.3, 10, 30, 20], [50, 10, 30.7, 40]], np.float32),
-                   np.stack([RED, CLEAR_RED]), stroke=DARK.ink, stroke_width=2, radius=5),
+    "boxes": Boxes(
+        np.array([[10.3, 10, 30, 20], [50, 10, 30.7, 40]], np.float32),
+        np.stack([RED, CLEAR_RED]),
+        stroke=DARK.ink,
+        stroke_width=2,
+        radius=5,
+    ),
     "hatch": Boxes(np.array([[10, 10, 80, 40]], np.float32), DARK.panel, hatch=DARK.waste),
     "cells": Boxes(np.array([[10, 10, 4, 4], [14, 10, 4, 4], [18, 10, 0.2, 4]], np.float32), RED),
     "curves": Curves(np.array([[[5, 5], [5, 40], [90, 20], [90, 55]]], np.float32), RED, 3.0),
     "level": Lines(np.array([[[10, 20], [90, 20]], [[20, 10], [20, 50]]], np.float32), RED),
     "arrows": Lines(np.array([[[10, 10], [80, 50]]], np.float32), RED, 2.0, arrow=True),
     "dash": Lines(np.array([[[10, 30], [90, 30]]], np.float32), RED, 2.0, dash=True),
-    "raster": Raster((10, 10, 80, 40), np.random.default_rng(1).integers(
-        0, 256, (4, 8, 4), np.uint8) | np.array([0, 0, 0, 255], np.uint8)),
+    "raster": Raster(
+        (10, 10, 80, 40),
+        np.random.default_rng(1).integers(0, 256, (4, 8, 4), np.uint8)
+        | np.array([0, 0, 0, 255], np.uint8),
+    ),
 }
 
 
@@ -54,15 +62,25 @@ def test_lessons_are_drawn_alike_by_another_program(name: str, tmp_path: Path) -
     assert apart(by_rsvg(wordless, tmp_path), by_qt(wordless)) < 0.6
 
 
-@pytest.mark.parametrize("name", ["banks", *(pytest.param(name, marks=pytest.mark.slow)
-                                             for name in LESSONS if name != "banks")])
+@pytest.mark.parametrize(
+    "name",
+    ["banks", *(pytest.param(name, marks=pytest.mark.slow) for name in LESSONS if name != "banks")],
+)
 def test_lessons_are_drawn_alike_by_a_browser(name: str, tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
     frame = middle(name)
     svg.save(frame, tmp_path / "picture.svg")
-    pictures.run(tmp_path, chromium, "--headless", "--no-sandbox", "--disable-gpu",
-                 "--hide-scrollbars", "--window-size=960,540",
-                 f"--screenshot={tmp_path / 'picture.png'}", tmp_path / "picture.svg")
+    pictures.run(
+        tmp_path,
+        chromium,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--window-size=960,540",
+        f"--screenshot={tmp_path / 'picture.png'}",
+        tmp_path / "picture.svg",
+    )
     assert apart(pictures.pixels(tmp_path / "picture.png"), by_qt(frame)) < 2.5
 
 

@@ -50,16 +50,31 @@ def gpu() -> Iterator[Gpu]:
         yield one
 
 
-def job(gpu: Gpu, source: str, grid: tuple[int, int, int], block: tuple[int, int, int],
-        *arguments: str, dynamic_shared: int = 0) -> Job:  # fmt: skip
+def job(
+    gpu: Gpu,
+    source: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    *arguments: str,
+    dynamic_shared: int = 0,
+) -> Job:
     program = compile_cuda(source, arch=gpu.facts().sm)
-    return Job(program, program.kernels[0], grid, block, tuple(map(parse, arguments)),
-               dynamic_shared)  # fmt: skip
+    return Job(
+        program, program.kernels[0], grid, block, tuple(map(parse, arguments)), dynamic_shared
+    )
 
 
 def adding(gpu: Gpu, n: int = 4096) -> Job:
-    return job(gpu, ADD, (-(-n // 256), 1, 1), (256, 1, 1), f"f32[{n}]=rand", f"f32[{n}]=rand",
-               f"f32[{n}]=zeros", f"i32={n}")  # fmt: skip
+    return job(
+        gpu,
+        ADD,
+        (-(-n // 256), 1, 1),
+        (256, 1, 1),
+        f"f32[{n}]=rand",
+        f"f32[{n}]=rand",
+        f"f32[{n}]=zeros",
+        f"i32={n}",
+    )
 
 
 def faulty(gpu: Gpu, body: str, *arguments: str) -> GpuLaunch:
@@ -79,15 +94,25 @@ def test_facts(gpu: Gpu) -> None:
     assert facts.limits["maxThreadsPerBlock"] == 1024
 
 
-@pytest.mark.parametrize("source, grid, block, arguments", [
-    (ADD, (16, 1, 1), (256, 1, 1), ("f32[4096]=rand", "f32[4096]=rand", "f32[4096]=zeros",
-                                    "i32=4000")),
-    (TILE, (4, 4, 1), (32, 32, 1), ("f32[16384]=rand", "f32[16384]=zeros", "i32=128")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "source, grid, block, arguments",
+    [
+        (
+            ADD,
+            (16, 1, 1),
+            (256, 1, 1),
+            ("f32[4096]=rand", "f32[4096]=rand", "f32[4096]=zeros", "i32=4000"),
+        ),
+        (TILE, (4, 4, 1), (32, 32, 1), ("f32[16384]=rand", "f32[16384]=zeros", "i32=128")),
+    ],
+)
 def test_results_and_counters_are_as_predicted(
-    gpu: Gpu, source: str, grid: tuple[int, int, int], block: tuple[int, int, int],
-    arguments: tuple[str, ...]
-) -> None:  # fmt: skip
+    gpu: Gpu,
+    source: str,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    arguments: tuple[str, ...],
+) -> None:
     one = job(gpu, source, grid, block, *arguments)
     run = emulated.run(one, architecture(gpu.facts().capability), options=Options(record=()))
     found = live.measure(gpu, one, Wishes(repeats=10), expected=run.outputs)
@@ -102,8 +127,9 @@ def test_results_and_counters_are_as_predicted(
 def test_live_counters_agree_with_all_counters(gpu: Gpu) -> None:
     if gpu.facts().counters:
         pytest.skip(gpu.facts().counters)
-    launch = launch_of(job(gpu, TILE, (8, 8, 1), (32, 32, 1), "f32[65536]=rand",
-                           "f32[65536]=zeros", "i32=256"))  # fmt: skip
+    launch = launch_of(
+        job(gpu, TILE, (8, 8, 1), (32, 32, 1), "f32[65536]=rand", "f32[65536]=zeros", "i32=256")
+    )
     everything, quick = gpu.count(launch), gpu.count(launch, "panel")
     assert quick.keys() > LIVE_FORMS.keys() and not quick.keys() & NOT_COMPARED
     assert {k: r.value for k, r in quick.items()} == {k: everything[k].value for k in quick}
@@ -150,8 +176,18 @@ def test_a_worker_killed_in_mid_run_is_replaced(gpu: Gpu) -> None:
 def test_a_launch_beyond_the_device_is_refused(gpu: Gpu) -> None:
     launch = launch_of(adding(gpu))
     with pytest.raises(LaunchError):
-        gpu.run(GpuLaunch(launch.form, launch.code, launch.ptx, launch.entry, (1, 1, 1),
-                          (2048, 1, 1), 0, launch.arguments))  # fmt: skip
+        gpu.run(
+            GpuLaunch(
+                launch.form,
+                launch.code,
+                launch.ptx,
+                launch.entry,
+                (1, 1, 1),
+                (2048, 1, 1),
+                0,
+                launch.arguments,
+            )
+        )
     assert works(gpu)
 
 
@@ -168,8 +204,10 @@ def test_what_a_kernel_prints_is_kept(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("mode", ["warm", "flushed", "rotated"])
 def test_twice_the_work_takes_longer(gpu: Gpu, mode: str) -> None:
-    small, large = (gpu.time(launch_of(adding(gpu, n)), 40, mode=mode)  # type: ignore[arg-type]
-                    for n in (1 << 22, 1 << 24))  # fmt: skip
+    small, large = (
+        gpu.time(launch_of(adding(gpu, n)), 40, mode=mode)  # type: ignore[arg-type]
+        for n in (1 << 22, 1 << 24)
+    )
     assert len(small.microseconds) == 40 and (small.microseconds > 0).all()
     assert large.median > 1.5 * small.median
     assert small.clocks
@@ -200,8 +238,7 @@ def test_early_returns_are_placed_too(gpu: Gpu) -> None:
       if (blockIdx.x == 2) { for (int k = 0; k < 20000; ++k) x[i] += k * x[(i + k) % 320]; }
       if (i % 3 == 1) return;
       x[i] = i; }"""
-    placed = gpu.place(launch_of(job(gpu, source, (5, 2, 1), (32, 2, 1), "i32[320]=ones",
-                                     "i32=5")))  # fmt: skip
+    placed = gpu.place(launch_of(job(gpu, source, (5, 2, 1), (32, 2, 1), "i32[320]=ones", "i32=5")))
     lasted = placed.end_ns - placed.start_ns
     assert len(placed.block) == 10 and set(np.argsort(lasted)[-2:]) == {2, 7}
 

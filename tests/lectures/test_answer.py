@@ -42,15 +42,15 @@ def products() -> Runs:
     return runs_of("matmul-tiled", {})
 
 
-def ask(count: str, choices: tuple[Guess, ...], per: Per = "request", run: str = "", line: int = 0
-        ) -> Question:
+def ask(
+    count: str, choices: tuple[Guess, ...], per: Per = "request", run: str = "", line: int = 0
+) -> Question:
     return Question("?", choices, count, per, run, line)
 
 
 def measured(**counters: float) -> Measurement:
     found = {key: Reading(value) for key, value in counters.items()}
-    return Measurement("recorded", "2026-11-20", DEVICE, found,
-                       Timing(np.array([3.0, 5.0, 4.0])))
+    return Measurement("recorded", "2026-11-20", DEVICE, found, Timing(np.array([3.0, 5.0, 4.0])))
 
 
 def test_per_request_and_launch(strided: Runs) -> None:
@@ -61,10 +61,15 @@ def test_per_request_and_launch(strided: Runs) -> None:
 
 
 def test_the_line_of_an_instruction(products: Runs) -> None:
-    lines = {row.instruction.line for row in products["tiled"].counts.rows
-             if row.counts.get("global_load_requests")}
-    each = [answer(ask("global_load_requests", (8, 16), "launch", line=line), products, {}).value
-            for line in lines]
+    lines = {
+        row.instruction.line
+        for row in products["tiled"].counts.rows
+        if row.counts.get("global_load_requests")
+    }
+    each = [
+        answer(ask("global_load_requests", (8, 16), "launch", line=line), products, {}).value
+        for line in lines
+    ]
     assert len(lines) == 2 and sum(each) == 16  # one of M, one of N
     with pytest.raises(InputError, match=r"tiled makes no request .* in line 1$"):
         answer(ask("global_load_requests", (8,), "launch", line=1), products, {})
@@ -78,8 +83,12 @@ def test_runs_go_by_role_and_side(products: Runs) -> None:
         answer(replace(requests, run="padded"), products, {})
     both = {"A naive": products["naive"], "B naive": products["naive"]}
     assert [run_of(wanted, both) for wanted in ("", "A", "B", "B naive", "naive")] == [
-        "A naive", "A naive", "B naive", "B naive", "A naive",
-    ]  # fmt: skip
+        "A naive",
+        "A naive",
+        "B naive",
+        "B naive",
+        "A naive",
+    ]
 
 
 def test_conflicts_are_wavefronts_beyond_the_ideal(banks: Runs) -> None:
@@ -123,8 +132,9 @@ def test_what_a_gpu_counted_stands_beside_it(strided: Runs, banks: Runs) -> None
     asked = ask("global_load_sectors", (8,))
     got = answer(asked, strided, {"copy": found})
     assert (got.measured, got.origin) == (8.0, found)
-    assert answer(replace(asked, per="launch", choices=(32,)), strided, {"copy": found}
-                  ).measured == 32
+    assert (
+        answer(replace(asked, per="launch", choices=(32,)), strided, {"copy": found}).measured == 32
+    )
     line = strided["copy"].counts.rows[0].instruction.line
     assert answer(replace(asked, line=line), strided, {"copy": found}).measured is None
     ideal = banks["warp"].counts.totals["shared_load_wavefronts_ideal"]
@@ -134,8 +144,12 @@ def test_what_a_gpu_counted_stands_beside_it(strided: Runs, banks: Runs) -> None
 
 def test_what_no_gpu_counted_is_absent(strided: Runs) -> None:
     asked = ask("global_load_sectors", (8,))
-    for found in ({}, {"copy": measured()}, {"copy": measured(global_load_requests=4)},
-                  {"other": measured(global_load_sectors=32, global_load_requests=4)}):
+    for found in (
+        {},
+        {"copy": measured()},
+        {"copy": measured(global_load_requests=4)},
+        {"other": measured(global_load_sectors=32, global_load_requests=4)},
+    ):
         assert answer(asked, strided, found).measured is None
 
 
@@ -143,15 +157,23 @@ def test_figures_of_every_run(products: Runs, banks: Runs) -> None:
     found = {"tiled": measured(global_load_sectors=16)}
     made = figures(("global_load_sectors", "time"), products, found)
     assert [(f.label, f.run, f.predicted, f.measured) for f in made] == [
-        ("load sectors", "tiled", 16, 16), ("load sectors", "naive", 32, None),
-        ("time of a launch", "tiled", None, 4.0), ("time of a launch", "naive", None, None),
-    ]  # fmt: skip
-    [one] = figures(("shared_load_conflicts",), {"warp": banks["warp"]}, {
-        "warp": measured(shared_load_wavefronts=16, shared_load_requests=2)})
+        ("load sectors", "tiled", 16, 16),
+        ("load sectors", "naive", 32, None),
+        ("time of a launch", "tiled", None, 4.0),
+        ("time of a launch", "naive", None, None),
+    ]
+    [one] = figures(
+        ("shared_load_conflicts",),
+        {"warp": banks["warp"]},
+        {"warp": measured(shared_load_wavefronts=16, shared_load_requests=2)},
+    )
     assert (one.run, one.predicted, one.measured) == ("", 14, 14)
     assert one.label == "Shared memory: load conflicts"
-    [none] = figures(("shared_load_wavefronts",), {"naive": products["naive"]}, {
-        "naive": measured(shared_load_wavefronts=0)})
+    [none] = figures(
+        ("shared_load_wavefronts",),
+        {"naive": products["naive"]},
+        {"naive": measured(shared_load_wavefronts=0)},
+    )
     assert (none.predicted, none.measured) == (None, None)
 
 
@@ -159,19 +181,25 @@ def test_sides_have_short_names(products: Runs) -> None:
     one = products["naive"]
     assert [f.run for f in figures(("time",), {"A naive": one, "B naive": one}, {})] == ["A", "B"]
     assert [f.run for f in figures(("time",), {"A naive": one, "B tiled": one}, {})] == [
-        "A naive", "B tiled",
-    ]  # fmt: skip
+        "A naive",
+        "B tiled",
+    ]
 
 
 def test_numbers_as_they_are_read() -> None:
     assert [shown(n) for n in (8, 8.0, 2.5, 1234567, 0)] == [
-        "8", "8", "2.5", "1\u2009234\u2009567", "0",
-    ]  # fmt: skip
+        "8",
+        "8",
+        "2.5",
+        "1\u2009234\u2009567",
+        "0",
+    ]
 
 
 def test_a_compared_view_answers_for_its_sides() -> None:
-    view = view_of(Provenance("coalescing", {"stride": 1, "blocks": 2}, "sm_90", "ptx",
-                              {"stride": 32}))
+    view = view_of(
+        Provenance("coalescing", {"stride": 1, "blocks": 2}, "sm_90", "ptx", {"stride": 32})
+    )
     assert list(view.runs) == ["A copy", "B copy"]
     asked = ask("global_load_sectors", (4, 32))
     assert answer(asked, view.runs, {}).value == 4
@@ -188,8 +216,10 @@ def test_what_would_be_ideal_no_gpu_has_counted(strided: Runs) -> None:
 
 def test_a_count_that_a_kernel_has_no_ideal_of_is_an_error_in_words(banks: Runs) -> None:
     name, run = next(iter(banks.items()))
-    rows = tuple(replace(row, counts={k: n for k, n in row.counts.items() if "ideal" not in k})
-                 for row in run.counts.rows)
+    rows = tuple(
+        replace(row, counts={k: n for k, n in row.counts.items() if "ideal" not in k})
+        for row in run.counts.rows
+    )
     looped = {name: replace(run, counts=replace(run.counts, rows=rows))}
     with pytest.raises(InputError, match="shared_load_wavefronts_ideal"):
         answer(ask("shared_load_conflicts", (7,)), looped, {})

@@ -90,8 +90,12 @@ def measured(plan: Plan) -> Entry | None:
     if not Path(plan.kernel).is_absolute():
         return None
     facts = DeviceFacts(0, "NVIDIA Mine", "9.0", "1", "13.0", 1, 1, 1)
-    found = Measurement("recorded", "2026-01-02", facts, {
-        "global_load_sectors": Reading(64.0), "global_load_requests": Reading(8.0)})
+    found = Measurement(
+        "recorded",
+        "2026-01-02",
+        facts,
+        {"global_load_sectors": Reading(64.0), "global_load_requests": Reading(8.0)},
+    )
     return Entry("kernel", "kernel", {}, key_of(plan), found)
 
 
@@ -111,8 +115,11 @@ def test_it_plays_without_its_files_a_compiler_and_a_gpu(
     view = view_of(first.view)
     (run,) = view.runs.values()
     assert np.array_equal(run.outputs["y"], 2 * np.arange(0, 512, 2, dtype=np.float32))
-    found = answer(first.question, view.runs, {
-        key: one.measurement for key, one in view.runs.items() if one.measurement is not None})
+    found = answer(
+        first.question,
+        view.runs,
+        {key: one.measurement for key, one in view.runs.items() if one.measurement is not None},
+    )
     assert (found.value, found.measured) == (8, 8)
     assert found.origin is not None and found.origin.device.name == "NVIDIA Mine"
     second = again.slides[1]
@@ -163,8 +170,9 @@ def test_stopping_writes_nothing(lecture: Lecture, tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
-def test_a_header_that_lies_elsewhere_is_named(lecture: Lecture, folder: Path, tmp_path: Path
-                                               ) -> None:
+def test_a_header_that_lies_elsewhere_is_named(
+    lecture: Lecture, folder: Path, tmp_path: Path
+) -> None:
     (folder / "kernels" / "scale.h").unlink()
     (folder / "scale.h").write_text("#define SCALE 1.0f\n")
     (folder / "kernels" / "mine.cu").write_text(SOURCE.replace("scale.h", "../scale.h"))
@@ -173,8 +181,9 @@ def test_a_header_that_lies_elsewhere_is_named(lecture: Lecture, folder: Path, t
 
 
 @pytest.mark.parametrize("missing", ["kernels/mine.cu", "values.npy"])
-def test_a_file_that_is_gone_is_named(missing: str, lecture: Lecture, folder: Path, tmp_path: Path
-                                      ) -> None:
+def test_a_file_that_is_gone_is_named(
+    missing: str, lecture: Lecture, folder: Path, tmp_path: Path
+) -> None:
     (folder / missing).unlink()
     with pytest.raises(InputError, match=Path(missing).name):
         pack(lecture, tmp_path / "a")
@@ -187,21 +196,25 @@ def made(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("files", "said"), [
-    ({}, "no lecture"),
-    ({"other.txt": b""}, "no lecture"),
-    ({bundle.TEXT: b"", "../evil.py": b""}, "evil"),
-    ({bundle.TEXT: b"", "kernels/../../evil.py": b""}, "evil"),
-    ({bundle.TEXT: b"", "/evil.py": b""}, "evil"),
-    ({bundle.TEXT: b"", "kernels/C:evil.py": b""}, "evil"),
-    ({bundle.TEXT: b"", "kernels\\..\\..\\evil.py": b""}, "evil"),
-    ({bundle.TEXT: b"", "script.sh": b""}, "script.sh"),
-    ({bundle.TEXT: b"", "programs/0.json": b"{"}, "damaged"),
-    ({bundle.TEXT: b"", "programs/0.json": b'{"kernel": 1}'}, "damaged"),
-    ({bundle.TEXT: b"", "recordings/0.gpurec": b"PK"}, "damaged"),
-])
-def test_what_no_lecture_holds_is_refused(files: dict[str, bytes], said: str, tmp_path: Path
-                                          ) -> None:
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "no lecture"),
+        ({"other.txt": b""}, "no lecture"),
+        ({bundle.TEXT: b"", "../evil.py": b""}, "evil"),
+        ({bundle.TEXT: b"", "kernels/../../evil.py": b""}, "evil"),
+        ({bundle.TEXT: b"", "/evil.py": b""}, "evil"),
+        ({bundle.TEXT: b"", "kernels/C:evil.py": b""}, "evil"),
+        ({bundle.TEXT: b"", "kernels\\..\\..\\evil.py": b""}, "evil"),
+        ({bundle.TEXT: b"", "script.sh": b""}, "script.sh"),
+        ({bundle.TEXT: b"", "programs/0.json": b"{"}, "damaged"),
+        ({bundle.TEXT: b"", "programs/0.json": b'{"kernel": 1}'}, "damaged"),
+        ({bundle.TEXT: b"", "recordings/0.gpurec": b"PK"}, "damaged"),
+    ],
+)
+def test_what_no_lecture_holds_is_refused(
+    files: dict[str, bytes], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(FormatError, match=said):
         bundle.unpacked(made(tmp_path / "a.gpuviz-lecture", files))
     assert not list(tmp_path.parent.rglob("evil.py"))
@@ -228,8 +241,9 @@ def test_names_of_those_that_ship() -> None:
         bundle.find("nothing-like-it")
 
 
-def test_the_command_line_packs_and_opens(folder: Path, tmp_path: Path,
-                                          capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_packs_and_opens(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "all.gpuviz-lecture"
     assert main(["present", str(folder / "mine.gpuviz-lecture"), "--pack", str(out)]) == 0
     assert main(["present", str(out), "--check"]) == 0
@@ -241,7 +255,8 @@ def test_a_saved_trace_is_bundled(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     save_traces(view, tmp_path / "a" / "mine.gputrace")
     (tmp_path / "a" / "t.gpuviz-lecture").write_text(
-        'gpuviz-lecture = 1\n[[slide]]\ntrace = "mine.gputrace"\nvalues = { warp = 3 }\n')
+        'gpuviz-lecture = 1\n[[slide]]\ntrace = "mine.gputrace"\nvalues = { warp = 3 }\n'
+    )
     lecture = read(tmp_path / "a" / "t.gpuviz-lecture")
     assert not lecture.all_problems
     pack(lecture, tmp_path / "t.gpuviz-lecture")
@@ -253,13 +268,15 @@ def test_a_saved_trace_is_bundled(tmp_path: Path) -> None:
 
 def test_a_trace_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.gpuviz-lecture").write_text(
-        'gpuviz-lecture = 1\n[[slide]]\ntrace = "gone.gputrace"\n')
+        'gpuviz-lecture = 1\n[[slide]]\ntrace = "gone.gputrace"\n'
+    )
     (slide,) = read(tmp_path / "t.gpuviz-lecture").slides
     assert "gone.gputrace" in str(slide.problems[0]) and slide.problems[0].line == 3
 
 
-def test_one_kernel_with_different_headers(lecture: Lecture, folder: Path, tmp_path: Path,
-                                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_kernel_with_different_headers(
+    lecture: Lecture, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = folder / "other"
     shutil.copytree(folder / "kernels", other)
     (other / "scale.h").write_text("#define SCALE 3.0f\n")
@@ -276,8 +293,9 @@ def test_data_of_one_name_stays_apart(lecture: Lecture, folder: Path, tmp_path: 
     assert [second(view) for view in views] == [4.0, 40.0]
 
 
-def test_two_that_unpack_at_once(lecture: Lecture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                 ) -> None:
+def test_two_that_unpack_at_once(
+    lecture: Lecture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pack(lecture, tmp_path / "a")
     real = os.replace
 

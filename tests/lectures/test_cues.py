@@ -33,19 +33,23 @@ def spans_of(found: list[Cue]) -> list[tuple[float, float]]:
 
 
 def plays(stops: tuple[float, ...], *, steps: bool = False, asks: bool = False) -> list[Cue]:
-    return list(cues(Slide(view=VIEW, stops=stops, steps=steps,
-                           question=QUESTION if asks else None), STORY))
+    return list(
+        cues(Slide(view=VIEW, stops=stops, steps=steps, question=QUESTION if asks else None), STORY)
+    )
 
 
-@pytest.mark.parametrize(("stops", "spans"), [
-    ((), [(0, 0), (0, 6)]),  # told in one go
-    ((0.0, 3.0), [(0, 0), (0, 3)]),
-    ((2.0,), [(2, 2)]),  # a picture that stands
-    ((1.0, 2.5, 6.0), [(1, 1), (1, 2.5), (2.5, 6)]),
-    ((0.0, 3.0, 3.0005, 3.0), [(0, 0), (0, 3)]),  # the same moment
-    ((4.0, 9.0, 99.0), [(4, 4), (4, 6)]),  # beyond the end
-    ((99.0,), [(6, 6)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stops", "spans"),
+    [
+        ((), [(0, 0), (0, 6)]),  # told in one go
+        ((0.0, 3.0), [(0, 0), (0, 3)]),
+        ((2.0,), [(2, 2)]),  # a picture that stands
+        ((1.0, 2.5, 6.0), [(1, 1), (1, 2.5), (2.5, 6)]),
+        ((0.0, 3.0, 3.0005, 3.0), [(0, 0), (0, 3)]),  # the same moment
+        ((4.0, 9.0, 99.0), [(4, 4), (4, 6)]),  # beyond the end
+        ((99.0,), [(6, 6)]),
+    ],
+)
 def test_stops(stops: tuple[float, ...], spans: list[tuple[float, float]]) -> None:
     found = plays(stops)
     assert spans_of(found) == spans
@@ -60,19 +64,20 @@ def test_what_is_waited_at_is_the_end_of_a_step_not_the_beginning_of_the_next() 
 
 
 def test_steps() -> None:
-    assert spans_of(plays((), steps=True)) == [
-        (0, 0), (0, 1), (1, 3), (3, 6),
-    ]  # fmt: skip
+    assert spans_of(plays((), steps=True)) == [(0, 0), (0, 1), (1, 3), (3, 6)]
 
 
-@pytest.mark.parametrize(("stops", "spans"), [
-    ((), [(0, 0), (0, 6)]),
-    ((0.0, 3.0), [(0, 0), (0, 3)]),
-    ((2.0,), [(2, 2), (2, 6)]),  # there has to be something to reveal
-    ((0.0, 3.0, 6.0), [(0, 0), (0, 3), (3, 6)]),
-    ((6.0,), [(6, 6), (6, 6)]),  # even at the end
-    ((99.0, 100.0), [(6, 6), (6, 6)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stops", "spans"),
+    [
+        ((), [(0, 0), (0, 6)]),
+        ((0.0, 3.0), [(0, 0), (0, 3)]),
+        ((2.0,), [(2, 2), (2, 6)]),  # there has to be something to reveal
+        ((0.0, 3.0, 6.0), [(0, 0), (0, 3), (3, 6)]),
+        ((6.0,), [(6, 6), (6, 6)]),  # even at the end
+        ((99.0, 100.0), [(6, 6), (6, 6)]),
+    ],
+)
 def test_a_question_is_asked_first_and_then_revealed(
     stops: tuple[float, ...], spans: list[tuple[float, float]]
 ) -> None:

@@ -57,16 +57,22 @@ def render(file: Path, out: Path, *more: str) -> int:
     return main(["render", "--lecture", str(file), "-o", str(out), "--size", "800x450", *more])
 
 
-def test_a_picture_of_every_step(file: Path, tmp_path: Path,
-                                 capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture_of_every_step(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert render(file, out) == 2
     assert "slide 3: line 17" in capsys.readouterr().err, "what is broken is told"
     assert sorted(path.name for path in out.iterdir()) == [
-        "01 Strides.png", "02-01 Coalescing.png", "02-02 Coalescing.png",
-        "04 Side by side both.png"]
-    with (Image.open(out / "02-01 Coalescing.png") as asked,
-          Image.open(out / "02-02 Coalescing.png") as told):
+        "01 Strides.png",
+        "02-01 Coalescing.png",
+        "02-02 Coalescing.png",
+        "04 Side by side both.png",
+    ]
+    with (
+        Image.open(out / "02-01 Coalescing.png") as asked,
+        Image.open(out / "02-02 Coalescing.png") as told,
+    ):
         assert asked.size == told.size == (800, 450)
         assert asked.tobytes() != told.tobytes()
     view = read(out / "04 Side by side both.png")
@@ -91,8 +97,9 @@ def test_one_pdf_to_hand_out(file: Path, tmp_path: Path) -> None:
     assert len(re.findall(rb"/Type /Page\b", content)) == 4
 
 
-def test_options_that_mean_a_lesson_are_refused(file: Path, tmp_path: Path,
-                                                capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_mean_a_lesson_are_refused(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert render(file, tmp_path / "x", "--set", "stride=2") == 2
     assert "leave" in capsys.readouterr().err
     assert main(["render", "--lecture", "absent", "-o", str(tmp_path / "x")]) == 2
@@ -100,8 +107,11 @@ def test_options_that_mean_a_lesson_are_refused(file: Path, tmp_path: Path,
 
 
 def test_notes_stand_below_the_last_picture_of_each_slide(file: Path, tmp_path: Path) -> None:
-    file.write_text(TEXT.replace(
-        'lesson = "nowhere"', 'lesson = "banks"\nnotes = """\nSay this.\n\nThen that."""'))
+    file.write_text(
+        TEXT.replace(
+            'lesson = "nowhere"', 'lesson = "banks"\nnotes = """\nSay this.\n\nThen that."""'
+        )
+    )
     assert render(file, tmp_path / "n.pdf", "--notes") == 0
     content = (tmp_path / "n.pdf").read_bytes()
     assert len(re.findall(rb"/Type /Page\b", content)) == 4
@@ -121,7 +131,8 @@ def test_notes_of_any_length_fit(notes: str) -> None:
         assert x > 0 and x + text_width(text, line.size) <= page.width
 
 
-def test_notes_are_printed_only(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-                                ) -> None:
+def test_notes_are_printed_only(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert render(file, tmp_path / "out", "--notes") == 2
     assert "OUT.pdf" in capsys.readouterr().err

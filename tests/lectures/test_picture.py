@@ -28,15 +28,18 @@ DEVICE = DeviceFacts(0, "NVIDIA H200", "9.0", "1", "13.0", 132, 1 << 30, 1 << 20
 ORIGIN = Measurement("recorded", "2026-11-20", DEVICE)
 CHOICES: tuple[Guess, ...] = (4, 8, 16, 32)
 ANSWER = Answer(8.0, 1, "sectors a request", 8.0, ORIGIN)
-FIGURES = (Figure("load sectors", "", 4096, 4096, ORIGIN),
-           Figure("time of a launch", "", None, 3.71, ORIGIN))
+FIGURES = (
+    Figure("load sectors", "", 4096, 4096, ORIGIN),
+    Figure("time of a launch", "", None, 3.71, ORIGIN),
+)
 LONG = ("every lane has a sector of its own", "two lanes share a sector", "four", "it depends", "?")
 
 
 @pytest.fixture(scope="module")
 def story() -> Story:
-    return perform(lesson("coalescing"), {"stride": 2, "blocks": 1}, level="ptx",
-                   measured=lambda plan: None).story
+    return perform(
+        lesson("coalescing"), {"stride": 2, "blocks": 1}, level="ptx", measured=lambda plan: None
+    ).story
 
 
 def stage(size: tuple[int, int] = (1920, 1080), scale: float = 1.15) -> Stage:
@@ -57,11 +60,20 @@ def shown(story: Story, choices: tuple[Guess, ...] = CHOICES) -> Shown:
 def filled(picture: Frame, at: Stage) -> list[int]:
     """How many boxes of choices are filled, as the right one is, by their place in the row."""
     accent = np.asarray(at.palette.accent)
-    boxes = [mark for mark in picture.marks[-60:] if isinstance(mark, Boxes)
-             and len(mark.rect) == 1 and mark.rect[0][1] > at.height * 0.8
-             and mark.stroke is not None and mark.rect[0][3] > 20]
-    return [i for i, mark in enumerate(boxes[:len(CHOICES)])
-            if np.allclose(np.asarray(mark.fill).ravel()[:3], accent[:3])]
+    boxes = [
+        mark
+        for mark in picture.marks[-60:]
+        if isinstance(mark, Boxes)
+        and len(mark.rect) == 1
+        and mark.rect[0][1] > at.height * 0.8
+        and mark.stroke is not None
+        and mark.rect[0][3] > 20
+    ]
+    return [
+        i
+        for i, mark in enumerate(boxes[: len(CHOICES)])
+        if np.allclose(np.asarray(mark.fill).ravel()[:3], accent[:3])
+    ]
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.15, 1.5])
@@ -80,8 +92,11 @@ def test_all_words_are_inside_apart_and_legible(
                 assert whole.contains(rect), f"{text!r} is outside"
             for (a, one), (b, other) in combinations(placed, 2):
                 assert not one.intersects(other), f"{a!r} and {b!r} overlap"
-            assert all(mark.size >= LEAST_LETTER for mark in picture.marks
-                       if isinstance(mark, Texts) and any(mark.strings))
+            assert all(
+                mark.size >= LEAST_LETTER
+                for mark in picture.marks
+                if isinstance(mark, Texts) and any(mark.strings)
+            )
             for mark in picture.marks:
                 if isinstance(mark, Boxes) and len(mark.rect):
                     x, y, wide, high = mark.rect.T
@@ -104,8 +119,14 @@ def test_while_it_asks_no_count_is_told(story: Story) -> None:
     ask, reveal = cues(given.slide, story)
     asking = words(frame(given, ask, ask.end, at))
     assert "Lane i reads float 2·i. How many sectors?" in asking
-    assert not [text for text in asking if "sectors a request" in text or "µs" in text
-                or "delivered" in text or text in ("model", "recorded")]
+    assert not [
+        text
+        for text in asking
+        if "sectors a request" in text
+        or "µs" in text
+        or "delivered" in text
+        or text in ("model", "recorded")
+    ]
     assert {"4", "8", "16", "32"} <= set(asking)
     told = words(frame(given, reveal, reveal.end, at))
     assert {"8 sectors a request", "model", "recorded", "3.71 µs"} <= set(told)
@@ -116,8 +137,12 @@ def test_while_it_asks_no_count_is_told(story: Story) -> None:
 def test_the_right_choice_is_marked_when_the_reveal_is_over(story: Story) -> None:
     given, at = shown(story), stage()
     ask, reveal = cues(given.slide, story)
-    for cue, t, marked in [(ask, ask.end, []), (reveal, reveal.start, []),
-                           (reveal, reveal.end - 0.01, []), (reveal, reveal.end, [1])]:
+    for cue, t, marked in [
+        (ask, ask.end, []),
+        (reveal, reveal.start, []),
+        (reveal, reveal.end - 0.01, []),
+        (reveal, reveal.end, [1]),
+    ]:
         picture = frame(given, cue, t, at)
         assert filled(picture, at) == marked
         assert ("✓" in words(picture)) == bool(marked)
@@ -149,13 +174,13 @@ def test_without_question_and_numbers_the_story_has_the_whole_stage(story: Story
     plain, at = Shown(slide((), ()), story), stage()
     first, played = cues(plain.slide, story)
     for cue in (first, played):
-        assert all(map(same, frame(plain, cue, cue.end, at).marks,
-                       story.frame(cue.end, at).marks))
+        assert all(map(same, frame(plain, cue, cue.end, at).marks, story.frame(cue.end, at).marks))
 
 
 def test_figures_that_do_not_fit_are_left_out_whole(story: Story) -> None:
-    many = tuple(Figure(f"a long name of the count {i}", "", 10**9 + i, 10**9, ORIGIN)
-                 for i in range(12))
+    many = tuple(
+        Figure(f"a long name of the count {i}", "", 10**9 + i, 10**9, ORIGIN) for i in range(12)
+    )
     given, at = Shown(slide(()), story, None, many), stage((960, 540))
     placed = text_rects(frame(given, Cue(), 0.0, at))
     names = [text for text, _ in placed if text.startswith("a long name")]
@@ -166,9 +191,15 @@ def test_figures_that_do_not_fit_are_left_out_whole(story: Story) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("lines", [1, 6, 25, 100])
 def test_words_fit(size: tuple[int, int], lines: int) -> None:
-    made = Shown(Slide("A title that is rather long for a slide, but it has to fit as well",
-                       words="\n".join("One warp, one instruction, 32 addresses: what does the "
-                                       "memory system make of them?" for _ in range(lines))))
+    made = Shown(
+        Slide(
+            "A title that is rather long for a slide, but it has to fit as well",
+            words="\n".join(
+                "One warp, one instruction, 32 addresses: what does the memory system make of them?"
+                for _ in range(lines)
+            ),
+        )
+    )
     placed = text_rects(frame(made, Cue(), 0.0, stage(size)))
     whole = QRectF(0, 0, *size)
     assert all(whole.contains(rect) for _, rect in placed)

@@ -29,7 +29,8 @@ def problem(slides: str, head: str = HEAD) -> str:
 
 
 def test_everything_that_can_be_said() -> None:
-    made = lecture('''[[slide]]
+    made = lecture(
+        '''[[slide]]
 title = "Strides"
 words = """
 One warp.
@@ -55,7 +56,9 @@ line = 3
 [[slide]]
 lesson = "banks"
 stops = "steps"
-''', 'gpuviz-lecture = 1\ntitle = "T"\nauthor = "A"\nminutes = 20\nlanguage = "en"\n')
+''',
+        'gpuviz-lecture = 1\ntitle = "T"\nauthor = "A"\nminutes = 20\nlanguage = "en"\n',
+    )
     assert made.all_problems == ()
     assert (made.title, made.author, made.minutes, made.language) == ("T", "A", 20.0, "en")
     words, view, steps = made.slides
@@ -81,55 +84,72 @@ def test_a_broken_slide_is_named_by_its_line_and_the_others_play() -> None:
     assert one.line == 8 and made.slides[1].name == str(one)
 
 
-@pytest.mark.parametrize(("slide", "line", "said"), [
-    ('title = "a"\nsubtitle = "b"', 6, "subtitle is not known here"),
-    ('title = "a"\ntitle = "b"', 6, "overwrite"),
-    ("title = 3", 5, "title has to be a text, not 3"),
-    ("words = true", 5, "words has to be a text, not True"),
-    ('title = "a"\nnotes = """\nnever ends\n', 6, "unterminated"),
-    ('title = "a\x00"', 5, "illegal character"),
-    ("", 4, "names no lesson, and has no words"),
-    ('lesson = "nix"', 5, "there is no lesson 'nix'"),
-    ('lesson = "coalescing"\nvalues = [1]', 6, "values has to be a table"),
-    ('lesson = "coalescing"\nvalues = { strid = 1 }', 5, "has no parameter 'strid'"),
-    ('lesson = "coalescing"\nvalues = { stride = 99 }', 5, "it goes from 1 to 32"),
-    ('lesson = "coalescing"\nvalues = { stride = 1.5 }', 5, "stride cannot be 1.5"),
-    ('lesson = "coalescing"\ncompare = { stride = 0 }', 5, "it goes from 1 to 32"),
-    ('lesson = "coalescing"\narch = "sm_9"', 5, "'sm_9' is not known"),
-    ('lesson = "coalescing"\ncompare_arch = "x"', 5, "'x' is not known"),
-    ('lesson = "coalescing"\nlevel = "c"', 5, "there is no level 'c'"),
-    ('lesson = "coalescing"\nstops = [3, 1]', 6, "have to grow"),
-    ('lesson = "coalescing"\nstops = [-1]', 6, "list of seconds"),
-    ('lesson = "coalescing"\nstops = [nan]', 6, "list of seconds"),
-    ('lesson = "coalescing"\nstops = "often"', 6, "list of seconds, or 'steps'"),
-    ('lesson = "coalescing"\nnumbers = ["sectors"]', 6, "there is no count 'sectors'"),
-    ('lesson = "coalescing"\nnumbers = [["time"]]', 6, "there is no count ['time']"),
-    ('lesson = "coalescing"\nnumbers = ["l2_load_sectors_least"]', 6, "there is no count"),
-    ('kernel = { file = "none.cu", entry = "a", grid = "1", block = "1" }', 5, "no kernel file"),
-    ('kernel = { entry = "a" }', 5, "a kernel without a file"),
-    ('kernel = { file = "a.cu", size = 3 }', 5, "size is not known of a kernel"),
-], ids=lambda value: str(value)[:40])  # fmt: skip
+@pytest.mark.parametrize(
+    ("slide", "line", "said"),
+    [
+        ('title = "a"\nsubtitle = "b"', 6, "subtitle is not known here"),
+        ('title = "a"\ntitle = "b"', 6, "overwrite"),
+        ("title = 3", 5, "title has to be a text, not 3"),
+        ("words = true", 5, "words has to be a text, not True"),
+        ('title = "a"\nnotes = """\nnever ends\n', 6, "unterminated"),
+        ('title = "a\x00"', 5, "illegal character"),
+        ("", 4, "names no lesson, and has no words"),
+        ('lesson = "nix"', 5, "there is no lesson 'nix'"),
+        ('lesson = "coalescing"\nvalues = [1]', 6, "values has to be a table"),
+        ('lesson = "coalescing"\nvalues = { strid = 1 }', 5, "has no parameter 'strid'"),
+        ('lesson = "coalescing"\nvalues = { stride = 99 }', 5, "it goes from 1 to 32"),
+        ('lesson = "coalescing"\nvalues = { stride = 1.5 }', 5, "stride cannot be 1.5"),
+        ('lesson = "coalescing"\ncompare = { stride = 0 }', 5, "it goes from 1 to 32"),
+        ('lesson = "coalescing"\narch = "sm_9"', 5, "'sm_9' is not known"),
+        ('lesson = "coalescing"\ncompare_arch = "x"', 5, "'x' is not known"),
+        ('lesson = "coalescing"\nlevel = "c"', 5, "there is no level 'c'"),
+        ('lesson = "coalescing"\nstops = [3, 1]', 6, "have to grow"),
+        ('lesson = "coalescing"\nstops = [-1]', 6, "list of seconds"),
+        ('lesson = "coalescing"\nstops = [nan]', 6, "list of seconds"),
+        ('lesson = "coalescing"\nstops = "often"', 6, "list of seconds, or 'steps'"),
+        ('lesson = "coalescing"\nnumbers = ["sectors"]', 6, "there is no count 'sectors'"),
+        ('lesson = "coalescing"\nnumbers = [["time"]]', 6, "there is no count ['time']"),
+        ('lesson = "coalescing"\nnumbers = ["l2_load_sectors_least"]', 6, "there is no count"),
+        (
+            'kernel = { file = "none.cu", entry = "a", grid = "1", block = "1" }',
+            5,
+            "no kernel file",
+        ),
+        ('kernel = { entry = "a" }', 5, "a kernel without a file"),
+        ('kernel = { file = "a.cu", size = 3 }', 5, "size is not known of a kernel"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
 def test_what_cannot_be_is_told(slide: str, line: int, said: str) -> None:
     told = problem(f"[[slide]]\n{slide}\n")
     assert told.startswith(f"line {line}: ") and said in told
 
 
-@pytest.mark.parametrize(("question", "said"), [
-    ('choices = [1]\ncount = "global_load_sectors"', "needs ask"),
-    ('ask = "x"\nchoices = []\ncount = "global_load_sectors"', "needs choices"),
-    ('ask = "x"\nchoices = [1]', "needs count"),
-    ('ask = "x"\nchoices = [1]\ncount = "nix"', "there is no count 'nix'"),
-    ('ask = "x"\nchoices = [1]\ncount = "time"', "there is no count 'time'"),
-    ('ask = "x"\nchoices = [1]\ncount = "constant_load_conflicts"', "there is no count"),
-    ('ask = "x"\nchoices = [1]\ncount = "global_load_conflicts"', "there is no count"),
-    ('ask = "x"\nchoices = [[1]]\ncount = "global_load_sectors"', "numbers or texts"),
-    ('ask = "x"\nchoices = [1, inf]\ncount = "global_load_sectors"', "finite"),
-    ('ask = "x"\nchoices = [1, nan]\ncount = "global_load_sectors"', "finite"),
-    ('ask = "x"\nchoices = [1, 2, 1]\ncount = "global_load_sectors"', "have to differ"),
-    ('ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nper = "warp"', "request or launch"),
-    ('ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nline = "3"', "a whole number"),
-    ('ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nright = 0', "right is not known"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ('choices = [1]\ncount = "global_load_sectors"', "needs ask"),
+        ('ask = "x"\nchoices = []\ncount = "global_load_sectors"', "needs choices"),
+        ('ask = "x"\nchoices = [1]', "needs count"),
+        ('ask = "x"\nchoices = [1]\ncount = "nix"', "there is no count 'nix'"),
+        ('ask = "x"\nchoices = [1]\ncount = "time"', "there is no count 'time'"),
+        ('ask = "x"\nchoices = [1]\ncount = "constant_load_conflicts"', "there is no count"),
+        ('ask = "x"\nchoices = [1]\ncount = "global_load_conflicts"', "there is no count"),
+        ('ask = "x"\nchoices = [[1]]\ncount = "global_load_sectors"', "numbers or texts"),
+        ('ask = "x"\nchoices = [1, inf]\ncount = "global_load_sectors"', "finite"),
+        ('ask = "x"\nchoices = [1, nan]\ncount = "global_load_sectors"', "finite"),
+        ('ask = "x"\nchoices = [1, 2, 1]\ncount = "global_load_sectors"', "have to differ"),
+        (
+            'ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nper = "warp"',
+            "request or launch",
+        ),
+        ('ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nline = "3"', "a whole number"),
+        (
+            'ask = "x"\nchoices = [1]\ncount = "global_load_sectors"\nright = 0',
+            "right is not known",
+        ),
+    ],
+)
 def test_a_question_that_cannot_be_asked_leaves_the_picture(question: str, said: str) -> None:
     made = lecture(f'[[slide]]\nlesson = "coalescing"\n[slide.question]\n{question}\n')
     [one] = made.all_problems
@@ -138,8 +158,10 @@ def test_a_question_that_cannot_be_asked_leaves_the_picture(question: str, said:
 
 
 def test_words_ask_nothing() -> None:
-    told = problem('[[slide]]\nwords = "a"\n[slide.question]\nask = "x"\nchoices = [1]\n'
-                   'count = "global_load_sectors"\n')
+    told = problem(
+        '[[slide]]\nwords = "a"\n[slide.question]\nask = "x"\nchoices = [1]\n'
+        'count = "global_load_sectors"\n'
+    )
     assert told.startswith("line 6: a slide of words asks nothing")
 
 
@@ -190,17 +212,21 @@ def test_notes_may_tell_of_slides(quotes: str) -> None:
 
 
 def test_quotes_in_comments_texts_and_escapes_open_nothing() -> None:
-    made = lecture('# it\'s """ odd\n[[slide]]\ntitle = "a" # """\n\n'
-                   "[[slide]]\ntitle = 'say \"\"\" now'\n\n"
-                   '[[slide]]\nnotes = """\n\\"""\n[[slide]]\n"""\nwords = "c"\n\n'
-                   '[[slide]]\ntitle = "d"\nnotes = """\nhe said \'\'\'x\n"""\n')
+    made = lecture(
+        '# it\'s """ odd\n[[slide]]\ntitle = "a" # """\n\n'
+        '[[slide]]\ntitle = \'say """ now\'\n\n'
+        '[[slide]]\nnotes = """\n\\"""\n[[slide]]\n"""\nwords = "c"\n\n'
+        '[[slide]]\ntitle = "d"\nnotes = """\nhe said \'\'\'x\n"""\n'
+    )
     assert [slide.name for slide in made.slides] == ["a", 'say """ now', "", "d"]
     assert made.slides[2].notes == '"""\n[[slide]]' and made.all_problems == ()
 
 
 def test_a_string_that_never_ends_takes_no_other_slide_along() -> None:
-    made = lecture('[[slide]]\ntitle = "a"\nnotes = """\nx\n\n[[slide]]\ntitle = "b"\n'
-                   'notes = """\ny\n"""\n\n[[slide]]\ntitle = "c"\n')
+    made = lecture(
+        '[[slide]]\ntitle = "a"\nnotes = """\nx\n\n[[slide]]\ntitle = "b"\n'
+        'notes = """\ny\n"""\n\n[[slide]]\ntitle = "c"\n'
+    )
     assert [slide.name for slide in made.slides][1:] == ["b", "c"]
     assert [problem.line for problem in made.all_problems] == [6]
     assert [slide.playable for slide in made.slides] == [False, True, True]
@@ -214,8 +240,9 @@ def test_chunks_are_the_text() -> None:
 
 
 def test_many_broken_slides_are_soon_told() -> None:
-    made = lecture('[[slide]]\nnotes = """\nx\n' * 1000 + "[[slide]]\nnotes = '''\n"
-                   + "[[slide]]\nx\n" * 1000)
+    made = lecture(
+        '[[slide]]\nnotes = """\nx\n' * 1000 + "[[slide]]\nnotes = '''\n" + "[[slide]]\nx\n" * 1000
+    )
     assert len(made.slides) == len(made.all_problems) == 2001
 
 
@@ -249,8 +276,10 @@ def test_kernels_lie_beside_the_lecture(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "twice.cu").write_text(KERNEL)
     file = tmp_path / "a.gpuviz-lecture"
-    file.write_text(HEAD + '[[slide]]\nkernel = { file = "own/twice.cu", entry = "twice", '
-                    'grid = "1", block = "32", arguments = "f32[32]=arange" }\n')
+    file.write_text(
+        HEAD + '[[slide]]\nkernel = { file = "own/twice.cu", entry = "twice", '
+        'grid = "1", block = "32", arguments = "f32[32]=arange" }\n'
+    )
     made = read(file)
     assert made.all_problems == ()
     view = made.slides[0].view
@@ -260,9 +289,15 @@ def test_kernels_lie_beside_the_lecture(tmp_path: Path) -> None:
     assert made.slides[0].name  # its file went away meanwhile: still to be listed
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("stops", f"[{10**400}]"), ("stops", "[inf]"), ("question", "{ ask = '?', choices = "
-     f"[{10**400}], count = 'global_load_sectors' }}"), ("stops", "[" + "1" * 5000 + "]")])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("stops", f"[{10**400}]"),
+        ("stops", "[inf]"),
+        ("question", f"{{ ask = '?', choices = [{10**400}], count = 'global_load_sectors' }}"),
+        ("stops", "[" + "1" * 5000 + "]"),
+    ],
+)
 def test_numbers_beyond_all_use_are_problems(key: str, value: str) -> None:
     made = parse(f'gpuviz-lecture = 1\n\n[[slide]]\nlesson = "banks"\n{key} = {value}\n', Path())
     assert made.all_problems

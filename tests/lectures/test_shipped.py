@@ -38,10 +38,14 @@ _MINUTES = re.compile(r"^\[([\d.]+) min\] ")
 # Numbers that the notes and words quote, by the slide that shows them, as the picture has them.
 QUOTED = {
     "Stride 32, and what it costs": {"copy": (5.79, 22.6)},
-    "Transpose: the proof": {"naive": (20.4,), "shared": (8.83,), "padded": (5.04,),
-                             "swizzled": (5.01,)},
+    "Transpose: the proof": {
+        "naive": (20.4,),
+        "shared": (8.83,),
+        "padded": (5.04,),
+        "swizzled": (5.01,),
+    },
     "The proof": {"naive": (24.5,), "tiled 8": (10.1,), "tiled 16": (8.64,)},
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,21 +189,26 @@ def test_numbers_below_a_picture_are_recorded(performed: list[Performed]) -> Non
 def test_times_that_are_quoted_are_those_recorded(performed: list[Performed]) -> None:
     for one in performed:
         for role, times in QUOTED.get(one.slide.title, {}).items():
-            found = [m.timing.median for key, m in one.measured.items()
-                     if key.endswith(role) and m.timing]
+            found = [
+                m.timing.median
+                for key, m in one.measured.items()
+                if key.endswith(role) and m.timing
+            ]
             assert found == pytest.approx(times, rel=0.005), one.slide.title
 
 
 def test_everything_launched_is_recorded(path: Path) -> None:
     """`gpuviz record --lecture` of both files made what --all does not hold."""
-    missing = [one.id for one, _, plan, _ in of_lecture(path)
-               if shipped().find(plan).measurement is None]
+    missing = [
+        one.id for one, _, plan, _ in of_lecture(path) if shipped().find(plan).measurement is None
+    ]
     assert missing == []
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_picture_is_legible(performed: list[Performed], lecture: Lecture,
-                                  size: tuple[int, int]) -> None:
+def test_every_picture_is_legible(
+    performed: list[Performed], lecture: Lecture, size: tuple[int, int]
+) -> None:
     """At the scale that a presentation begins with: inside the stage, and nothing over another."""
     at, whole = Stage(*size, THEMES["light"], 1.15), QRectF(0, 0, *size)
     words = [Shown(slide) for slide in lecture.slides if slide.view is None]
@@ -222,6 +231,11 @@ def test_what_is_asked_is_not_told(performed: list[Performed]) -> None:
         told = [text for text, _ in text_rects(asking)]
         assert one.slide.question.ask in told, one.slide.name
         told.remove(one.slide.question.ask)
-        hints = [text for text in told if "µs" in text or text in ("model", "recorded")
-                 or re.search(r"\d (of \d+ )?(sector|segment|wavefront)s?\b|conflict", text)]
+        hints = [
+            text
+            for text in told
+            if "µs" in text
+            or text in ("model", "recorded")
+            or re.search(r"\d (of \d+ )?(sector|segment|wavefront)s?\b|conflict", text)
+        ]
         assert hints == [], one.slide.name

@@ -58,19 +58,25 @@ def parsed(text: str = TEXT) -> Lecture:
 def lines_changed(before: str, after: str) -> list[str]:
     """The lines that are new, and those that are gone, behind a minus."""
     old, new = before.splitlines(), after.splitlines()
-    return [*(f"-{line}" for line in old if line not in new),
-            *(line for line in new if line not in old)]  # fmt: skip
+    return [
+        *(f"-{line}" for line in old if line not in new),
+        *(line for line in new if line not in old),
+    ]
 
 
-@pytest.mark.parametrize("text", [
-    TEXT,
-    TEXT.replace("\n\n[[slide]]", "\n[[slide]]"),  # close together
-    TEXT.replace("= 1\n", "= 2\n"),
-    TEXT.replace("gpuviz-lecture = 1", 'gpuviz-lecture = 1\ncolour = "red"'),
-    TEXT.replace('title   =   "T"', "title ="),
-    TEXT.replace("minutes = 20", "minutes = true"),
-    "gpuviz-lecture = 1\ntitle = 'T'\n",
-], ids=["spaced", "close", "newer", "strange", "broken", "wrong kind", "no slide"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        TEXT.replace("\n\n[[slide]]", "\n[[slide]]"),  # close together
+        TEXT.replace("= 1\n", "= 2\n"),
+        TEXT.replace("gpuviz-lecture = 1", 'gpuviz-lecture = 1\ncolour = "red"'),
+        TEXT.replace('title   =   "T"', "title ="),
+        TEXT.replace("minutes = 20", "minutes = true"),
+        "gpuviz-lecture = 1\ntitle = 'T'\n",
+    ],
+    ids=["spaced", "close", "newer", "strange", "broken", "wrong kind", "no slide"],
+)
 def test_what_was_read_is_written(text: str) -> None:
     assert text_of(parsed(text), HERE) == text
 
@@ -79,8 +85,12 @@ def test_only_what_changed_is_changed() -> None:
     made = parsed().change(2, lambda slide: replace(slide, stops=(0.0, 3.5), notes="Look.\nAsk."))
     text = text_of(made, HERE)
     assert lines_changed(TEXT, text) == [
-        "-stops = [ 0, 5 ]  # why", "stops = [0, 3.5]  # why", "Look.", "Ask.", '"""',
-    ]  # fmt: skip
+        "-stops = [ 0, 5 ]  # why",
+        "stops = [0, 3.5]  # why",
+        "Look.",
+        "Ask.",
+        '"""',
+    ]
     again = parsed(text)
     assert again.slides[2].stops == (0.0, 3.5) and again.slides[2].notes == "Look.\nAsk."
 
@@ -116,8 +126,11 @@ def test_slides_go_and_come_twice() -> None:
 
 
 def test_there_is_no_such_slide() -> None:
-    for how in (lambda made: made.remove(4), lambda made: made.move(-1, 0),
-                lambda made: made.change(9, lambda slide: slide)):  # fmt: skip
+    for how in (
+        lambda made: made.remove(4),
+        lambda made: made.move(-1, 0),
+        lambda made: made.change(9, lambda slide: slide),
+    ):
         with pytest.raises(InputError, match="there is no slide"):
             how(parsed())
 
@@ -156,12 +169,21 @@ def test_kernels_are_named_as_seen_from_the_lecture(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     kernel = tmp_path / "deep" / "twice.cu"
     kernel.write_text(KERNEL)
-    launch = {"file": "twice.cu", "entry": "twice", "grid": "1", "block": "32",
-              "arguments": "f32[32]=arange", "shared": 0}
+    launch = {
+        "file": "twice.cu",
+        "entry": "twice",
+        "grid": "1",
+        "block": "32",
+        "arguments": "f32[32]=arange",
+        "shared": 0,
+    }
     slide, faults = slide_of({"kernel": launch, "notes": "Mine."}, tmp_path / "deep")
     assert faults == ()
-    for folder, name in [(tmp_path, "deep/twice.cu"), (tmp_path / "deep", "twice.cu"),
-                         (tmp_path / "else", kernel.as_posix())]:  # fmt: skip
+    for folder, name in [
+        (tmp_path, "deep/twice.cu"),
+        (tmp_path / "deep", "twice.cu"),
+        (tmp_path / "else", kernel.as_posix()),
+    ]:
         text = text_of(Lecture("T", (slide,)), folder)
         assert f'file = "{name}"' in text
         [again] = parse(text, folder).slides
@@ -173,29 +195,64 @@ def test_kernels_are_named_as_seen_from_the_lecture(tmp_path: Path) -> None:
 # Texts as an editor gives them: no carriage returns, no half characters, nothing to trim.
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\r")
 LINES = st.text(LETTERS, max_size=40).map(lambda text: text.strip("\n"))
-HARD = st.sampled_from(['"""', "'''", "a\\", '"', "[[slide]]\nx", "a\n\n[[slide]]\n\nb", "# x",
-                        "\\", '""""\n[[slide]]\n"""', "a \n b ", "\\u0041", "x = 1\n[y]"])
+HARD = st.sampled_from(
+    [
+        '"""',
+        "'''",
+        "a\\",
+        '"',
+        "[[slide]]\nx",
+        "a\n\n[[slide]]\n\nb",
+        "# x",
+        "\\",
+        '""""\n[[slide]]\n"""',
+        "a \n b ",
+        "\\u0041",
+        "x = 1\n[y]",
+    ]
+)
 TEXTS = LINES | HARD
 SECONDS = st.floats(0, 100, allow_nan=False).map(lambda t: round(t, 3))
-GUESSES = st.lists(st.integers(-9, 10**9) | st.sampled_from([0.5, 2.25, 1e-3]) | TEXTS.filter(bool),
-                   min_size=1, max_size=5, unique_by=str)  # fmt: skip
-COUNTS = st.sampled_from([key for key in KEYS if not key.startswith("l2_")]
-                         + ["shared_load_conflicts"])  # fmt: skip
-QUESTIONS = st.builds(Question, ask=TEXTS.filter(bool), choices=GUESSES.map(tuple), count=COUNTS,
-                      per=st.sampled_from(["request", "launch"]), run=TEXTS,
-                      line=st.integers(0, 99))  # fmt: skip
+GUESSES = st.lists(
+    st.integers(-9, 10**9) | st.sampled_from([0.5, 2.25, 1e-3]) | TEXTS.filter(bool),
+    min_size=1,
+    max_size=5,
+    unique_by=str,
+)
+COUNTS = st.sampled_from(
+    [key for key in KEYS if not key.startswith("l2_")] + ["shared_load_conflicts"]
+)
+QUESTIONS = st.builds(
+    Question,
+    ask=TEXTS.filter(bool),
+    choices=GUESSES.map(tuple),
+    count=COUNTS,
+    per=st.sampled_from(["request", "launch"]),
+    run=TEXTS,
+    line=st.integers(0, 99),
+)
 
 
 @st.composite
 def views(draw: st.DrawFn) -> Provenance:
     """A view of a lesson, complete, as reading makes it."""
+
     def values() -> dict[str, int | str | bool]:
-        return {**lesson("coalescing").defaults(), "stride": draw(st.integers(1, 32)),
-                "pattern": draw(st.sampled_from(["strided", "random"]))}
+        return {
+            **lesson("coalescing").defaults(),
+            "stride": draw(st.integers(1, 32)),
+            "pattern": draw(st.sampled_from(["strided", "random"])),
+        }
+
     compared = draw(st.booleans())
-    return Provenance("coalescing", values(), draw(st.sampled_from(["sm_90", "sm_20"])),
-                      draw(st.sampled_from(["sass", "ptx"])), values() if compared else {},
-                      draw(st.sampled_from(["", "sm_10"])) if compared else "")
+    return Provenance(
+        "coalescing",
+        values(),
+        draw(st.sampled_from(["sm_90", "sm_20"])),
+        draw(st.sampled_from(["sass", "ptx"])),
+        values() if compared else {},
+        draw(st.sampled_from(["", "sm_10"])) if compared else "",
+    )
 
 
 @st.composite
@@ -205,14 +262,25 @@ def slides(draw: st.DrawFn) -> Slide:
         return Slide(draw(TEXTS), words=draw(TEXTS.filter(str.strip)), notes=draw(TEXTS))
     steps = draw(st.booleans())
     stops = () if steps else tuple(sorted(draw(st.lists(SECONDS, max_size=4))))
-    return Slide(draw(TEXTS), draw(views()), stops, steps, draw(st.none() | QUESTIONS),
-                 tuple(draw(st.lists(COUNTS | st.just(TIME), max_size=3))), notes=draw(TEXTS))
+    return Slide(
+        draw(TEXTS),
+        draw(views()),
+        stops,
+        steps,
+        draw(st.none() | QUESTIONS),
+        tuple(draw(st.lists(COUNTS | st.just(TIME), max_size=3))),
+        notes=draw(TEXTS),
+    )
 
 
-LECTURES = st.builds(Lecture, title=TEXTS.filter(bool),
-                     slides=st.lists(slides(), max_size=4).map(tuple), author=TEXTS,
-                     minutes=st.sampled_from([0.0, 20.0, 7.5]),
-                     language=st.sampled_from(["", "en"]))  # fmt: skip
+LECTURES = st.builds(
+    Lecture,
+    title=TEXTS.filter(bool),
+    slides=st.lists(slides(), max_size=4).map(tuple),
+    author=TEXTS,
+    minutes=st.sampled_from([0.0, 20.0, 7.5]),
+    language=st.sampled_from(["", "en"]),
+)
 
 
 def bare(made: Lecture) -> Lecture:
@@ -231,8 +299,9 @@ def test_every_field_comes_back(made: Lecture) -> None:
 
 @settings(max_examples=100)
 @given(LECTURES.filter(lambda made: made.slides), slides(), st.data())
-def test_a_changed_slide_comes_back_and_the_others_stay(made: Lecture, new: Slide,
-                                                        data: st.DataObject) -> None:
+def test_a_changed_slide_comes_back_and_the_others_stay(
+    made: Lecture, new: Slide, data: st.DataObject
+) -> None:
     before = parsed(text_of(made, HERE))
     at = data.draw(st.integers(0, len(made.slides) - 1))
     after = parsed(text_of(before.change(at, lambda old: replace(new, raw=old.raw)), HERE))

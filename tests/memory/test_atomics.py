@@ -16,14 +16,20 @@ from gpuviz.runners import emulated, verification
 
 DATA = Path(__file__).parent.parent / "data"
 HOPPER, TURING = architecture("sm_90"), architecture("sm_75")
-READINGS = [case for case in json.loads((DATA / "h200_shared_patterns.json").read_text())["cases"]
-            if case["op"].startswith("atomic")]
-METRICS = ("smsp__inst_executed_op_shared_atom.sum",
-           "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-           "smsp__inst_executed_op_shared_ld.sum",
-           "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum")
-masks = st.integers(0, 2**32 - 1).map(lambda bits: np.array([[bool(bits >> i & 1)
-                                                              for i in range(32)]]))
+READINGS = [
+    case
+    for case in json.loads((DATA / "h200_shared_patterns.json").read_text())["cases"]
+    if case["op"].startswith("atomic")
+]
+METRICS = (
+    "smsp__inst_executed_op_shared_atom.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+    "smsp__inst_executed_op_shared_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+)
+masks = st.integers(0, 2**32 - 1).map(
+    lambda bits: np.array([[bool(bits >> i & 1) for i in range(32)]])
+)
 
 
 @pytest.mark.parametrize("case", READINGS, ids=lambda c: f"{c['op']}-{c['pattern']}")
@@ -35,18 +41,30 @@ def test_reading(case: dict) -> None:
     assert [int(n[0]) for n in got] == [case["counters"].get(metric, 0) for metric in METRICS]
 
 
-@pytest.mark.parametrize(("form", "way"), [
-    ("add.u32", "unit"), ("min.s32", "unit"), ("exch.b64", "unit"), ("cas.b32", "compare"),
-    ("cas.b64", "compare"), ("add.f32", "loop"), ("add.u64", "loop"), ("max.u64", "loop"),
-    ("increment.u32", "increment"), ("", "unit")])
+@pytest.mark.parametrize(
+    ("form", "way"),
+    [
+        ("add.u32", "unit"),
+        ("min.s32", "unit"),
+        ("exch.b64", "unit"),
+        ("cas.b32", "compare"),
+        ("cas.b64", "compare"),
+        ("add.f32", "loop"),
+        ("add.u64", "loop"),
+        ("max.u64", "loop"),
+        ("increment.u32", "increment"),
+        ("", "unit"),
+    ],
+)
 def test_ways(form: str, way: str) -> None:
     assert way_of(form, HOPPER) == way
     assert way_of("increment.u32", TURING) == "unit"
 
 
 @given(st.lists(st.integers(0, 90), min_size=32, max_size=32), masks)
-def test_a_loop_takes_as_many_rounds_as_a_bank_has_lanes(index: list[int], active: np.ndarray
-                                                         ) -> None:
+def test_a_loop_takes_as_many_rounds_as_a_bank_has_lanes(
+    index: list[int], active: np.ndarray
+) -> None:
     address = np.array([index], np.uint64) * np.uint64(4)
     found = turns(HOPPER, "add.f32", address, active, 4)
     crowd = np.bincount(np.array(index)[active[0]] % 32, minlength=32).max()
@@ -81,7 +99,7 @@ def place(pairs: list[tuple[int, int]], slots: list[tuple[set[int], set[int]]]) 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7))
 def test_copies_need_no_more_than_the_busiest_bank(pairs: list[tuple[int, int]]) -> None:
     address = np.zeros((2, 1, 32), np.uint64)
-    address[:, 0, :len(pairs)] = np.array(pairs, np.uint64).T * np.uint64(4)
+    address[:, 0, : len(pairs)] = np.array(pairs, np.uint64).T * np.uint64(4)
     active = (np.arange(32) < len(pairs))[None]
     found = copy_wavefronts(address[0], address[1], active, 4)
     assert int(found[0, 1]) == passes_needed(pairs)
@@ -92,18 +110,30 @@ def test_launches_with_copies_through_l1() -> None:
     through_l1 = [one for one in measured.launches if one["name"].startswith("ca")]
     assert len(through_l1) > 30
     for launch in through_l1:
-        run = emulated.run(verification.job_of(measured, launch), measured.arch, level="ptx",
-                           options=Options(record=()))
-        for key in ("global_load_sectors", "global_load_lines", "global_copy_sectors",
-                    "shared_copy_wavefronts"):
+        run = emulated.run(
+            verification.job_of(measured, launch),
+            measured.arch,
+            level="ptx",
+            options=Options(record=()),
+        )
+        for key in (
+            "global_load_sectors",
+            "global_load_lines",
+            "global_copy_sectors",
+            "shared_copy_wavefronts",
+        ):
             assert run.counts.totals[key] == launch["measured"][key], (launch["name"], key)
 
 
 def test_launches_with_global_atomics() -> None:
     measured = verification.load(DATA / "h200_global_atomics.json")
     for launch in measured.launches:
-        run = emulated.run(verification.job_of(measured, launch), measured.arch, level="ptx",
-                           options=Options(record=()))
+        run = emulated.run(
+            verification.job_of(measured, launch),
+            measured.arch,
+            level="ptx",
+            options=Options(record=()),
+        )
         for op in ("atomic", "reduction"):
             for quantity in ("requests", "sectors", "lines"):
                 key = f"global_{op}_{quantity}"

@@ -81,8 +81,9 @@ def slow_modern(address: np.ndarray, active: np.ndarray, width: int, op: str) ->
     lanes = min(32, 128 // max(width, 4))
     if width >= 8 and op == "load" and slow_merges(address, active):
         lanes *= 2
-    groups = [[int(address[k]) for k in range(g, g + lanes) if active[k]]
-              for g in range(0, 32, lanes)]  # fmt: skip
+    groups = [
+        [int(address[k]) for k in range(g, g + lanes) if active[k]] for g in range(0, 32, lanes)
+    ]
     return sum(words_by_bank(g, width) for g in groups)
 
 
@@ -109,8 +110,10 @@ def slow_tesla(address: np.ndarray, active: np.ndarray, width: int, op: str) -> 
 def after_a_step(left: list[int], op: str) -> list[int]:
     bank = [a // 4 % 16 for a in left]
     if op == "load":
-        best = max(range(len(left)), key=lambda i: (
-            bank.count(bank[i]), sum(a // 4 == left[i] // 4 for a in left), -i))  # fmt: skip
+        best = max(
+            range(len(left)),
+            key=lambda i: (bank.count(bank[i]), sum(a // 4 == left[i] // 4 for a in left), -i),
+        )
         served = {i for i, a in enumerate(left) if a // 4 == left[best] // 4}
         others = [i for i in range(len(left)) if bank[i] != bank[best]]
         served |= {i for i in others if bank.index(bank[i]) == i}
@@ -134,7 +137,7 @@ def test_counts_equal_the_slow_ones_on_3_x(request: tuple, mode: int) -> None:
     got = wavefronts(architecture("3.5"), address, active, width, "load", mode)
     for row in range(3):
         total = 0
-        for lanes in ([LANE[:16], LANE[16:]] if width == 16 else [LANE]):
+        for lanes in [LANE[:16], LANE[16:]] if width == 16 else [LANE]:
             wanted = defaultdict(set)
             for a in address[row, lanes[active[row, lanes]]].tolist():
                 for w in range(a, a + width, mode) if width > mode else [a]:
@@ -145,8 +148,9 @@ def test_counts_equal_the_slow_ones_on_3_x(request: tuple, mode: int) -> None:
 
 
 @given(archs, requests(), st.sampled_from(("load", "store")), st.sampled_from((4, 8)))
-def test_the_schedule_is_what_was_counted(arch: Architecture, request: tuple, op: str,
-                                          mode: int) -> None:  # fmt: skip
+def test_the_schedule_is_what_was_counted(
+    arch: Architecture, request: tuple, op: str, mode: int
+) -> None:
     address, active, width = request
     passes = schedule(arch, address[0], active[0], width, op, mode)
     assert len(passes) == wavefronts(arch, address, active, width, op, mode).count[0]
@@ -164,14 +168,17 @@ def test_conflict_names_the_worst_bank(request: tuple, op: str) -> None:
     assert (found is None) == (extra == 0)
     if found is not None:
         assert extra >= found.degree - 1
-        assert (address[0, found.lanes] // 4 % 32 // max(1, width // 4)
-                == found.bank // max(1, width // 4)).all()  # fmt: skip
+        assert (
+            address[0, found.lanes] // 4 % 32 // max(1, width // 4)
+            == found.bank // max(1, width // 4)
+        ).all()
         assert len(np.unique(address[0, found.lanes] // max(4, width))) == found.degree
 
 
 @given(archs, requests(), st.integers(1, 1000), st.sampled_from((4, 8)))
-def test_moving_by_256_bytes_changes_nothing(arch: Architecture, request: tuple, by: int,
-                                             mode: int) -> None:  # fmt: skip
+def test_moving_by_256_bytes_changes_nothing(
+    arch: Architecture, request: tuple, by: int, mode: int
+) -> None:
     address, active, width = request
     moved = address + np.uint64(256 * by)
     here = wavefronts(arch, address, active, width, "load", mode)
@@ -184,9 +191,7 @@ def test_order_within_a_group_is_free_for_stores(request: tuple, seed: int) -> N
     rng = np.random.default_rng(seed)
     order = np.concatenate([g + rng.permutation(8) for g in range(0, 32, 8)])
     here = wavefronts(architecture("9.0"), address, active, width, "store")
-    there = wavefronts(
-        architecture("9.0"), address[:, order], active[:, order], width, "store"
-    )
+    there = wavefronts(architecture("9.0"), address[:, order], active[:, order], width, "store")
     assert here.count == there.count
 
 
@@ -252,9 +257,15 @@ def test_unknown_width_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("version", "address", "width", "passes"),
-    [("9.0", LANE * 0, 4, 1), ("9.0", LANE * 4, 4, 32), ("9.0", LANE // 4 * 4, 4, 8),
-     ("9.0", LANE, 1, 8), ("1.1", LANE * 0, 4, 2), ("1.1", LANE % 16 * 4, 4, 32),
-     ("9.0", LANE % 2 * 8, 8, 2)],
-)  # fmt: skip
+    [
+        ("9.0", LANE * 0, 4, 1),
+        ("9.0", LANE * 4, 4, 32),
+        ("9.0", LANE // 4 * 4, 4, 8),
+        ("9.0", LANE, 1, 8),
+        ("1.1", LANE * 0, 4, 2),
+        ("1.1", LANE % 16 * 4, 4, 32),
+        ("9.0", LANE % 2 * 8, 8, 2),
+    ],
+)
 def test_constant_passes(version: str, address: object, width: int, passes: int) -> None:
     assert constant_passes(architecture(version), *one(address), width)[0] == passes

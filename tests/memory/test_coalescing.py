@@ -33,8 +33,7 @@ def requests(draw: st.DrawFn, rows: int = 1) -> tuple[np.ndarray, np.ndarray, in
 def halves(address: np.ndarray, active: np.ndarray, size: int) -> list[list[tuple[int, int]]]:
     """(lane in its group, address) of the active lanes of each group of `size` lanes."""
     return [
-        [(k, int(address[g + k])) for k in range(size) if active[g + k]]
-        for g in range(0, 32, size)
+        [(k, int(address[g + k])) for k in range(size) if active[g + k]] for g in range(0, 32, size)
     ]
 
 
@@ -88,9 +87,10 @@ def test_counts_equal_the_slow_ones(arch: Architecture, request: tuple, op: str)
     slow = [SLOW[arch.coalescing](a, m, width, op) for a, m in zip(address, active, strict=True)]
     lines = [len({int(x) // 128 for x in a[m]}) for a, m in zip(address, active, strict=True)]
     if arch.has_sectors and op == "atomic":
-        slow, lines = ([slow_rounds(a[m].tolist(), size) for a, m in zip(address, active,
-                                                                         strict=True)]
-                       for size in (32, 128))
+        slow, lines = (
+            [slow_rounds(a[m].tolist(), size) for a, m in zip(address, active, strict=True)]
+            for size in (32, 128)
+        )
     assert got.count.tolist() == slow and got.lines.tolist() == lines
     if arch.has_sectors:
         assert got.ideal.tolist() == [-(-int(m.sum()) * width // 32) for m in active]
@@ -149,9 +149,15 @@ def test_no_active_lane_costs_nothing(arch: Architecture) -> None:
 # CUDA C Programming Guide 5.5, G.3.2.2 and the Best Practices Guide 4.2 (GTX 280).
 @pytest.mark.parametrize(
     ("words", "sizes"),
-    [(range(16), [64]), (range(1, 17), [128]), (range(17, 33), [64, 32]), ([5] * 16, [32]),
-     (range(0, 512, 32), [32] * 16), (range(0, 32, 2), [128])],
-)  # fmt: skip
+    [
+        (range(16), [64]),
+        (range(1, 17), [128]),
+        (range(17, 33), [64, 32]),
+        ([5] * 16, [32]),
+        (range(0, 512, 32), [32] * 16),
+        (range(0, 32, 2), [128]),
+    ],
+)
 def test_gt200_shrinks_segments(words: range, sizes: list[int]) -> None:
     address = np.zeros(32, np.uint64)
     address[:16] = np.array(list(words)) * 4
@@ -175,9 +181,20 @@ def test_g80_wants_every_lane_at_its_word() -> None:
 # Nsight Compute guide 2.3 and 2.10.2; double3 from NVIDIA's sample report.
 @pytest.mark.parametrize(
     ("stride", "width", "sectors", "lines"),
-    [(1, 1, 1, 1), (2, 2, 2, 1), (4, 4, 4, 1), (8, 8, 8, 2), (16, 16, 16, 4), (8, 4, 8, 2),
-     (32, 4, 32, 8), (128, 4, 32, 32), (0, 4, 1, 1), (24, 8, 24, 6), (32, 32, 32, 8)],
-)  # fmt: skip
+    [
+        (1, 1, 1, 1),
+        (2, 2, 2, 1),
+        (4, 4, 4, 1),
+        (8, 8, 8, 2),
+        (16, 16, 16, 4),
+        (8, 4, 8, 2),
+        (32, 4, 32, 8),
+        (128, 4, 32, 32),
+        (0, 4, 1, 1),
+        (24, 8, 24, 6),
+        (32, 32, 32, 8),
+    ],
+)
 def test_sectors_of_strides(stride: int, width: int, sectors: int, lines: int) -> None:
     address = (np.arange(32) * stride)[None].astype(np.uint64)
     got = transactions(architecture("10.0"), address, np.ones((1, 32), bool), width)

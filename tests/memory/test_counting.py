@@ -14,15 +14,25 @@ from gpuviz.trace import Access, MemoryInstruction
 ARCHS = [architecture(v) for v in ("1.0", "1.3", "2.0", "3.5", "9.0")]
 LANE = np.arange(32, dtype=np.uint64)
 KINDS = [
-    ("global", "load"), ("global", "store"), ("global", "atomic"), ("global", "reduction"),
-    ("global", "copy"), ("shared", "load"), ("shared", "store"), ("shared", "atomic"),
-    ("shared", "reduction"), ("shared", "copy"), ("local", "load"), ("local", "store"),
+    ("global", "load"),
+    ("global", "store"),
+    ("global", "atomic"),
+    ("global", "reduction"),
+    ("global", "copy"),
+    ("shared", "load"),
+    ("shared", "store"),
+    ("shared", "atomic"),
+    ("shared", "reduction"),
+    ("shared", "copy"),
+    ("local", "load"),
+    ("local", "store"),
     ("constant", "load"),
-]  # fmt: skip
+]
 
 
-def instruction(space: str = "global", op: str = "load", width: int = 4, path: str = "",
-                pc: int = 0) -> MemoryInstruction:  # fmt: skip
+def instruction(
+    space: str = "global", op: str = "load", width: int = 4, path: str = "", pc: int = 0
+) -> MemoryInstruction:
     return MemoryInstruction(pc, 1, 1, f"{op}.{space}", op, space, width, path=path)
 
 
@@ -35,7 +45,8 @@ def accesses(draw: st.DrawFn) -> Access:
     rows = draw(st.integers(1, 90))
     kinds = rng.integers(0, 60, (draw(st.sampled_from((1, 3, 90))), 32))
     element = kinds[rng.integers(0, len(kinds), rows)] + rng.integers(0, 99, rows)[:, None] * draw(
-        st.sampled_from((0, 1, 7, 128)))  # fmt: skip
+        st.sampled_from((0, 1, 7, 128))
+    )
     address = ((element + draw(st.sampled_from((0, 2**40)))) * width).astype(np.uint64)
     active = rng.random((rows, 32)) < draw(st.sampled_from((0.05, 0.5, 1.0)))
     active[~active.any(axis=1), 5] = True
@@ -54,10 +65,11 @@ def test_equals_the_sum_over_all_requests(arch: object, given_: list[Access]) ->
         sums = measure(arch, a.instruction, a.address, active).sum(axis=0) * a.repeat * 2
         slow[a.instruction] = slow.get(a.instruction, 0) + sums
     for row in counter.result().rows:
-        own = f"{row.instruction.space}_{row.instruction.op}".replace("shared_reduction",
-                                                                      "shared_atomic")
+        own = f"{row.instruction.space}_{row.instruction.op}".replace(
+            "shared_reduction", "shared_atomic"
+        )
         got = [v for key, v in row.counts.items() if key.startswith(own)]
-        assert got == slow[row.instruction].tolist()[:len(got)]
+        assert got == slow[row.instruction].tolist()[: len(got)]
 
 
 def test_a_hash_collision_costs_time_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,8 +92,13 @@ def test_forgetting_patterns_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_totals_have_every_key_and_true_zeros() -> None:
     assert Counter(ARCHS[-1]).result().totals == dict.fromkeys(KEYS, 0)
-    assert {"global_load_bytes", "texture_load_sectors", "shared_atomic_wavefronts_ideal",
-            "global_reduction_lines", "constant_load_wavefronts"} <= set(KEYS)  # fmt: skip
+    assert {
+        "global_load_bytes",
+        "texture_load_sectors",
+        "shared_atomic_wavefronts_ideal",
+        "global_reduction_lines",
+        "constant_load_wavefronts",
+    } <= set(KEYS)
 
 
 def test_one_request_under_its_keys() -> None:
@@ -89,9 +106,12 @@ def test_one_request_under_its_keys() -> None:
     counter.access(Access(instruction(), (LANE * 8)[None], None, repeat=3))
     (row,) = counter.result().rows
     assert row.counts == {
-        "global_load_requests": 3, "global_load_sectors": 24, "global_load_lines": 6,
-        "global_load_sectors_ideal": 12, "global_load_bytes": 384,
-    }  # fmt: skip
+        "global_load_requests": 3,
+        "global_load_sectors": 24,
+        "global_load_lines": 6,
+        "global_load_sectors_ideal": 12,
+        "global_load_bytes": 384,
+    }
 
 
 def test_the_read_only_path_counts_twice() -> None:
@@ -120,8 +140,9 @@ def test_an_access_of_no_rows_counts_nothing() -> None:
     assert counter.result().rows == ()
 
 
-def row(version: str, address: np.ndarray, active: np.ndarray | None = None,
-        **options: object) -> CountRow:  # fmt: skip
+def row(
+    version: str, address: np.ndarray, active: np.ndarray | None = None, **options: object
+) -> CountRow:
     counter = Counter(architecture(version))
     counter.access(Access(instruction(**options), address[None], active))
     return counter.result().rows[0]
@@ -130,20 +151,34 @@ def row(version: str, address: np.ndarray, active: np.ndarray | None = None,
 @pytest.mark.parametrize(
     ("stride", "options", "text"),
     [
-        (8, {}, "32 lanes touch 8 sectors, 4 would do; "
-                "the bytes asked for are 50 % of those fetched"),
+        (
+            8,
+            {},
+            "32 lanes touch 8 sectors, 4 would do; the bytes asked for are 50 % of those fetched",
+        ),
         (4, {}, "32 lanes touch 4 sectors; the bytes asked for are 100 % of those fetched"),
-        (0, {}, "32 lanes touch 1 sector; "
-                "the bytes asked for are 400 % of those fetched (lanes share them)"),
-        (64, {"op": "store"}, "32 lanes touch 32 sectors, 4 would do; "
-                              "the bytes asked for are 12.5 % of those in those sectors"),
+        (
+            0,
+            {},
+            "32 lanes touch 1 sector; "
+            "the bytes asked for are 400 % of those fetched (lanes share them)",
+        ),
+        (
+            64,
+            {"op": "store"},
+            "32 lanes touch 32 sectors, 4 would do; "
+            "the bytes asked for are 12.5 % of those in those sectors",
+        ),
         (4, {"space": "shared"}, "1 wavefront a request, no bank conflict"),
-        (8, {"space": "shared", "op": "reduction"},
-         "2 wavefronts a request, 1 would do without bank conflicts"),
+        (
+            8,
+            {"space": "shared", "op": "reduction"},
+            "2 wavefronts a request, 1 would do without bank conflicts",
+        ),
         (4, {"space": "constant"}, "32 different addresses a request"),
         (0, {"space": "constant"}, "1 different address a request"),
     ],
-)  # fmt: skip
+)
 def test_explained(stride: int, options: dict[str, str], text: str) -> None:
     assert explain(row("9.0", LANE * np.uint64(stride), **options)) == text
 

@@ -48,14 +48,16 @@ def ways(version: str, address: object, width: int = 4, op: Op = "load", mode: i
     return int(served.count[0] / served.ideal[0])
 
 
-def conflicts(version: str, address: object, width: int = 4, op: Op = "load",
-              times: int = 1) -> int:  # fmt: skip
+def conflicts(
+    version: str, address: object, width: int = 4, op: Op = "load", times: int = 1
+) -> int:
     served = wavefronts(architecture(version), u64(address), ALL, width, op)
     return int(served.count[0] - served.ideal[0]) * times
 
 
-def total(arch: str, key: str, width: int, address: object, active: object = None,
-          repeat: int = 1) -> int:  # fmt: skip
+def total(
+    arch: str, key: str, width: int, address: object, active: object = None, repeat: int = 1
+) -> int:
     """One total of a Counter fed with these requests."""
     space, op, _ = key.split("_", 2)
     counter = Counter(architecture(arch))
@@ -63,8 +65,15 @@ def total(arch: str, key: str, width: int, address: object, active: object = Non
     return counter.result().totals[key]
 
 
-def feed(counter: Counter, space: Space, op: Op, width: int, address: object,
-         active: object = None, repeat: int = 1) -> None:  # fmt: skip
+def feed(
+    counter: Counter,
+    space: Space,
+    op: Op,
+    width: int,
+    address: object,
+    active: object = None,
+    repeat: int = 1,
+) -> None:
     instruction = MemoryInstruction(0, 1, 1, f"{op}.{space}", op, space, width)
     mask = None if active is None else np.asarray(active, dtype=bool)
     counter.access(Access(instruction, u64(address), mask, repeat))
@@ -152,8 +161,11 @@ CASES: dict[str, Callable[[], object]] = {
     "G011": lambda: moved("2.0", FIGURE16["shifted"], cache="cg"),
     "G014": lambda: transactions(architecture("2.0"), u64(4 + LANE * 4), ALL, 4).count[0],
     "G017": lambda: transactions(architecture("2.0"), u64(LANE * 8), ALL, 4).count[0],
-    "G020": lambda: 100 * total("9.0", "global_load_bytes", 4, LANE * 8)
-    // (32 * total("9.0", "global_load_sectors", 4, LANE * 8)),
+    "G020": lambda: (
+        100
+        * total("9.0", "global_load_bytes", 4, LANE * 8)
+        // (32 * total("9.0", "global_load_sectors", 4, LANE * 8))
+    ),
     "G021": lambda: sizes("1.3", 4 + LANE * 4, 16),
     "G022": lambda: sizes("1.3", 68 + LANE * 4, 16),
     "G026": lambda: ways("1.3", COLUMN),
@@ -228,7 +240,7 @@ CASES: dict[str, Callable[[], object]] = {
     "G176": lambda: total("8.9", "global_load_sectors", 16, LANE * 16),
     "G177": lambda: total("8.9", "global_load_sectors", 4, LANE * 4, repeat=256),
     "G178": lambda: total("8.9", "global_store_sectors", 4, LANE * 4, [LANE == 0], repeat=32),
-}  # fmt: skip
+}
 
 ADDED = {"G113", "G114", "G115"}  # enter the sums above
 

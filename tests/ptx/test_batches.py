@@ -49,8 +49,17 @@ def peak(limit):
     """Most bytes in use during a launch whose blocks should all run in step, as they poll."""
     values = np.ones(1 << 19, np.float32)
     tracemalloc.start()
-    launch("parallel", "last_block_sums", 8192, 64, values, values, values, 1 << 19,
-           options=Options(memory=limit, record=()))  # fmt: skip
+    launch(
+        "parallel",
+        "last_block_sums",
+        8192,
+        64,
+        values,
+        values,
+        values,
+        1 << 19,
+        options=Options(memory=limit, record=()),
+    )
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return found
@@ -61,7 +70,8 @@ def test_memory_follows_the_option():
 
 
 def test_some_blocks_stand_for_all_and_it_says_so():
-    result = launch("dense", "indices", 1000, 32, np.zeros(32000, np.int32),
-                    options=Options(max_blocks=10))  # fmt: skip
+    result = launch(
+        "dense", "indices", 1000, 32, np.zeros(32000, np.int32), options=Options(max_blocks=10)
+    )
     assert result.trace.blocks_emulated == 10
     assert any("10 of 1000 blocks" in note for note in result.trace.notes)

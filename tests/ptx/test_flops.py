@@ -19,13 +19,15 @@ KERNEL = """extern "C" __global__ void k(TYPE* x, int n) {
 @pytest.mark.parametrize("kind, dtype", [("float", np.float32), ("double", np.float64)])
 def test_multiply_adds_count_two_for_every_thread_that_runs_them(kind: str, dtype: type) -> None:
     program = compile_cuda(KERNEL, defines={"TYPE": kind})
-    result = emulate(parse(program.ptx), "k", (2, 1, 1), (48, 1, 1),
-                     [np.ones(97, dtype), np.int32(5)])  # fmt: skip
+    result = emulate(
+        parse(program.ptx), "k", (2, 1, 1), (48, 1, 1), [np.ones(97, dtype), np.int32(5)]
+    )
     assert result.trace.flops == 2 * 48 * 5 * 2 + 40
 
 
 def test_integer_arithmetic_is_not_counted() -> None:
     program = compile_cuda(KERNEL, defines={"TYPE": "int"})
-    result = emulate(parse(program.ptx), "k", (1, 1, 1), (32, 1, 1),
-                     [np.ones(33, np.int32), np.int32(4)])  # fmt: skip
+    result = emulate(
+        parse(program.ptx), "k", (1, 1, 1), (32, 1, 1), [np.ones(33, np.int32), np.int32(4)]
+    )
     assert result.trace.flops == 0

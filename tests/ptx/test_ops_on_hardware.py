@@ -16,12 +16,7 @@ from tests.ptx.checks import numbers, op
 
 RECORDED = dict(np.load(Path(__file__).parents[1] / "data" / "hardware_opcodes.npz"))
 # The hardware approximates by tables of its own: how far apart results may be, relatively.
-APPROXIMATE = {
-    "f16": 2**-9,
-    "bf16": 2**-7,
-    "f32": 2**-20,
-    "f64": 2**-18,
-}
+APPROXIMATE = {"f16": 2**-9, "bf16": 2**-7, "f32": 2**-20, "f64": 2**-18}
 NAMES = tuple(str(name) for name in RECORDED["opcodes"])
 
 

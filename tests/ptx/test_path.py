@@ -22,8 +22,9 @@ extern "C" __global__ void two_ways(int* out, int group, int often)
 
 def trace(block: int, group: int, path: bool = True, blocks: int = 3, record=(1,)) -> Trace:
     out = np.zeros(blocks * block + 32, np.int32)
-    return launch(KERNEL, "two_ways", blocks, block, out, group, 3,
-                  options=Options(record=record, path=path)).trace
+    return launch(
+        KERNEL, "two_ways", blocks, block, out, group, 3, options=Options(record=record, path=path)
+    ).trace
 
 
 def test_no_path_unless_asked_for() -> None:

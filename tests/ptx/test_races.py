@@ -62,8 +62,9 @@ def test_without_the_second_barrier_a_write_may_come_too_early() -> None:
 
 def test_without_both_reads_and_writes_may_come_too_early() -> None:
     assert sorted(kinds(MIRROR % ("", ""))) == [
-        ("race, read after write", 8, 64), ("race, write after read", 6, 64),
-    ]  # fmt: skip
+        ("race, read after write", 8, 64),
+        ("race, write after read", 6, 64),
+    ]
 
 
 def test_two_warps_must_not_write_the_same_word() -> None:

@@ -23,13 +23,28 @@ from gpuviz.runners.gpu.worker import serve
 from gpuviz.runners.measurement import DeviceFacts, Telemetry
 
 DENIED = "hardware counters are denied: ask the administrator"
-COUNTS = {"global_load_requests": 512.0, "global_load_sectors": 4096.0, "global_load_lines": 1024.0,
-          "global_store_requests": 512.0, "global_store_sectors": 2049.0}  # fmt: skip
+COUNTS = {
+    "global_load_requests": 512.0,
+    "global_load_sectors": 4096.0,
+    "global_load_lines": 1024.0,
+    "global_store_requests": 512.0,
+    "global_store_sectors": 2049.0,
+}
 
 
 def facts(index: int, why: str = "") -> DeviceFacts:
-    return DeviceFacts(index, f"NVIDIA Test {index}", "9.0", "580.1", "13.0", 132, 1 << 36,
-                       50 << 20, f"bus{index}", counters=why)  # fmt: skip
+    return DeviceFacts(
+        index,
+        f"NVIDIA Test {index}",
+        "9.0",
+        "580.1",
+        "13.0",
+        132,
+        1 << 36,
+        50 << 20,
+        f"bus{index}",
+        counters=why,
+    )
 
 
 class FakeDevice:

@@ -17,17 +17,7 @@ from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.memory.counting import Counter
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
-from gpuviz.scenes.base import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Step,
-    Story,
-    Value,
-    Values,
-)
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
 from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
 
@@ -68,8 +58,12 @@ def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...]) -> Fram
     x = stage.margin + np.arange(32) * (stage.width - 2 * stage.margin) / 32
     rect = np.stack([x, np.full(32, 90.0), np.full(32, 14.0), np.full(32, 60.0)], 1)
     fill = colors.state(colors.lanes, np.clip(share * 32 - np.arange(32), 0, 1))
-    boxes = Boxes(rect.astype(np.float32), fill=fill, radius=3.0,
-                  tip=lambda i: f"lane {i} reads word {i * stride}")  # fmt: skip
+    boxes = Boxes(
+        rect.astype(np.float32),
+        fill=fill,
+        radius=3.0,
+        tip=lambda i: f"lane {i} reads word {i * stride}",
+    )
     at = np.array([[stage.margin, 32.0]], np.float32)
     words = (f"One warp reads every word {stride}",)
     title = Texts(at, words, colors.ink, stage.text(26), bold=True)
@@ -77,17 +71,22 @@ def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...]) -> Fram
 
 
 def _steps() -> tuple[Step, ...]:
-    loads = [Step(i, i + 1, "load", f"sector {i}", "ld.global.f32 · 4 sectors", 3, "pairs")
-             for i in range(4)]  # fmt: skip
+    loads = [
+        Step(i, i + 1, "load", f"sector {i}", "ld.global.f32 · 4 sectors", 3, "pairs")
+        for i in range(4)
+    ]
     return (*loads, Step(4.0, 6.0, "store", "store", "st.global.f32 · 4 sectors", 3, "pairs"))
 
 
 def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
     stride, steps = int(values["stride"]), _steps()
     return Story(
-        f"One warp reads every word {stride}", "What lies between is fetched for nothing.", steps,
-        lambda t, stage: _frame(t, stage, stride, steps), "load sectors = 4 × stride × requests",
-    )  # fmt: skip
+        f"One warp reads every word {stride}",
+        "What lies between is fetched for nothing.",
+        steps,
+        lambda t, stage: _frame(t, stage, stride, steps),
+        "load sectors = 4 × stride × requests",
+    )
 
 
 ELEMENTS = (Choice("float", "float, 4 bytes"), Choice("double", "double, 8 bytes"))
@@ -101,16 +100,20 @@ def _problem(values: Values) -> str:
 def lesson(id: str, title: str, chapter: str) -> Lesson:
     """A lesson with one parameter of each kind."""
     return Lesson(
-        id, title, chapter, "How the stride multiplies the sectors.",
+        id,
+        title,
+        chapter,
+        "How the stride multiplies the sectors.",
         (
             Parameter("stride", "stride", 2, 1, 32, hint="Words from one lane's to the next's."),
-            Parameter("element", "element", "float",
-                      choices=ELEMENTS, compiled=True),
+            Parameter("element", "element", "float", choices=ELEMENTS, compiled=True),
             Parameter("guard", "guard", False, hint="Leave out the lanes beyond the end."),
         ),
         (Preset("every word", {"stride": 1}), Preset("a line a lane", {"stride": 32})),
-        lambda values: (), _tell, _problem,
-    )  # fmt: skip
+        lambda values: (),
+        _tell,
+        _problem,
+    )
 
 
 LESSONS = (
@@ -128,12 +131,29 @@ def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] =
     counter.access(Access(LOAD, (0x1000 + 4 * stride * lanes)[None, :], None, 512))
     counter.access(Access(STORE, (0x9000 + 4 * lanes)[None, :], None, 512))
     none = np.zeros(0, np.int64)
-    requests = Requests(none.astype(np.int32), none, none, none.astype(np.int32),
-                        none.astype(np.int32), none.astype(np.uint32),
-                        np.zeros((0, 32), np.uint64))  # fmt: skip
+    requests = Requests(
+        none.astype(np.int32),
+        none,
+        none,
+        none.astype(np.int32),
+        none.astype(np.int32),
+        none.astype(np.uint32),
+        np.zeros((0, 32), np.uint64),
+    )
     launch = Launch("pairs", (64, 1, 1), (256, 1, 1))
-    trace = Trace(launch, (LOAD, STORE), requests, (0,), 64, 1000, 32, findings=findings,
-                  source=SOURCE, ptx=PTX, arch=arch)  # fmt: skip
+    trace = Trace(
+        launch,
+        (LOAD, STORE),
+        requests,
+        (0,),
+        64,
+        1000,
+        32,
+        findings=findings,
+        source=SOURCE,
+        ptx=PTX,
+        arch=arch,
+    )
     outputs = {"in": np.arange(64, dtype=np.float32), "out": np.zeros(32, np.float32)}
     return Run(trace, counter.result(), outputs, arch, level, "SASS equals the PTX here.")
 
@@ -163,8 +183,17 @@ class FakePerform:
     planned: bool = False  # whether there is a launch that a GPU could run
     ships: bool = False  # whether there is prebuilt PTX
 
-    def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
-                 progress: Progress, cancel: Cancel, prebuilt: bool = False) -> Performance:
+    def __call__(
+        self,
+        lesson: Lesson,
+        values: Values,
+        *,
+        arch: str,
+        level: Level,
+        progress: Progress,
+        cancel: Cancel,
+        prebuilt: bool = False,
+    ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         if prebuilt and not self.ships:
             raise UnavailableError("has to be compiled")

@@ -14,11 +14,17 @@ _ENOUGH = 150  # presses of Tab go round every window
 
 def focusable(window: QWidget) -> list[QWidget]:
     """The widgets of a window that can be gone to by Tab; the parts of one are not counted."""
-    return [w for w in window.findChildren(QWidget)
-            if w.window() is window and w.isVisible() and w.isEnabled()
-            and w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.focusProxy() is None
-            and not isinstance(w.parent(), QComboBox | QAbstractScrollArea)
-            and w.objectName() != "qt_spinbox_lineedit"]  # fmt: skip
+    return [
+        w
+        for w in window.findChildren(QWidget)
+        if w.window() is window
+        and w.isVisible()
+        and w.isEnabled()
+        and w.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and w.focusProxy() is None
+        and not isinstance(w.parent(), QComboBox | QAbstractScrollArea)
+        and w.objectName() != "qt_spinbox_lineedit"
+    ]
 
 
 def spoken(widget: QWidget) -> tuple[str, str]:

@@ -33,14 +33,21 @@ def told(window: Window) -> None:
     """What is shown, as JSON on one line."""
     view, note = window.viewing.record(), window.everyday.lost
     said = {
-        "lesson": view.lesson, "values": view.values, "arch": view.arch, "level": view.level,
-        "b": view.compare_values, "time": round(view.time, 3), "launch": view.launch,
+        "lesson": view.lesson,
+        "values": view.values,
+        "arch": view.arch,
+        "level": view.level,
+        "b": view.compare_values,
+        "time": round(view.time, 3),
+        "launch": view.launch,
         # The list of lessons makes room in a narrow window, and the offscreen display is narrow.
-        "theme": window.theme.mode, "shown": sorted(window.visible.shown - {"lessons"}),
-        "speed": window.player.state.speed, "code": window.source.tabs.currentIndex(),
+        "theme": window.theme.mode,
+        "shown": sorted(window.visible.shown - {"lessons"}),
+        "speed": window.player.state.speed,
+        "code": window.source.tabs.currentIndex(),
         "note": note.button.toolTip() if note else "",
         "recents": [menu.text() for menu in window.everyday.recent_menu.actions()],
-    }  # fmt: skip
+    }
     print(json.dumps(said), flush=True)
 
 
@@ -52,8 +59,16 @@ def main(code: str) -> int:
         assert isinstance(app, QApplication)
         window = next(w for w in app.topLevelWidgets() if isinstance(w, Window))
         wait(lambda: window.director.showing and not window.director.performer.busy)
-        exec(code, {"window": window, "app": app, "wait": wait, "time": time,
-                    "told": lambda: told(window)})  # fmt: skip
+        exec(
+            code,
+            {
+                "window": window,
+                "app": app,
+                "wait": wait,
+                "time": time,
+                "told": lambda: told(window),
+            },
+        )
         return 0
 
     QApplication.exec = staticmethod(loop)  # type: ignore[assignment,method-assign]

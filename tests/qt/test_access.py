@@ -59,8 +59,9 @@ words = "That was it."
 
 
 @pytest.fixture
-def full(make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbot: QtBot
-         ) -> Iterator[Window]:
+def full(
+    make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbot: QtBot
+) -> Iterator[Window]:
     """A window that shows all it has: two sides, two runs, findings, a lecture, a message."""
     perform.roles, perform.planned = ("naive", "tiled"), True
     perform.findings = (Finding("warning", "race", "x", 3, 15, (0, 0, 0), (1, 0, 0), 4, 16),)
@@ -119,8 +120,17 @@ def test_what_is_painted_is_described(full: Window) -> None:
     assert full.toolbar.arch.accessibleDescription() == "CC 9.0 Hopper"
 
 
-DIALOGS = ("edit.preferences", "file.link", "export.still", "export.film", "export.page",
-           "lecture.edit", "help.keys", "help.commands", "view.words")  # fmt: skip
+DIALOGS = (
+    "edit.preferences",
+    "file.link",
+    "export.still",
+    "export.film",
+    "export.page",
+    "lecture.edit",
+    "help.keys",
+    "help.commands",
+    "view.words",
+)
 
 
 @pytest.mark.parametrize("id", DIALOGS)
@@ -177,10 +187,22 @@ def test_tab_goes_once_to_everything_and_back(full: Window) -> None:
 
 def test_tab_goes_from_pane_to_pane(full: Window) -> None:
     full.toolbar.main.setFocus()
-    panes = (full.toolbar, full.panes.list, full.stage, full.transport, full.timeline, full.source,
-             full.parameters, full.counts, full.timing, full.status)  # fmt: skip
-    order = [next(i for i, pane in enumerate(panes) if pane is w or pane.isAncestorOf(w))
-             for w in walk(full)]
+    panes = (
+        full.toolbar,
+        full.panes.list,
+        full.stage,
+        full.transport,
+        full.timeline,
+        full.source,
+        full.parameters,
+        full.counts,
+        full.timing,
+        full.status,
+    )
+    order = [
+        next(i for i, pane in enumerate(panes) if pane is w or pane.isAncestorOf(w))
+        for w in walk(full)
+    ]
     assert order == sorted(order) and set(order) == set(range(10))
 
 
@@ -240,8 +262,15 @@ def test_no_shortcut_takes_what_a_text_field_needs(number: int, full: Window) ->
     field.setFocus()
     for letter in TYPED:
         QTest.keyClick(field, letter)
-    for key in (K.Key_Home, K.Key_Right, K.Key_Left, K.Key_End, K.Key_Up, K.Key_Down,
-                K.Key_Backspace):  # fmt: skip
+    for key in (
+        K.Key_Home,
+        K.Key_Right,
+        K.Key_Left,
+        K.Key_End,
+        K.Key_Up,
+        K.Key_Down,
+        K.Key_Backspace,
+    ):
         QTest.keyClick(field, key)
     for key in (K.Key_A, K.Key_C, K.Key_V, K.Key_Z):
         QTest.keyClick(field, key, CONTROL)

@@ -36,14 +36,21 @@ sys.exit(main([]))
 
 def _run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=100,
         env={**os.environ, **environment},
-    )  # fmt: skip
+    )
 
 
 def test_the_window_opens_on_the_first_lesson_and_closes(tmp_path: Path) -> None:
-    done = _run(_RUN, QT_QPA_PLATFORM="offscreen", XDG_CONFIG_HOME=str(tmp_path),
-                XDG_STATE_HOME=str(tmp_path))
+    done = _run(
+        _RUN,
+        QT_QPA_PLATFORM="offscreen",
+        XDG_CONFIG_HOME=str(tmp_path),
+        XDG_STATE_HOME=str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == f"{SCENES[0].title} – gpuviz True"
 
@@ -58,14 +65,19 @@ def test_without_a_display_it_says_so() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("arguments", [[], ["present", "coalescing-and-banks"]],
-                         ids=["window", "lecture"])
-def test_a_signal_closes_it_as_a_user_would(arguments: list[str], number: signal.Signals,
-                                            tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments", [[], ["present", "coalescing-and-banks"]], ids=["window", "lecture"]
+)
+def test_a_signal_closes_it_as_a_user_would(
+    arguments: list[str], number: signal.Signals, tmp_path: Path
+) -> None:
     folders = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "gpuviz", *arguments], stderr=subprocess.PIPE, text=True,
-        env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+        [sys.executable, "-m", "gpuviz", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen"},
+    )
     end = time.monotonic() + 60
     while not _logged(tmp_path, "showing") and time.monotonic() < end:
         time.sleep(0.05)

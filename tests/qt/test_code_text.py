@@ -20,18 +20,24 @@ def sass(address: int, text: str, line: int, ptx_line: int, target: int = -1) ->
 
 LISTING = Listing(
     "pairs",
-    (sass(0, "S2R R0, SR_TID.X", 2, 11), sass(16, "LDG.E R2, desc[UR4][R2.64]", 3, 15),
-     sass(32, "STG.E desc[UR4][R4.64], R2", 3, 17), sass(48, "BRA `(.L_x_0)", 0, 0, 48)),
+    (
+        sass(0, "S2R R0, SR_TID.X", 2, 11),
+        sass(16, "LDG.E R2, desc[UR4][R2.64]", 3, 15),
+        sass(32, "STG.E desc[UR4][R4.64], R2", 3, 17),
+        sass(48, "BRA `(.L_x_0)", 0, 0, 48),
+    ),
     {0: ".text.pairs", 48: ".L_x_0"},
-)  # fmt: skip
+)
 
 
 def assembled() -> Run:
     """The fake run with its machine code; its counts are by machine instruction."""
     made = run(LESSONS[0].defaults(), "sm_90", "sass")
     names = {"ld.global.f32": "LDG.E", "st.global.f32": "STG.E"}
-    rows = tuple(replace(r, instruction=replace(r.instruction, text=names[r.instruction.text]))
-                 for r in made.counts.rows)  # fmt: skip
+    rows = tuple(
+        replace(r, instruction=replace(r.instruction, text=names[r.instruction.text]))
+        for r in made.counts.rows
+    )
     merged = Difference(3, 15, "widened", "the compiler merged 4 loads into one 16-byte load")
     return replace(made, counts=Counts(rows), listing=LISTING, differences=(merged,))
 
@@ -39,12 +45,16 @@ def assembled() -> Run:
 def test_machine_code_has_labels_costs_and_cuda_lines() -> None:
     code = code_text.sass(assembled())
     assert code.text.splitlines() == [
-        "    /*0000*/  S2R R0, SR_TID.X", "    /*0010*/  LDG.E R2, desc[UR4][R2.64]",
-        "    /*0020*/  STG.E desc[UR4][R4.64], R2", ".L_x_0:",
+        "    /*0000*/  S2R R0, SR_TID.X",
+        "    /*0010*/  LDG.E R2, desc[UR4][R2.64]",
+        "    /*0020*/  STG.E desc[UR4][R4.64], R2",
+        ".L_x_0:",
         "    /*0030*/  BRA `(.L_x_0)",
-    ]  # fmt: skip
-    assert code.notes == {2: ("ld 8 sectors / request", "ld 8 sectors"),
-                          3: ("st 4 sectors / request", "st 4 sectors")}  # fmt: skip
+    ]
+    assert code.notes == {
+        2: ("ld 8 sectors / request", "ld 8 sectors"),
+        3: ("st 4 sectors / request", "st 4 sectors"),
+    }
     assert code.lines == {2: {1}, 3: {2, 3}}
 
 
@@ -65,4 +75,8 @@ def test_machine_code_is_coloured() -> None:
     text = "    /*0010*/  @P0 LDG.E R2, 0x10"
     found = {text[start : start + n]: color for start, n, color, _ in line}
     assert (found["/*0010*/"], found["@P0"], found["LDG.E"], found["0x10"]) == (
-        "faint", "load", "store", "compute")  # fmt: skip
+        "faint",
+        "load",
+        "store",
+        "compute",
+    )

@@ -167,4 +167,9 @@ def test_b_is_never_what_a_is_already() -> None:
 
 def test_ratios() -> None:
     assert [ratio(4, 8), ratio(3, 1), ratio(1, 1234), ratio(0, 4), ratio(None, 1)] == [
-        "2×", "0.333×", "1234×", "–", "–"]
+        "2×",
+        "0.333×",
+        "1234×",
+        "–",
+        "–",
+    ]

@@ -36,8 +36,9 @@ def logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixtur
         yield caplog
 
 
-def test_what_the_window_does_is_logged(logged: pytest.LogCaptureFixture, window: Window,
-                                        perform: FakePerform, qtbot: QtBot) -> None:
+def test_what_the_window_does_is_logged(
+    logged: pytest.LogCaptureFixture, window: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
     window.player.set_values({"stride": 3})
     qtbot.waitUntil(lambda: "performed pairs for sm_90 sass in " in logged.text)
     perform.error = lambda values: LaunchError("block of 2048 threads")
@@ -80,8 +81,9 @@ print(json.dumps({"said": first, "at": window.player.t}), flush=True)
     assert "performed hierarchy" in found
 
 
-def test_what_fails_at_every_frame_is_told_once(window: Window, logged: pytest.LogCaptureFixture,
-                                                capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_fails_at_every_frame_is_told_once(
+    window: Window, logged: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     troubles, told = Troubles(window), []
     troubles.happened.connect(told.append)
 
@@ -100,9 +102,12 @@ def test_what_fails_at_every_frame_is_told_once(window: Window, logged: pytest.L
     assert len(told) == 2
 
 
-def test_a_trouble_in_a_thread_reaches_the_window(window: Window, qtbot: QtBot,
-                                                  monkeypatch: pytest.MonkeyPatch,
-                                                  capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trouble_in_a_thread_reaches_the_window(
+    window: Window,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     troubles = Troubles(window)
     troubles.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     monkeypatch.setattr(threading, "excepthook", troubles._take_from_thread)
@@ -125,8 +130,13 @@ for number in range(30000):
     log.LOG.info("line %d %s", number, "x" * 60)
 import faulthandler; faulthandler._sigsegv()
 """
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "new")], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "new")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode != 0 and "a word from Qt" in done.stderr
     files = sorted((tmp_path / "new").glob("gpuviz.log*"))
     assert len(files) == 3
@@ -153,8 +163,16 @@ def test_diagnostics_are_copied_without_the_home_folder(
     window.player.set_values({"stride": 9})
     window.actions_["help.diagnostics"].trigger()
     text = QGuiApplication.clipboard().text()
-    for words in (f"gpuviz {__version__}, Python", "Qt 6", "numpy", "GPU: none", "theme system",
-                  "gpuviz://pairs?stride=9", "line 149", "line 50\n"):  # fmt: skip
+    for words in (
+        f"gpuviz {__version__}, Python",
+        "Qt 6",
+        "numpy",
+        "GPU: none",
+        "theme system",
+        "gpuviz://pairs?stride=9",
+        "line 149",
+        "line 50\n",
+    ):
         assert words in text
     assert "line 49\n" not in text
     assert str(tmp_path) not in text and "log (~)" in text
@@ -163,12 +181,14 @@ def test_diagnostics_are_copied_without_the_home_folder(
     assert homeless("/usr/lib: 3/4") == "/usr/lib: 3/4"
 
 
-def test_the_log_folder_is_opened_or_named(make: Callable[..., Window], tmp_path: Path,
-                                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_folder_is_opened_or_named(
+    make: Callable[..., Window], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     window = make(state=tmp_path)
-    monkeypatch.setattr(QDesktopServices, "openUrl",
-                        lambda url: bool(opened.append(url.toLocalFile())) or True)
+    monkeypatch.setattr(
+        QDesktopServices, "openUrl", lambda url: bool(opened.append(url.toLocalFile())) or True
+    )
     window.actions_["help.log"].trigger()
     assert opened == [str(tmp_path)] and not window.message.isVisible()
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: False)
@@ -176,8 +196,9 @@ def test_the_log_folder_is_opened_or_named(make: Callable[..., Window], tmp_path
     assert str(tmp_path) in window.message.text.toPlainText()
 
 
-def test_the_note_of_a_bad_end_tells_more_when_asked(make: Callable[..., Window], tmp_path: Path
-                                                     ) -> None:
+def test_the_note_of_a_bad_end_tells_more_when_asked(
+    make: Callable[..., Window], tmp_path: Path
+) -> None:
     (tmp_path / "window-0.json").write_text("{damaged")
     window = make(state=tmp_path)
     note = window.everyday.lost

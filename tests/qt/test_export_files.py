@@ -119,8 +119,15 @@ def test_data(still: View, tmp_path: Path) -> None:
     saving.save(still, tmp_path / "a.csv")
     rows = list(csv.reader((tmp_path / "a.csv").read_text().splitlines()))
     assert {len(row) for row in rows} == {7}
-    assert ["copy", "sm_90", "0", "", "global_load_sectors", str(totals["global_load_sectors"]),
-            "modelled"] in rows
+    assert [
+        "copy",
+        "sm_90",
+        "0",
+        "",
+        "global_load_sectors",
+        str(totals["global_load_sectors"]),
+        "modelled",
+    ] in rows
     saving.save(still, tmp_path / "a.md")
     assert f"| {totals['global_load_sectors']:,} |" in (tmp_path / "a.md").read_text()
     (path,) = saving.save_traces(still, tmp_path / "a.gputrace")
@@ -138,23 +145,30 @@ def test_names_and_refusals(still: View, tmp_path: Path) -> None:
         saving.save(still, tmp_path / "file" / "a.png")
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    (["--range", "5", "2", "-o", "a.gif"], "has to come after"),
-    (["--range", "900", "950", "-o", "a.gif"], "the story goes from 0"),
-    (["--range", "-3", "-1", "-o", "a.html"], "the story goes from 0"),
-    (["--fps", "80", "-o", "a.gif"], "1 to 50"),
-    (["--fps", "0", "-o", "a.html"], "at least 1"),
-    (["--pixels", "0", "-o", "a.gif"], "too small"),
-    (["--pixels", "8", "--size", "16384x200", "-o", "a.gif"], "at most 65535"),
-    (["-o", "a" * 300 + ".png"], "too long"),
-    (["--size", "10x10", "-o", "a.png"], "320x200"),
-    (["--from", "absent.png", "-o", "a.png"], "absent.png"),
-    (["--all", "--set", "a=1", "-o", "x"], "--all"),
-    (["-o", "a"], "which format"),
-])
-def test_errors_are_one_message(options: list[str], words: str, tmp_path: Path,
-                                monkeypatch: pytest.MonkeyPatch,
-                                capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--range", "5", "2", "-o", "a.gif"], "has to come after"),
+        (["--range", "900", "950", "-o", "a.gif"], "the story goes from 0"),
+        (["--range", "-3", "-1", "-o", "a.html"], "the story goes from 0"),
+        (["--fps", "80", "-o", "a.gif"], "1 to 50"),
+        (["--fps", "0", "-o", "a.html"], "at least 1"),
+        (["--pixels", "0", "-o", "a.gif"], "too small"),
+        (["--pixels", "8", "--size", "16384x200", "-o", "a.gif"], "at most 65535"),
+        (["-o", "a" * 300 + ".png"], "too long"),
+        (["--size", "10x10", "-o", "a.png"], "320x200"),
+        (["--from", "absent.png", "-o", "a.png"], "absent.png"),
+        (["--all", "--set", "a=1", "-o", "x"], "--all"),
+        (["-o", "a"], "which format"),
+    ],
+)
+def test_errors_are_one_message(
+    options: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     scene = [] if {"--from", "--all"} & set(options) else ["--scene", "banks"]
     assert main(["render", *scene, *options]) == 2
@@ -164,8 +178,22 @@ def test_errors_are_one_message(options: list[str], words: str, tmp_path: Path,
 
 
 def test_rendering_from_an_exported_file(tmp_path: Path) -> None:
-    compared = ["--scene", "coalescing", "--set", "stride=3", "--compare", "stride=5", "--theme",
-                "light", "--size", "640x400", "--arch", "sm_80", "--time", "3"]
+    compared = [
+        "--scene",
+        "coalescing",
+        "--set",
+        "stride=3",
+        "--compare",
+        "stride=5",
+        "--theme",
+        "light",
+        "--size",
+        "640x400",
+        "--arch",
+        "sm_80",
+        "--time",
+        "3",
+    ]
     first, again = tmp_path / "a.png", tmp_path / "b.png"
     assert main(["render", *compared, "-o", str(first)]) == 0
     assert main(["render", "--from", str(first), "-o", str(again)]) == 0
@@ -178,8 +206,9 @@ def test_rendering_from_an_exported_file(tmp_path: Path) -> None:
 def test_every_lesson_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from gpuviz.scenes import SCENES
 
-    assert main(["render", "--all", "--size", "640x400", "--format", "html", "-o",
-                 str(tmp_path)]) == 0
+    assert (
+        main(["render", "--all", "--size", "640x400", "--format", "html", "-o", str(tmp_path)]) == 0
+    )
     assert {f.stem for f in tmp_path.iterdir()} == {one.id for one in SCENES}
     assert max(f.stat().st_size for f in tmp_path.iterdir()) < 3 << 20
     assert capsys.readouterr().err == ""
@@ -193,12 +222,32 @@ def test_long_films_need_bounded_memory(suffix: str, tmp_path: Path) -> None:
         pytest.importorskip("av")
     if not shutil.which("true") or sys.platform == "win32":
         pytest.skip("the memory of a process is asked for as on Unix")
-    code = ("import resource, sys\nfrom gpuviz.cli import main\nstatus = main(sys.argv[1:])\n"
-            "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    code = (
+        "import resource, sys\nfrom gpuviz.cli import main\nstatus = main(sys.argv[1:])\n"
+        "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
     out = tmp_path / f"film{suffix}"
-    done = subprocess.run([sys.executable, "-c", code, "render", "--scene", "coalescing", "--range",
-                           "0", "10", "--fps", "30", "-o", str(out)], capture_output=True,
-                          text=True, timeout=110, check=False)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            code,
+            "render",
+            "--scene",
+            "coalescing",
+            "--range",
+            "0",
+            "10",
+            "--fps",
+            "30",
+            "-o",
+            str(out),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
     status, kilobytes = map(int, done.stdout.split())
     assert status == 0 and out.stat().st_size < 20 << 20
     assert kilobytes < 700_000

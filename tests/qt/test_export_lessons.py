@@ -14,7 +14,6 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz import words
 from gpuviz.cli import main
 from gpuviz.export import film as films
 from gpuviz.export.performed import badges, timed
@@ -36,16 +35,24 @@ FPS = 4
 def view(name: str, theme: str = "light") -> View:
     """A second of a lesson in which something moves."""
     told = performed(name)
-    made = Provenance(name, lesson(name).defaults(), "sm_90", width=640, height=400, theme=theme,
-                      badges=badges(told.runs))
+    made = Provenance(
+        name,
+        lesson(name).defaults(),
+        "sm_90",
+        width=640,
+        height=400,
+        theme=theme,
+        badges=badges(told.runs),
+    )
     return timed(View(told.story, told.runs, made), 0.5, 1.5)
 
 
 def drawn(shown: View) -> list[np.ndarray]:
     """The pictures of its film, as the window paints them."""
     made = shown.provenance
-    return [film.picture(shown.frame(t)).astype(int)
-            for t in films.moments(made.time, made.end, FPS)]
+    return [
+        film.picture(shown.frame(t)).astype(int) for t in films.moments(made.time, made.end, FPS)
+    ]
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -92,7 +99,8 @@ def test_films_by_ffmpeg(suffix: str, name: str, tmp_path: Path) -> None:
         frames = list(container.decode(video=0))
     wanted = drawn(shown)
     assert [float(frame.time) for frame in frames] == pytest.approx(
-        [number / FPS for number in range(FPS)], abs=0.002)
+        [number / FPS for number in range(FPS)], abs=0.002
+    )
     for frame, picture in zip(frames, wanted, strict=True):
         found = frame.reformat(format="rgb24", src_colorspace="ITU709").to_ndarray().astype(int)
         assert apart(found, picture) < 4, "half as many samples of colour"
@@ -114,8 +122,10 @@ def window(tmp_path: Path, qtbot: QtBot) -> Callable[[str], Window]:
         shown.resize(1280, 720)
         shown.show()
         shown.activateWindow()
-        qtbot.waitUntil(lambda: shown.director.showing is not None
-                        and not shown.director.performer.busy, timeout=60_000)
+        qtbot.waitUntil(
+            lambda: shown.director.showing is not None and not shown.director.performer.busy,
+            timeout=60_000,
+        )
         return shown
 
     yield show  # type: ignore[misc]
@@ -127,24 +137,33 @@ def window(tmp_path: Path, qtbot: QtBot) -> Callable[[str], Window]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "language"), [("coalescing", "en"), ("matmul-tiled", "es")])
 def test_a_saved_picture_is_rendered_again_to_the_pixel(
-    name: str, language: str, window: Callable[[str], Window], tmp_path: Path, qtbot: QtBot,
+    name: str,
+    language: str,
+    window: Callable[[str], Window],
+    tmp_path: Path,
+    qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Light, with larger letters, beside another architecture: all of it is in the record."""
-    words.choose(language)
+    language.choose(language)
     try:
         shown = window(name)
         shown.theme.set_mode("light")
         shown.theme.set_scale(1.15)
         shown.comparison.switch(True, shown.player.values)
         shown.comparison.set_arch("sm_60")
-        qtbot.waitUntil(lambda: shown.director.showing.compared
-                        and not shown.director.performer.busy, timeout=60_000)
+        qtbot.waitUntil(
+            lambda: shown.director.showing.compared and not shown.director.performer.busy,
+            timeout=60_000,
+        )
         shown.player.seek(3.3)
         exporting = shown.exchange.exporting
         exporting.quick_folder = lambda: tmp_path
-        QTest.keyClick(shown, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier
-                       | Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClick(
+            shown,
+            Qt.Key.Key_S,
+            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+        )
         qtbot.waitUntil(lambda: not exporting.exports.busy, timeout=20_000)
         (first,) = tmp_path.glob("*.png")
         record = read(first)
@@ -156,4 +175,4 @@ def test_a_saved_picture_is_rendered_again_to_the_pixel(
         assert replace(read(again), badges={}) == replace(record, badges={})
         assert read(again).badges == record.badges
     finally:
-        words.choose("en")
+        language.choose("en")

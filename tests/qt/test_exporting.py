@@ -163,9 +163,7 @@ def test_what_was_saved_is_said_when_a_run_is_done(
     assert window.status.link.isVisible()
 
 
-def test_pictures_go_where_pictures_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_go_where_pictures_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QStandardPaths, "writableLocation", lambda place: str(tmp_path / "Fotos"))
     assert files.pictures_folder() == tmp_path / "Fotos" / "gpuviz"
     assert (tmp_path / "Fotos" / "gpuviz").is_dir()
@@ -226,8 +224,9 @@ def _pixels(image: QImage) -> np.ndarray:
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
-def test_shapes_have_no_pixels_to_choose(suffix: str, window: Window, answer: Answer,
-                                         qtbot: QtBot) -> None:
+def test_shapes_have_no_pixels_to_choose(
+    suffix: str, window: Window, answer: Answer, qtbot: QtBot
+) -> None:
     dialog = still(window)
     choose(dialog.format, suffix)
     assert not dialog.form.isRowVisible(dialog.pixels)
@@ -251,8 +250,9 @@ def test_too_many_pixels_are_refused_in_words(window: Window) -> None:
     dialog.reject()
 
 
-def test_letters_grow_with_very_large_pictures(window: Window, answer: Answer, qtbot: QtBot
-                                               ) -> None:
+def test_letters_grow_with_very_large_pictures(
+    window: Window, answer: Answer, qtbot: QtBot
+) -> None:
     dialog = still(window)
     choose(dialog.size_.names, "3840x2160")
     choose(dialog.pixels, 1)
@@ -292,8 +292,9 @@ def test_damaged_memories_are_forgotten(window: Window) -> None:
     film_of(window).reject()
 
 
-def test_a_film_of_the_current_step_in_two_themes(window: Window, answer: Answer, qtbot: QtBot
-                                                  ) -> None:
+def test_a_film_of_the_current_step_in_two_themes(
+    window: Window, answer: Answer, qtbot: QtBot
+) -> None:
     window.player.seek(2.5)
     dialog = film_of(window)
     QTest.mouseClick(dialog.step, LEFT)
@@ -441,7 +442,7 @@ def test_a_folder_that_is_gone_is_a_message(window: Window, answer: Answer, qtbo
 @pytest.mark.parametrize("suffix", [".png", ".gputrace"])
 def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
     suffix: str, window: Window, answer: Answer, qtbot: QtBot
-) -> None:  # fmt: skip
+) -> None:
     answer.name = f"taken{suffix}"
     (answer.folder / answer.name).mkdir()
     if suffix == ".png":
@@ -453,8 +454,9 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(
     assert files_in(answer) == [answer.name]
 
 
-def test_names_that_are_too_long_are_a_message(window: Window, answer: Answer, qtbot: QtBot
-                                               ) -> None:
+def test_names_that_are_too_long_are_a_message(
+    window: Window, answer: Answer, qtbot: QtBot
+) -> None:
     long = "a" * 248
     assert files.free(answer.folder / f"{long}-light.png").name == f"{long}-light.png"
     answer.name = f"{long}.gif"
@@ -534,8 +536,9 @@ def test_counts_as_data(suffix: str, window: Window, answer: Answer, qtbot: QtBo
     assert "modelled" in said and "4,096" in said.replace("4096", "4,096")
 
 
-def test_traces_of_all_runs(window: Window, answer: Answer, perform: FakePerform, qtbot: QtBot
-                            ) -> None:
+def test_traces_of_all_runs(
+    window: Window, answer: Answer, perform: FakePerform, qtbot: QtBot
+) -> None:
     perform.roles = ("naive", "tiled")
     window.actions_["run.again"].trigger()
     qtbot.waitUntil(lambda: len(window.director.showing.runs) == 2)
@@ -554,17 +557,25 @@ def test_times_are_not_there_without_a_gpu(window: Window, answer: Answer) -> No
 
 
 @pytest.fixture
-def live(make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbot: QtBot
-         ) -> tuple[Window, Answer]:
+def live(
+    make: Callable[..., Window], perform: FakePerform, tmp_path: Path, qtbot: QtBot
+) -> tuple[Window, Answer]:
     """A window with a GPU that has measured once."""
     perform.planned = True
-    window = make(Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments()),
-                          lambda: Shelf(()), job_of))  # fmt: skip
-    qtbot.waitUntil(lambda: window.meter.state.device is not None
-                    and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
+    window = make(
+        Sources(
+            lambda device: Gpu(device, arguments=fake_gpu.arguments()), lambda: Shelf(()), job_of
+        )
+    )
+    qtbot.waitUntil(
+        lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",
+        timeout=20_000,
+    )
     window.actions_["gpu.once"].trigger()
-    qtbot.waitUntil(lambda: "pairs" in window.meter.known
-                    and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: "pairs" in window.meter.known and window.meter.state.activity == "idle",
+        timeout=20_000,
+    )
     made = Answer(tmp_path)
     window.exchange.exporting.ask_where = made
     window.exchange.exporting.quick_folder = lambda: tmp_path
@@ -595,18 +606,25 @@ def test_live_times_are_a_table(live: tuple[Window, Answer], qtbot: QtBot) -> No
     rows = list(csv.DictReader((answer.folder / "times.csv").read_text().splitlines()))
     series = window.timing.series["pairs"]
     assert [float(row["microseconds"]) for row in rows] == pytest.approx(
-        series.microseconds.tolist(), rel=1e-5)
+        series.microseconds.tolist(), rel=1e-5
+    )
     assert rows[-1]["launch"] == str(series.launches)
     assert {row["badge"] for row in rows} == {f"live, {window.meter.state.device.name}"}
 
 
-def test_continuous_measurements_go_on_in_the_data(live: tuple[Window, Answer], qtbot: QtBot
-                                                   ) -> None:
+def test_continuous_measurements_go_on_in_the_data(
+    live: tuple[Window, Answer], qtbot: QtBot
+) -> None:
     window, _ = live
     before = len(window.meter.known["pairs"].timing.microseconds)
     window.actions_["gpu.continuous"].trigger()
-    qtbot.waitUntil(lambda: "pairs" in window.meter.known and len(
-        window.meter.known["pairs"].timing.microseconds) != before, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: (
+            "pairs" in window.meter.known
+            and len(window.meter.known["pairs"].timing.microseconds) != before
+        ),
+        timeout=20_000,
+    )
     window.actions_["gpu.stop"].trigger()
     window.player.set_values({"stride": 4})
     qtbot.waitUntil(lambda: "pairs" not in window.meter.known)
@@ -638,8 +656,9 @@ def test_commands_have_keys_of_their_own(window: Window) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.3])
-def test_all_of_the_toolbar_fits_into_a_small_window(scale: float, window: Window, qtbot: QtBot
-                                                     ) -> None:
+def test_all_of_the_toolbar_fits_into_a_small_window(
+    scale: float, window: Window, qtbot: QtBot
+) -> None:
     window.resize(1280, 720)
     window.theme.set_scale(scale)
     window.status.say("a long remark " * 30)

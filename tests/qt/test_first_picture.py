@@ -56,8 +56,9 @@ def test_what_does_not_ship_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) 
         performing.perform(FIRST, {}, prebuilt=True)
 
 
-def test_the_swap_keeps_time_and_clock(make: Callable[[], Window], perform: FakePerform,
-                                       qtbot: QtBot) -> None:
+def test_the_swap_keeps_time_and_clock(
+    make: Callable[[], Window], perform: FakePerform, qtbot: QtBot
+) -> None:
     wait = threading.Event()
     perform.ships, perform.slow = True, lambda values: not wait.wait(20)
     window = make()
@@ -71,14 +72,16 @@ def test_the_swap_keeps_time_and_clock(make: Callable[[], Window], perform: Fake
     assert not window.message.isVisible()
 
 
-def test_without_prebuilt_ptx_the_first_picture_is_the_whole_one(window: Window,
-                                                                 perform: FakePerform) -> None:
+def test_without_prebuilt_ptx_the_first_picture_is_the_whole_one(
+    window: Window, perform: FakePerform
+) -> None:
     assert window.counts.level.text() == "sm_90 · sass"
     assert len(perform.asked) == 1
 
 
-def test_an_own_choice_is_not_hurried(make: Callable[[], Window], perform: FakePerform,
-                                      qtbot: QtBot) -> None:
+def test_an_own_choice_is_not_hurried(
+    make: Callable[[], Window], perform: FakePerform, qtbot: QtBot
+) -> None:
     perform.ships = True
     window = make()
     qtbot.waitUntil(lambda: not window.director.performer.busy)

@@ -21,14 +21,17 @@ def stride(value: int, view: Provenance = VIEW) -> Provenance:
     return replace(view, values={**view.values, "stride": value})
 
 
-@pytest.mark.parametrize(("after", "what"), [
-    (replace(VIEW, time=3.0, width=99, theme="light", badges={"counts": "modelled"}), set()),
-    (stride(5), {"a.stride"}),
-    (replace(VIEW, arch="sm_80", level="ptx"), {"arch", "level"}),
-    (replace(VIEW, compare_values=OTHER), {"compare"}),
-    (replace(VIEW, lesson="sums", arch="sm_80"), {"lesson"}),
-    (replace(VIEW, launch={"file": "a.cu"}), {"lesson"}),
-])
+@pytest.mark.parametrize(
+    ("after", "what"),
+    [
+        (replace(VIEW, time=3.0, width=99, theme="light", badges={"counts": "modelled"}), set()),
+        (stride(5), {"a.stride"}),
+        (replace(VIEW, arch="sm_80", level="ptx"), {"arch", "level"}),
+        (replace(VIEW, compare_values=OTHER), {"compare"}),
+        (replace(VIEW, lesson="sums", arch="sm_80"), {"lesson"}),
+        (replace(VIEW, launch={"file": "a.cu"}), {"lesson"}),
+    ],
+)
 def test_what_differs_between_two_views(after: Provenance, what: set[str]) -> None:
     assert changes(VIEW, after) == what
 
@@ -86,15 +89,20 @@ def test_a_history_has_an_end() -> None:
     assert len(made.past) == history.LONGEST
 
 
-@pytest.mark.parametrize(("after", "words"), [
-    (stride(5), "stride 2 → 5"),
-    (replace(VIEW, arch="sm_80"), "CC 9.0 → CC 8.0"),
-    (replace(VIEW, level="ptx"), "SASS counts → PTX counts"),
-    (replace(VIEW, compare_values=OTHER), "A beside B"),
-    (replace(VIEW, values={"stride": 32, "element": "double", "guard": True}, arch="sm_80"),
-     "stride 2 → 32, element float, 4 bytes → double, 8 bytes, …"),
-    (replace(VIEW, lesson="sums"), "Coalescing → Matmul: tiled"),
-])
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        (stride(5), "stride 2 → 5"),
+        (replace(VIEW, arch="sm_80"), "CC 9.0 → CC 8.0"),
+        (replace(VIEW, level="ptx"), "SASS counts → PTX counts"),
+        (replace(VIEW, compare_values=OTHER), "A beside B"),
+        (
+            replace(VIEW, values={"stride": 32, "element": "double", "guard": True}, arch="sm_80"),
+            "stride 2 → 32, element float, 4 bytes → double, 8 bytes, …",
+        ),
+        (replace(VIEW, lesson="sums"), "Coalescing → Matmul: tiled"),
+    ],
+)
 def test_a_change_in_words(after: Provenance, words: str) -> None:
     assert difference(VIEW, after, LESSONS[0], LESSONS[2]) == words
 
@@ -111,13 +119,18 @@ def test_changes_of_side_b_in_words() -> None:
     assert difference(both, after, LESSONS[0], LESSONS[0]) == "B: stride 1 → 9, B: CC 9.0 → CC 7.5"
 
 
-@pytest.mark.parametrize(("view", "words"), [
-    (VIEW, "Coalescing · CC 9.0"),
-    (stride(5), "Coalescing · stride 5 · CC 9.0"),
-    (stride(1), "Coalescing · every word · CC 9.0"),
-    (replace(stride(5), level="ptx", compare_values=OTHER, compare_arch="sm_80"),
-     "Coalescing · stride 5 · beside every word, CC 8.0 · CC 9.0 · PTX counts"),
-])
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (VIEW, "Coalescing · CC 9.0"),
+        (stride(5), "Coalescing · stride 5 · CC 9.0"),
+        (stride(1), "Coalescing · every word · CC 9.0"),
+        (
+            replace(stride(5), level="ptx", compare_values=OTHER, compare_arch="sm_80"),
+            "Coalescing · stride 5 · beside every word, CC 8.0 · CC 9.0 · PTX counts",
+        ),
+    ],
+)
 def test_a_view_in_words(view: Provenance, words: str) -> None:
     assert described(view, LESSONS[0]) == words
 

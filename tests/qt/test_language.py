@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QTabBar, QWidget
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.window.window import Window
@@ -20,9 +20,9 @@ from tests.qt.fake_lesson import FakePerform
 
 @pytest.fixture
 def spanish() -> Iterator[dict[str, str]]:
-    words.choose("es")
-    yield words.catalogue("es")
-    words.choose(words.ENGLISH)
+    language.choose("es")
+    yield language.catalogue("es")
+    language.choose(language.ENGLISH)
 
 
 def said_by(widget: QWidget) -> Iterator[str]:
@@ -58,20 +58,23 @@ def test_nothing_that_is_translated_is_shown_in_english(
         dialog.close()
 
 
-def test_counts_and_notes_are_translated(spanish: dict[str, str], make: Callable[..., Window]
-                                         ) -> None:
+def test_counts_and_notes_are_translated(
+    spanish: dict[str, str], make: Callable[..., Window]
+) -> None:
     window = make()
     lines = window.counts.text().splitlines()
     assert lines[0] == "cantidad\tpredicho (modelo)\tmedido (no disponible)"
     assert "sectores de carga\t4096\t–" in lines
-    assert window.source.views[0].note(3) == ("ld 8 sectores / solicitud · "
-                                              "st 4 sectores / solicitud")
+    assert window.source.views[0].note(3) == (
+        "ld 8 sectores / solicitud · st 4 sectores / solicitud"
+    )
     assert window.toolbar.level.text() == "Recuentos SASS"
     assert window.actions_["theme.dark"].text() == "Tema: oscuro"
 
 
-def test_names_of_counts_are_not_cut(spanish: dict[str, str], make: Callable[..., Window],
-                                     perform: FakePerform) -> None:
+def test_names_of_counts_are_not_cut(
+    spanish: dict[str, str], make: Callable[..., Window], perform: FakePerform
+) -> None:
     perform.roles = ("naive", "shared", "padded", "swizzled")
     window = make()
     window.resize(1280, 720)

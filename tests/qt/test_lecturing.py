@@ -61,8 +61,12 @@ def opened(window: Window, file: Path, qtbot: QtBot) -> Window:
     return window
 
 
-def key(window: Window, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
-        where: QWidget | None = None) -> None:
+def key(
+    window: Window,
+    key: Qt.Key,
+    modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+    where: QWidget | None = None,
+) -> None:
     window.activateWindow()
     QApplication.processEvents()
     QTest.keyClick(where or QApplication.focusWidget() or window, key, modifier)
@@ -123,12 +127,18 @@ def test_a_view_is_added_as_it_is_shown(window: Window, qtbot: QtBot) -> None:
 
 def test_slides_are_duplicated_moved_and_removed(opened: Window) -> None:
     press(opened, "copy")
-    assert [n[3:] for n in names(opened)[:3]] == ["Coalescing", "Coalescing",
-                                                  "Strides, offsets, groups"]
+    assert [n[3:] for n in names(opened)[:3]] == [
+        "Coalescing",
+        "Coalescing",
+        "Strides, offsets, groups",
+    ]
     assert opened.lecturing.pane.slide == 1
     press(opened, "↓")
-    assert [n[3:] for n in names(opened)[:3]] == ["Coalescing", "Strides, offsets, groups",
-                                                  "Coalescing"]
+    assert [n[3:] for n in names(opened)[:3]] == [
+        "Coalescing",
+        "Strides, offsets, groups",
+        "Coalescing",
+    ]
     key(opened, K.Key_Up, CONTROL | SHIFT)
     assert opened.lecturing.pane.slide == 1
     press(opened, "×")
@@ -151,7 +161,9 @@ def test_dragging_a_slide_moves_it(opened: Window) -> None:
     assert [n[3:] for n in names(opened)[:2]] == ["Strides, offsets, groups", "Coalescing"]
     lecture = opened.lecturing.document.lecture
     assert lecture is not None and [s.view.lesson for s in lecture.slides[:2] if s.view] == [
-        "strides", "pairs"]
+        "strides",
+        "pairs",
+    ]
 
 
 def test_notes_are_kept_as_they_are_typed(opened: Window, file: Path) -> None:
@@ -282,10 +294,13 @@ def test_going_through_slides_is_nothing_to_undo(opened: Window, qtbot: QtBot) -
     assert not opened.actions_["edit.undo"].isEnabled()
 
 
-@pytest.mark.parametrize(("answer", "closed", "saved"), [
-    ("save", True, True), ("discard", True, False), ("cancel", False, False)])
-def test_closing_asks_for_what_is_not_saved(opened: Window, file: Path, answer: str, closed: bool,
-                                            saved: bool) -> None:
+@pytest.mark.parametrize(
+    ("answer", "closed", "saved"),
+    [("save", True, True), ("discard", True, False), ("cancel", False, False)],
+)
+def test_closing_asks_for_what_is_not_saved(
+    opened: Window, file: Path, answer: str, closed: bool, saved: bool
+) -> None:
     press(opened, "copy")
     asked: list[int] = []
     opened.lecturing.ask_unsaved = lambda: asked.append(1) or answer  # type: ignore[func-returns-value]
@@ -368,9 +383,11 @@ def test_slides_stay_in_a_narrow_window_when_one_compares(
     window: Window, tmp_path: Path, qtbot: QtBot
 ) -> None:
     path = tmp_path / "two.gpuviz-lecture"
-    path.write_text('gpuviz-lecture = 1\ntitle = "Two"\n[[slide]]\nlesson = "pairs"\n'
-                    '[[slide]]\nlesson = "pairs"\ncompare = { stride = 8 }\n'
-                    '[[slide]]\nlesson = "strides"\n')
+    path.write_text(
+        'gpuviz-lecture = 1\ntitle = "Two"\n[[slide]]\nlesson = "pairs"\n'
+        '[[slide]]\nlesson = "pairs"\ncompare = { stride = 8 }\n'
+        '[[slide]]\nlesson = "strides"\n'
+    )
     window.resize(1280, 720)
     window.lecturing.open(path)
     key(window, K.Key_8, CONTROL)
@@ -382,8 +399,9 @@ def test_slides_stay_in_a_narrow_window_when_one_compares(
     assert window.player.lesson.id == "strides"
 
 
-def test_an_unfinished_bundle_is_not_said_to_be_under_way(opened: Window, tmp_path: Path,
-                                                          qtbot: QtBot) -> None:
+def test_an_unfinished_bundle_is_not_said_to_be_under_way(
+    opened: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     opened.lecturing.ask_path = lambda save: tmp_path / "no" / "such" / "folder"
     opened.actions_["lecture.pack"].trigger()
     qtbot.waitUntil(lambda: opened.message.isVisible())
@@ -391,8 +409,9 @@ def test_an_unfinished_bundle_is_not_said_to_be_under_way(opened: Window, tmp_pa
     assert opened.status.running.text() == "nothing was saved"
 
 
-def test_a_lecture_is_saved_as_pages_to_print(opened: Window, tmp_path: Path, qtbot: QtBot,
-                                              monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lecture_is_saved_as_pages_to_print(
+    opened: Window, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made_at_once = partial(FakePerform(), progress=lambda share: None, cancel=lambda: False)
     monkeypatch.setattr(performed, "perform", made_at_once)
     exporting = opened.exchange.exporting
@@ -459,8 +478,9 @@ def test_a_bundle_ready_late_is_not_taken_for_the_lecture_open_then(
     assert bundled.is_file()
 
 
-def test_what_another_program_wrote_is_not_overwritten(opened: Window, file: Path, tmp_path: Path
-                                                       ) -> None:
+def test_what_another_program_wrote_is_not_overwritten(
+    opened: Window, file: Path, tmp_path: Path
+) -> None:
     press(opened, "copy")
     theirs = TEXT + "\n# written elsewhere\n"
     file.write_text(theirs)

@@ -38,8 +38,13 @@ def live(make: Make, perform: FakePerform, qtbot: QtBot) -> Callable[..., Window
             return Gpu(device, limit=limit, arguments=fake_gpu.arguments(behaviour))
 
         made = make(Sources(gpu, lambda: Shelf(()), job_of))
-        qtbot.waitUntil(lambda: made.meter.state.activity == "idle" and (
-            made.meter.state.device is not None or behaviour == "none"), timeout=20_000)
+        qtbot.waitUntil(
+            lambda: (
+                made.meter.state.activity == "idle"
+                and (made.meter.state.device is not None or behaviour == "none")
+            ),
+            timeout=20_000,
+        )
         return made
 
     return window
@@ -119,9 +124,12 @@ def test_two_sides_are_timed_with_their_ratio(live: Callable[..., Window], qtbot
 
 @pytest.mark.parametrize(
     ("behaviour", "limit", "said"),
-    [("fault", 20.0, "illegal address"), ("die", 20.0, "was lost"),
-     ("hang", 0.5, "did not answer within 0.5 s")],
-)  # fmt: skip
+    [
+        ("fault", 20.0, "illegal address"),
+        ("die", 20.0, "was lost"),
+        ("hang", 0.5, "did not answer within 0.5 s"),
+    ],
+)
 def test_what_a_kernel_does_to_its_process_the_window_survives(
     live: Callable[..., Window], qtbot: QtBot, behaviour: str, limit: float, said: str
 ) -> None:
@@ -227,8 +235,9 @@ def test_the_panels_keep_their_width(live: Callable[..., Window], qtbot: QtBot) 
 
 
 def test_times_are_rates_and_percentages() -> None:
-    series = Series(np.full(9, 2.0), "live", "", 9, Work(100_000, 200_000, 4_000),
-                    Peaks(1e12, 1e13))  # fmt: skip
+    series = Series(
+        np.full(9, 2.0), "live", "", 9, Work(100_000, 200_000, 4_000), Peaks(1e12, 1e13)
+    )
     found = {line.name: line.cells for line in lines_of([series])}
     assert found["useful GB/s"] == ("50  5\u2009%",)
     assert found["moved GB/s"] == ("100",)
@@ -239,7 +248,11 @@ def test_times_are_rates_and_percentages() -> None:
 
 def test_durations_have_three_digits() -> None:
     assert [duration(t).replace("\u2009", " ") for t in (0.5, 2.345, 1234.0, 5e6)] == [
-        "0.5 µs", "2.35 µs", "1.23 ms", "5 s"]  # fmt: skip
+        "0.5 µs",
+        "2.35 µs",
+        "1.23 ms",
+        "5 s",
+    ]
 
 
 def test_the_cap_on_use_makes_pauses() -> None:

@@ -48,7 +48,10 @@ def show(form: KernelDialog) -> bool:
 
 def test_arguments_are_guessed_from_the_signature(form: KernelDialog) -> None:
     assert [line.text() for line in form.arguments] == [
-        "f32[4096]=rand", "f32[4096]=zeros", "i32=1"]  # fmt: skip
+        "f32[4096]=rand",
+        "f32[4096]=zeros",
+        "i32=1",
+    ]
     assert [line.accessibleName() for line in form.arguments] == ["in", "out", "stride"]
     assert show(form)
 
@@ -66,9 +69,13 @@ def test_guesses_follow_the_launch_until_something_else_is_written(form: KernelD
 
 @pytest.mark.parametrize(
     ("field", "text", "said"),
-    [("grid", "a", "one to three numbers"), ("block", "2048", "at most 1,024"),
-     ("argument", "f32[0]=rand", "above 0"), ("argument", "f33=1", "none of i8")],
-)  # fmt: skip
+    [
+        ("grid", "a", "one to three numbers"),
+        ("block", "2048", "at most 1,024"),
+        ("argument", "f32[0]=rand", "above 0"),
+        ("argument", "f33=1", "none of i8"),
+    ],
+)
 def test_a_launch_that_cannot_be_is_not_accepted(
     form: KernelDialog, field: str, text: str, said: str
 ) -> None:
@@ -114,9 +121,7 @@ def test_a_file_that_does_not_compile_has_its_lines_lit(
     assert window.player.story is not None
 
 
-def test_files_without_kernels_are_refused(
-    window: Window, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_files_without_kernels_are_refused(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     window.opening.open(tmp_path / "gone.cu", "sm_90")
     qtbot.waitUntil(lambda: window.message.isVisible())
     assert "gone.cu" in window.message.text.toPlainText()

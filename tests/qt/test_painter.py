@@ -102,8 +102,9 @@ def test_a_raster_is_painted_cell_by_cell() -> None:
     assert (image[30:, 50:] == RED).all()
 
 
-@pytest.mark.parametrize(("align", "columns"), [("left", (50, 80)), ("right", (20, 50)),
-                                                ("center", (35, 65))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("align", "columns"), [("left", (50, 80)), ("right", (20, 50)), ("center", (35, 65))]
+)
 def test_texts_are_anchored_at_the_middle_of_their_capitals(
     align: str, columns: tuple[int, int]
 ) -> None:

@@ -51,8 +51,11 @@ def test_blocks_that_overlap_get_rows_of_their_own() -> None:
 def test_no_row_holds_two_blocks_at_once() -> None:
     random = np.random.default_rng(3)
     start = random.integers(0, 5000, 600)
-    chart = chart_of(Placement(np.arange(600), random.integers(0, 9, 600), start,
-                               start + random.integers(1, 400, 600)))  # fmt: skip
+    chart = chart_of(
+        Placement(
+            np.arange(600), random.integers(0, 9, 600), start, start + random.integers(1, 400, 600)
+        )
+    )
     for row in range(len(chart.owners)):
         mine = chart.row == row
         assert set(chart.sm[mine]) == {chart.owners[row]}
@@ -73,8 +76,9 @@ def test_bars_lie_by_time_and_say_what_they_are() -> None:
     assert width / boxes.rect[first][2] == pytest.approx(5 / 3, rel=0.02)
     assert left + width <= 600 and height > 0
     assert boxes.tip is not None
-    assert boxes.tip(last) == ("block (0, 1, 0) on multiprocessor 7\n"
-                               "from 300 to 800 ns: 0.5\u2009µs\nwave 2 of 2")  # fmt: skip
+    assert boxes.tip(last) == (
+        "block (0, 1, 0) on multiprocessor 7\nfrom 300 to 800 ns: 0.5\u2009µs\nwave 2 of 2"
+    )
 
 
 def test_rows_shrink_and_then_scroll() -> None:
@@ -106,8 +110,10 @@ def live(make: Callable[..., Window], perform: FakePerform, qtbot: QtBot) -> Win
 
     window = make(Sources(gpu, lambda: Shelf(()), job_of))
     window.source.tabs.setCurrentIndex(TAB)
-    qtbot.waitUntil(lambda: window.meter.state.device is not None
-                    and window.meter.state.activity == "idle", timeout=20_000)
+    qtbot.waitUntil(
+        lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",
+        timeout=20_000,
+    )
     return window
 
 
@@ -137,8 +143,10 @@ def test_what_keeps_blocks_from_being_placed_is_said(live: Window) -> None:
     live.meter.placed.emit(key, measurement(FEW))
     assert places.badge.text() == "live"
     live.meter.placed.emit(key, measurement(None, "9,000 blocks are too many"))
-    assert (places.badge.text(), places.reason.text()) == ("unavailable",
-                                                           "9,000 blocks are too many")
+    assert (places.badge.text(), places.reason.text()) == (
+        "unavailable",
+        "9,000 blocks are too many",
+    )
     live.meter.placed.emit(key, measurement(replace(FEW, block=FEW.block)))
     live.director.forgotten.emit()
     live.source.clear()

@@ -43,8 +43,13 @@ def change_all(dialog: PreferencesDialog) -> None:
 
 
 def state(window: Window) -> tuple[object, ...]:
-    return (window.theme.mode, window.theme.look.scale, window.player.state.calm,
-            window.remembered.text("language", ""), window.meter.state.use)
+    return (
+        window.theme.mode,
+        window.theme.look.scale,
+        window.player.state.calm,
+        window.remembered.text("language", ""),
+        window.meter.state.use,
+    )
 
 
 def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window]) -> None:
@@ -76,12 +81,19 @@ def test_cancel_brings_back_what_was(window: Window, by_key: bool) -> None:
     assert state(window) == before
 
 
-def test_every_theme_can_be_chosen_and_every_control_has_a_name(window: Window, qtbot: QtBot
-                                                                    ) -> None:
+def test_every_theme_can_be_chosen_and_every_control_has_a_name(
+    window: Window, qtbot: QtBot
+) -> None:
     dialog = prefer(window)
     assert [dialog.theme.itemData(i) for i in range(dialog.theme.count())] == list(MODES)
-    controls = (dialog.theme, dialog.text, dialog.calm, dialog.language, dialog.use,
-                dialog.everything)
+    controls = (
+        dialog.theme,
+        dialog.text,
+        dialog.calm,
+        dialog.language,
+        dialog.use,
+        dialog.everything,
+    )
     assert all(control.accessibleName() for control in controls)
     dialog.activateWindow()
     qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
@@ -122,8 +134,9 @@ def answer(dialog: PreferencesDialog, text: str) -> None:
     QTest.mouseClick(button, LEFT)
 
 
-def test_reset_everything_asks_first_and_keeps_the_recent_views(make: Callable[[], Window],
-                                                                qtbot: QtBot) -> None:
+def test_reset_everything_asks_first_and_keeps_the_recent_views(
+    make: Callable[[], Window], qtbot: QtBot
+) -> None:
     window = make()
     window.actions_["open.strides"].trigger()
     window.player.set_values({"stride": 9})
@@ -157,14 +170,28 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(make: Callable[[
     assert again.player.values["stride"] == 2
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("scale", "nan"), ("scale", "inf"), ("scale", "1e6"), ("speed", "-1"), ("speed", "nan"),
-    ("code", "inf"), ("code", "1e300"), ("code", "nan"), ("gpu_use", "nan"), ("gpu_use", "0.3"),
-    ("gpu_use", "7"), ("recents", "[" * 50_000), ("values/pairs", "[" * 50_000),
-    ("export/still", "[" * 50_000),
-])
-def test_settings_that_make_no_sense_are_as_usual(key: str, value: str, tmp_path: Path,
-                                                  make: Callable[[], Window]) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("scale", "nan"),
+        ("scale", "inf"),
+        ("scale", "1e6"),
+        ("speed", "-1"),
+        ("speed", "nan"),
+        ("code", "inf"),
+        ("code", "1e300"),
+        ("code", "nan"),
+        ("gpu_use", "nan"),
+        ("gpu_use", "0.3"),
+        ("gpu_use", "7"),
+        ("recents", "[" * 50_000),
+        ("values/pairs", "[" * 50_000),
+        ("export/still", "[" * 50_000),
+    ],
+)
+def test_settings_that_make_no_sense_are_as_usual(
+    key: str, value: str, tmp_path: Path, make: Callable[[], Window]
+) -> None:
     settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
     settings.setValue(key, value)
     settings.sync()

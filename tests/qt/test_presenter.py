@@ -64,8 +64,9 @@ def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
     load_fonts()
     made: list[Presentation] = []
 
-    def give(text: str = TEXT, perform_: object = perform, sources: Sources | None = None,
-             slide: int = 0) -> Presentation:
+    def give(
+        text: str = TEXT, perform_: object = perform, sources: Sources | None = None, slide: int = 0
+    ) -> Presentation:
         lecture = text if isinstance(text, Lecture) else parse(text, tmp_path)
         shown = Presentation(lecture, perform_, sources or Sources(None, shipped))  # type: ignore[arg-type]
         made.append(shown)
@@ -94,8 +95,9 @@ def press(shown: Presentation, *keys: Qt.Key, where: QWidget | None = None) -> N
 def ready(shown: Presentation, qtbot: QtBot) -> None:
     """The slide has been performed."""
     slide = shown.conductor.lecture.slides[shown.conductor.slide]
-    qtbot.waitUntil(lambda: slide.view is None or shown.conductor.shown.story is not None,
-                    timeout=60_000)
+    qtbot.waitUntil(
+        lambda: slide.view is None or shown.conductor.shown.story is not None, timeout=60_000
+    )
 
 
 def texts(shown: Presentation) -> list[str]:
@@ -171,8 +173,7 @@ def test_numbers_jump(given: Presentation, qtbot: QtBot) -> None:
     assert given.conductor.slide == 0
 
 
-def test_numbers_of_two_digits(give: Give, qtbot: QtBot,
-                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_of_two_digits(give: Give, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presentation, "DIGITS_MS", 50)
     slides = "".join(f'[[slide]]\ntitle = "S{n}"\nwords = "w"\n' for n in range(1, 24))
     shown = give(f"gpuviz-lecture = 1\n{slides}")
@@ -184,8 +185,9 @@ def test_numbers_of_two_digits(give: Give, qtbot: QtBot,
     assert shown.conductor.slide == 0
 
 
-@pytest.mark.parametrize(("key", "colour"), [(K.Key_B, 0), (K.Key_Period, 0), (K.Key_W, 255),
-                                             (K.Key_Comma, 255)])
+@pytest.mark.parametrize(
+    ("key", "colour"), [(K.Key_B, 0), (K.Key_Period, 0), (K.Key_W, 255), (K.Key_Comma, 255)]
+)
 def test_blank_and_back(given: Presentation, key: Qt.Key, colour: int) -> None:
     before = pixels(given.screen)
     press(given, key)
@@ -247,8 +249,9 @@ def test_letters_grow(given: Presentation, qtbot: QtBot) -> None:
     assert largest() < before < grown
 
 
-def test_the_speaker_sees_notes_what_comes_next_and_the_clock(given: Presentation, qtbot: QtBot
-                                                             ) -> None:
+def test_the_speaker_sees_notes_what_comes_next_and_the_clock(
+    given: Presentation, qtbot: QtBot
+) -> None:
     speaker = given.speaker
     press(given, K.Key_S)
     assert speaker.isVisible() and speaker.notes.toPlainText() == "Welcome."
@@ -325,8 +328,9 @@ def test_an_answer_that_is_no_choice_is_told_to_the_speaker(give: Give, qtbot: Q
     assert "✓" not in texts(shown)
 
 
-def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(given: Presentation, qtbot: QtBot
-                                                              ) -> None:
+def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(
+    given: Presentation, qtbot: QtBot
+) -> None:
     before = pixels(given.screen)
 
     def broken(*_: object) -> None:
@@ -369,6 +373,7 @@ def test_a_key_does_one_thing() -> None:
 
 def slowly(gate: threading.Event) -> object:
     """Performs only when the gate is open."""
+
     def waits(lesson: object, values: dict[str, object], **more: object) -> object:
         gate.wait(20)
         return perform(lesson, values, **more)  # type: ignore[arg-type]
@@ -398,8 +403,9 @@ def test_the_end_stays_though_the_last_slide_gets_ready(give: Give, qtbot: QtBot
         press(shown, K.Key_Space)
 
 
-def test_what_a_blank_interrupted_is_shown_before_anything_else(given: Presentation, qtbot: QtBot
-                                                               ) -> None:
+def test_what_a_blank_interrupted_is_shown_before_anything_else(
+    given: Presentation, qtbot: QtBot
+) -> None:
     press(given, K.Key_2)
     ready(given, qtbot)
     press(given, K.Key_Space, K.Key_B, K.Key_B)
@@ -426,8 +432,9 @@ def test_it_begins_with_a_slide_that_can_be_shown(give: Give) -> None:
 
 
 @pytest.mark.parametrize("key", [K.Key_B, K.Key_Left, K.Key_End])
-def test_another_key_forgets_the_number_begun(give: Give, qtbot: QtBot, key: Qt.Key,
-                                              monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_key_forgets_the_number_begun(
+    give: Give, qtbot: QtBot, key: Qt.Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(presentation, "DIGITS_MS", 50)
     slides = "".join(f'[[slide]]\ntitle = "S{n}"\nwords = "w"\n' for n in range(1, 24))
     shown = give(f"gpuviz-lecture = 1\n{slides}", slide=5)
@@ -480,9 +487,9 @@ def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentati
     assert "AttributeError" in given.speaker.gpu.text()
 
 
-def test_a_slide_left_before_all_was_measured_is_measured_again(given: Presentation, qtbot: QtBot,
-                                                                monkeypatch: pytest.MonkeyPatch
-                                                                ) -> None:
+def test_a_slide_left_before_all_was_measured_is_measured_again(
+    given: Presentation, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     press(given, K.Key_2)
     ready(given, qtbot)
     showing = given.preparing.showing(1)

@@ -43,8 +43,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recents, "LEFT_MS", 30)
 
 
-def test_a_view_looked_at_for_some_time_is_remembered(quick: None, make: Callable[[], Window],
-                                                      qtbot: QtBot) -> None:
+def test_a_view_looked_at_for_some_time_is_remembered(
+    quick: None, make: Callable[[], Window], qtbot: QtBot
+) -> None:
     window = make()
     window.player.set_values({"stride": 5})
     qtbot.waitUntil(lambda: "Coalescing · stride 5 · CC 9.0" in entries(window))
@@ -58,8 +59,9 @@ def test_a_view_that_was_only_passed_is_not(window: Window, qtbot: QtBot) -> Non
     assert entries(window) == []
 
 
-def test_leaving_a_lesson_remembers_how_it_was(window: Window, qtbot: QtBot,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_a_lesson_remembers_how_it_was(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recents, "LEFT_MS", 30)
     window.player.set_values({"stride": 7})
     qtbot.wait(50)
@@ -86,7 +88,7 @@ def test_a_recent_view_is_shown_again_from_menu_and_palette(window: Window, qtbo
 
 
 def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
-    make: Callable[[], Window]
+    make: Callable[[], Window],
 ) -> None:
     first = make()
     first.everyday.recents.keep()

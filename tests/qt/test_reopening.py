@@ -106,10 +106,12 @@ def told(window: Window, qtbot: QtBot) -> None:
     assert (made.values["stride"], made.arch, made.level) == (7, "sm_80", "ptx")
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".gif", ".apng", ".mp4", ".html",
-                                    ".json"])
-def test_every_exported_file_can_be_dropped(suffix: str, window: Window, tmp_path: Path,
-                                            qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    "suffix", [".png", ".svg", ".pdf", ".gif", ".apng", ".mp4", ".html", ".json"]
+)
+def test_every_exported_file_can_be_dropped(
+    suffix: str, window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     if suffix == ".mp4":
         pytest.importorskip("av")
     with qtbot.waitSignal(window.director.performed):
@@ -124,8 +126,12 @@ def test_every_exported_file_can_be_dropped(suffix: str, window: Window, tmp_pat
     assert window.status.running.text() != f"reading a{suffix} …"
 
 
-def saved(window: Window, path: Path, launch: dict[str, str | int] | None = None,
-          wanted: Provenance = TOLD) -> Path:
+def saved(
+    window: Window,
+    path: Path,
+    launch: dict[str, str | int] | None = None,
+    wanted: Provenance = TOLD,
+) -> Path:
     """A picture whose record tells of a view."""
     view = window.viewing.view()
     saving.save(replace(view, provenance=replace(wanted, launch=launch or {})), path)
@@ -144,13 +150,18 @@ def test_a_quiet_frame_says_what_a_drop_would_do(window: Window, tmp_path: Path)
 
 
 def test_what_cannot_be_opened_is_not_taken(window: Window, tmp_path: Path) -> None:
-    for data in (of_text("hello"), of_files(tmp_path), of_files(tmp_path / "absent.png"),
-                 of_files(tmp_path / ("a" * 300))):
+    for data in (
+        of_text("hello"),
+        of_files(tmp_path),
+        of_files(tmp_path / "absent.png"),
+        of_files(tmp_path / ("a" * 300)),
+    ):
         assert not enter(window, data) and not window.exchange.dropping.cue.isVisible()
 
 
-def test_a_drop_over_a_text_is_one_on_the_window(window: Window, tmp_path: Path, qtbot: QtBot
-                                                 ) -> None:
+def test_a_drop_over_a_text_is_one_on_the_window(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     path = saved(window, tmp_path / "a.png")
     drop(window, of_files(path), window.source.view().viewport())
     told(window, qtbot)
@@ -198,17 +209,21 @@ def test_text_fields_keep_their_paste(window: Window, qtbot: QtBot) -> None:
     assert line.text() == link(TOLD) and window.player.lesson.id != "sums"
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"\x89PNG\r\n\x1a\n and nothing else", "does not say which view"),
-    (b'{"gpuviz view": 1, "lesson": "pa', "damaged"),
-    (b'{"gpuviz view": 99, "lesson": "pairs"}', "update gpuviz"),
-    (b'{"gpuviz view": 1, "lesson": "absent", "values": {}, "arch": "sm_90"}', "absent"),
-    (b'{"gpuviz view": 1, "lesson": "pairs", "values": {"stride": 99}, "arch": "sm_90"}', "99"),
-    (b"", "empty"),
-    (b"PK\x03\x04 broken", "neither a trace nor a recording"),
-])
-def test_files_that_cannot_be_shown_say_why(content: bytes, words: str, window: Window,
-                                            tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\x89PNG\r\n\x1a\n and nothing else", "does not say which view"),
+        (b'{"gpuviz view": 1, "lesson": "pa', "damaged"),
+        (b'{"gpuviz view": 99, "lesson": "pairs"}', "update gpuviz"),
+        (b'{"gpuviz view": 1, "lesson": "absent", "values": {}, "arch": "sm_90"}', "absent"),
+        (b'{"gpuviz view": 1, "lesson": "pairs", "values": {"stride": 99}, "arch": "sm_90"}', "99"),
+        (b"", "empty"),
+        (b"PK\x03\x04 broken", "neither a trace nor a recording"),
+    ],
+)
+def test_files_that_cannot_be_shown_say_why(
+    content: bytes, words: str, window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     before = window.viewing.record()
     (tmp_path / "a.png").write_bytes(content)
     drop(window, of_files(tmp_path / "a.png"))
@@ -221,22 +236,33 @@ def test_bad_links_say_why(window: Window, qtbot: QtBot) -> None:
     assert "no time in seconds" in refused(window, qtbot)
 
 
-def test_a_picture_of_a_kernel_that_is_gone_names_its_file(window: Window, tmp_path: Path,
-                                                           qtbot: QtBot) -> None:
-    launch: dict[str, str | int] = {"file": str(tmp_path / "mine.cu"), "entry": "k", "grid": "1",
-                                    "block": "32"}
+def test_a_picture_of_a_kernel_that_is_gone_names_its_file(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
+    launch: dict[str, str | int] = {
+        "file": str(tmp_path / "mine.cu"),
+        "entry": "k",
+        "grid": "1",
+        "block": "32",
+    }
     path = saved(window, tmp_path / "a.png", launch)
     drop(window, of_files(path))
     said = refused(window, qtbot)
     assert str(tmp_path / "mine.cu") in said and "missing" in said
 
 
-def test_a_picture_of_a_kernel_that_is_there_opens_it(window: Window, tmp_path: Path, qtbot: QtBot
-                                                      ) -> None:
+def test_a_picture_of_a_kernel_that_is_there_opens_it(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     (tmp_path / "mine.ptx").write_text(PTX)
-    launch: dict[str, str | int] = {"file": str(tmp_path / "mine.ptx"), "entry": "pairs",
-                                    "grid": "2", "block": "64", "shared": 0,
-                                    "arguments": "f32[128]=arange f32[128]=zeros i32=1"}
+    launch: dict[str, str | int] = {
+        "file": str(tmp_path / "mine.ptx"),
+        "entry": "pairs",
+        "grid": "2",
+        "block": "64",
+        "shared": 0,
+        "arguments": "f32[128]=arange f32[128]=zeros i32=1",
+    }
     wanted = Provenance("kernel-x", {"warp": 1}, "sm_90")
     drop(window, of_files(saved(window, tmp_path / "a.png", launch, wanted)))
     qtbot.waitUntil(lambda: bool(window.player.lesson.launch))
@@ -244,8 +270,9 @@ def test_a_picture_of_a_kernel_that_is_there_opens_it(window: Window, tmp_path: 
     assert window.player.values["warp"] == 1
 
 
-def test_kernels_and_lectures_go_their_own_ways(window: Window, tmp_path: Path, qtbot: QtBot
-                                                ) -> None:
+def test_kernels_and_lectures_go_their_own_ways(
+    window: Window, tmp_path: Path, qtbot: QtBot
+) -> None:
     asked: list[tuple[str, object]] = []
     reopening = window.exchange.reopening
     reopening.kernel_asked.disconnect()
@@ -254,8 +281,11 @@ def test_kernels_and_lectures_go_their_own_ways(window: Window, tmp_path: Path, 
     for name in ("a.cu", "b.PTX", "c.gpuviz-lecture"):
         (tmp_path / name).write_text("")
         drop(window, of_files(tmp_path / name))
-    assert asked == [("kernel", tmp_path / "a.cu"), ("kernel", tmp_path / "b.PTX"),
-                     ("lecture", tmp_path / "c.gpuviz-lecture")]
+    assert asked == [
+        ("kernel", tmp_path / "a.cu"),
+        ("kernel", tmp_path / "b.PTX"),
+        ("lecture", tmp_path / "c.gpuviz-lecture"),
+    ]
 
 
 def test_open_asks_for_a_file(window: Window, tmp_path: Path, qtbot: QtBot) -> None:
@@ -297,8 +327,10 @@ def test_a_trace_is_opened_as_a_lesson(
     trace = perform(lesson("coalescing"), {}).runs["copy"].trace
     trace_file.save(trace, tmp_path / "t.gputrace")
     drop(window, of_files(tmp_path / "t.gputrace"))
-    qtbot.waitUntil(lambda: window.director.showing is not None
-                    and "kernel" in window.director.showing.runs, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: window.director.showing is not None and "kernel" in window.director.showing.runs,
+        timeout=20_000,
+    )
     assert window.player.lesson.title.endswith("(t.gputrace)") and not window.message.isVisible()
     assert window.player.story.title.startswith("One warp reads")
     assert "1 of 64 blocks" in window.counts.note.text()
@@ -306,7 +338,10 @@ def test_a_trace_is_opened_as_a_lesson(
 
 
 def test_a_recording_answers_first_from_now_on(
-    make: Callable[..., Window], fake: FakePerform, tmp_path: Path, qtbot: QtBot,
+    make: Callable[..., Window],
+    fake: FakePerform,
+    tmp_path: Path,
+    qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recorded, "_opened", [])
@@ -316,8 +351,9 @@ def test_a_recording_answers_first_from_now_on(
     assert not window.meter.known
     facts = replace(fake_gpu.facts(0), name="NVIDIA Mine")
     measured = Measurement("recorded", "2026-01-02", facts, timing=Timing(np.array([3.0, 4.0])))
-    entry = recording.Entry("pairs", "pairs", {}, recording.key_of(plan("pairs", {"stride": 2})),
-                            measured)
+    entry = recording.Entry(
+        "pairs", "pairs", {}, recording.key_of(plan("pairs", {"stride": 2})), measured
+    )
     recording.write(tmp_path / "mine.gpurec", recording.Recording(facts, (entry,)))
     drop(window, of_files(tmp_path / "mine.gpurec"))
     qtbot.waitUntil(lambda: "pairs" in window.meter.known)

@@ -35,8 +35,10 @@ def test_a_proper_end_leaves_nothing(tmp_path: Path) -> None:
 
 def crash(folder: Path, link: str) -> None:
     """What a process leaves that held a place and was killed: its file, and a lock of nobody."""
-    code = ("import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
-            "Session; Session(Path(sys.argv[1])).keep(sys.argv[2]); os._exit(9)")  # fmt: skip
+    code = (
+        "import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
+        "Session; Session(Path(sys.argv[1])).keep(sys.argv[2]); os._exit(9)"
+    )
     subprocess.run([sys.executable, "-c", code, str(folder), link], check=False, cwd=ROOT)
 
 
@@ -49,9 +51,11 @@ def test_what_a_lost_window_showed_is_found_once(tmp_path: Path) -> None:
 
 
 def test_two_lost_windows_are_found_one_after_the_other(tmp_path: Path) -> None:
-    code = ("import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
-            "Session; s = [Session(Path(sys.argv[1])) for _ in range(2)]; "
-            "s[0].keep('a'); s[1].keep('b'); os._exit(9)")  # fmt: skip
+    code = (
+        "import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
+        "Session; s = [Session(Path(sys.argv[1])) for _ in range(2)]; "
+        "s[0].keep('a'); s[1].keep('b'); os._exit(9)"
+    )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False, cwd=ROOT)
     sessions = [Session(tmp_path), Session(tmp_path)]
     assert [s.left and s.left.link for s in sessions] == ["a", "b"]
@@ -90,9 +94,9 @@ def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
     assert session.left is None
 
 
-def test_the_view_is_kept_while_the_story_plays(make: Callable[..., Window], qtbot: QtBot,
-                                                tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                                ) -> None:
+def test_the_view_is_kept_while_the_story_plays(
+    make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(keeping, "SOON_MS", 30)
     window = make(state=tmp_path)
     window.player.toggle()
@@ -110,8 +114,9 @@ def test_the_view_is_kept_while_the_story_plays(make: Callable[..., Window], qtb
     assert not file.exists()
 
 
-def test_settings_are_kept_before_the_end(make: Callable[..., Window], qtbot: QtBot, tmp_path: Path,
-                                          monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_kept_before_the_end(
+    make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(keeping, "SOON_MS", 30)
     window = make(state=tmp_path)
     kept = window.remembered
@@ -166,10 +171,13 @@ class Process:
         folders = {name: str(home / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
         folders["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.qt.restarted", code], cwd=ROOT, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, "-m", "tests.qt.restarted", code],
+            cwd=ROOT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen", "HOME": str(home)},
-        )  # fmt: skip
+        )
 
     def told(self) -> dict[str, object]:
         assert self._process.stdout is not None and self._process.stderr is not None

@@ -29,8 +29,9 @@ def texts(shown: Presentation) -> list[str]:
 def arrive(shown: Presentation, qtbot: QtBot) -> None:
     """The slide shown has been performed."""
     slide = shown.conductor.lecture.slides[shown.conductor.slide]
-    qtbot.waitUntil(lambda: slide.view is None or shown.conductor.shown.story is not None,
-                    timeout=60_000)
+    qtbot.waitUntil(
+        lambda: slide.view is None or shown.conductor.shown.story is not None, timeout=60_000
+    )
     assert not shown.conductor.shown.trouble
 
 
@@ -50,8 +51,11 @@ def test_it_plays_from_the_first_slide_to_the_last_and_back(path: Path, qtbot: Q
         visited.append(shown.conductor.place)
         _look(shown)
         QTest.keyClick(shown.screen, Qt.Key.Key_PageDown)
-    expected = [(number, cue) for number, slide in enumerate(lecture.slides)
-                for cue in range(len(cues(slide, _story(shown, number))))]
+    expected = [
+        (number, cue)
+        for number, slide in enumerate(lecture.slides)
+        for cue in range(len(cues(slide, _story(shown, number))))
+    ]
     assert visited == expected
     QTest.keyClick(shown.screen, Qt.Key.Key_PageUp)
     for place in reversed(expected):

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.qt.controls.knobs import ChoiceKnob
 from gpuviz.qt.window.lesson_list import in_lines
 from gpuviz.qt.window.window import Window
@@ -62,22 +62,23 @@ def test_the_panel_follows_the_row_of_counts(small: Window) -> None:
     assert QApplication.focusWidget() is not table
 
 
-@pytest.fixture(params=words.languages())
+@pytest.fixture(params=language.languages())
 def language(request: pytest.FixtureRequest) -> Iterator[str]:
-    words.choose(request.param)
+    language.choose(request.param)
     yield request.param
-    words.choose(words.ENGLISH)
+    language.choose(language.ENGLISH)
 
 
 def test_no_title_of_a_lesson_is_cut(language: str, window: Window) -> None:
     window.resize(1280, 720)
     measure = QFontMetrics(window.theme.look.font(13, bold=True))
     room = window.lessons.viewport().width() - 86
-    assert [x.id for x in SCENES if "…" in in_lines(words.tr(x.title), measure, room)] == []
+    assert [x.id for x in SCENES if "…" in in_lines(language.tr(x.title), measure, room)] == []
 
 
-def test_a_title_of_three_lines_has_a_higher_row(make: Callable[..., Window],
-                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_title_of_three_lines_has_a_higher_row(
+    make: Callable[..., Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
     long = "Strides, offsets and groups of threads within several warps"
     lessons = (fake_lesson.LESSONS[0], replace(fake_lesson.LESSONS[1], title=long))
     monkeypatch.setattr("tests.qt.conftest.LESSONS", lessons)

@@ -31,8 +31,17 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def times(device: str) -> sweep.Times:
-    return sweep.Times(np.full((32, 32), 2.0), device, "9.0", "580.1", "13.0", (1980.0, 1980.0),
-                       "2026-10-01", 7, 1e-4)  # fmt: skip
+    return sweep.Times(
+        np.full((32, 32), 2.0),
+        device,
+        "9.0",
+        "580.1",
+        "13.0",
+        (1980.0, 1980.0),
+        "2026-10-01",
+        7,
+        1e-4,
+    )
 
 
 @dataclass
@@ -62,15 +71,21 @@ def measure() -> Iterator[FakeMeasure]:
 
 
 @pytest.fixture
-def live(make: Make, perform: FakePerform, measure: FakeMeasure, tmp_path: Path,
-         qtbot: QtBot) -> Window:  # fmt: skip
+def live(
+    make: Make, perform: FakePerform, measure: FakeMeasure, tmp_path: Path, qtbot: QtBot
+) -> Window:
     """A window with a GPU, at the lesson about block shapes."""
     perform.planned = True
-    window = make(Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments()),
-                          lambda: Shelf(()), job_of))  # fmt: skip
+    window = make(
+        Sources(
+            lambda device: Gpu(device, arguments=fake_gpu.arguments()), lambda: Shelf(()), job_of
+        )
+    )
     window.sweeps.measure, window.sweeps.folder = measure, tmp_path / "sweeps"
-    qtbot.waitUntil(lambda: window.meter.state.device is not None
-                    and window.meter.state.activity == "idle", timeout=20_000)  # fmt: skip
+    qtbot.waitUntil(
+        lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",
+        timeout=20_000,
+    )
     window.course.open_any(ABOUT)
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     return window
@@ -96,7 +111,8 @@ def test_progress_is_shown_and_the_times_are_told_of(
     live: Window, measure: FakeMeasure, perform: FakePerform, qtbot: QtBot
 ) -> None:
     assert [a for _, a in matches("measure all block shapes", list(live.actions_))] == [
-        live.actions_["gpu.sweep"]]  # fmt: skip
+        live.actions_["gpu.sweep"]
+    ]
     begun(live, qtbot)
     assert live.status.progress.isVisible() and live.status.cancel.isVisible()
     assert live.status.running.text() == "measuring all block shapes on NVIDIA Test 0 …"

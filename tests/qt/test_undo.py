@@ -43,9 +43,14 @@ def settle(window: Window, qtbot: QtBot) -> None:
 
 def test_every_kind_of_change_goes_back_and_forward(window: Window, qtbot: QtBot) -> None:
     def state() -> tuple[object, ...]:
-        return (window.player.lesson.id, dict(window.player.values), window.director.arch,
-                window.director.level, window.comparison.on,
-                dict(window.comparison.values) if window.comparison.on else {})
+        return (
+            window.player.lesson.id,
+            dict(window.player.values),
+            window.director.arch,
+            window.director.level,
+            window.comparison.on,
+            dict(window.comparison.values) if window.comparison.on else {},
+        )
 
     seen = [state()]
     steps: list[Callable[[], object]] = [
@@ -58,7 +63,7 @@ def test_every_kind_of_change_goes_back_and_forward(window: Window, qtbot: QtBot
         lambda: window.actions_["compare.swap"].trigger(),
         lambda: window.actions_["lesson.next"].trigger(),
         lambda: window.actions_["lesson.reset"].trigger(),
-    ]  # fmt: skip
+    ]
     for step in steps:
         step()
         settle(window, qtbot)
@@ -118,8 +123,7 @@ def test_undo_keeps_the_place_in_the_story(window: Window, qtbot: QtBot) -> None
     assert window.player.t == 3.5
 
 
-def test_undoing_a_change_of_lesson_goes_to_where_it_was_left(window: Window, qtbot: QtBot
-                                                              ) -> None:
+def test_undoing_a_change_of_lesson_goes_to_where_it_was_left(window: Window, qtbot: QtBot) -> None:
     window.player.seek(2.5)
     window.actions_["lesson.next"].trigger()
     settle(window, qtbot)
@@ -166,8 +170,9 @@ def test_the_own_undo_of_a_text_field_comes_first(window: Window, perform: FakeP
     assert spin.lineEdit().text() == "17"
 
 
-def test_a_text_field_without_anything_to_undo_leaves_the_keys_to_the_window(window: Window
-                                                                            ) -> None:
+def test_a_text_field_without_anything_to_undo_leaves_the_keys_to_the_window(
+    window: Window,
+) -> None:
     spin = knob(window).spin
     spin.setFocus()
     QTest.keyClick(spin, Key.Key_Up)

@@ -46,15 +46,19 @@ def test_moving_in_the_story_is_no_other_view(window: Window, qtbot: QtBot) -> N
     assert said
 
 
-@pytest.mark.parametrize(("wanted", "words"), [
-    (Provenance("absent", {}, "sm_90"), "absent"),
-    (Provenance("pairs", {"stride": 99}, "sm_90"), "99"),
-    (Provenance("pairs", {}, "sm_9"), "sm_9"),
-    (Provenance("pairs", {}, "sm_90", "sas"), "sas"),
-    (Provenance("pairs", {}, "sm_90", compare_values={"stride": 77}), "77"),
-])
-def test_what_cannot_be_shown_changes_nothing(wanted: Provenance, words: str, window: Window,
-                                              make: Callable[[], Window]) -> None:
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Provenance("absent", {}, "sm_90"), "absent"),
+        (Provenance("pairs", {"stride": 99}, "sm_90"), "99"),
+        (Provenance("pairs", {}, "sm_9"), "sm_9"),
+        (Provenance("pairs", {}, "sm_90", "sas"), "sas"),
+        (Provenance("pairs", {}, "sm_90", compare_values={"stride": 77}), "77"),
+    ],
+)
+def test_what_cannot_be_shown_changes_nothing(
+    wanted: Provenance, words: str, window: Window, make: Callable[[], Window]
+) -> None:
     before = window.viewing.record()
     with pytest.raises(InputError, match=words):
         window.viewing.show(wanted)

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
@@ -277,9 +277,7 @@ def test_a_picture_that_cannot_be_made_leaves_the_last_good_one(window: Window) 
     assert window.stage.frame is frame
 
 
-def test_findings_are_a_click_away(
-    make: Callable[[], Window], perform: FakePerform
-) -> None:
+def test_findings_are_a_click_away(make: Callable[[], Window], perform: FakePerform) -> None:
     perform.findings = (
         Finding("warning", "race", "line 3: nobody wrote it", 3, 15, (0, 0, 0), (1, 0, 0), 4, 16),
     )
@@ -437,8 +435,13 @@ def test_damaged_settings_are_ignored(make: Callable[[], Window]) -> None:
     first = make()
     kept = first.remembered
     first.close()
-    damaged = (("theme", "purple"), ("scale", "x"), ("lesson", "gone"), ("arch", "sm_1"),
-               ("values/pairs", '{"stride": 900, "element": 3, "guard": "yes"}'))  # fmt: skip
+    damaged = (
+        ("theme", "purple"),
+        ("scale", "x"),
+        ("lesson", "gone"),
+        ("arch", "sm_1"),
+        ("values/pairs", '{"stride": 900, "element": 3, "guard": "yes"}'),
+    )
     for key, value in damaged:
         kept.keep(key, value)
     second = make()
@@ -467,13 +470,27 @@ def test_tab_reaches_every_control_in_order(window: Window, qtbot: QtBot) -> Non
     choice, switch = knobs["element"], knobs["guard"]
     assert isinstance(choice, ChoiceKnob) and isinstance(switch, SwitchKnob)
     wanted: list[QWidget] = [
-        window.stage, window.transport.buttons["play.first"], window.transport.speed,
-        window.timeline, window.source.tabs, window.source.views[0], window.parameters.reset,
-        window.parameters.presets[0][1], number(window).slider, number(window).spin, choice.combo,
-        switch.switch, window.counts.copied, window.counts.table, window.toolbar.main,
-        window.toolbar.lesson, window.toolbar.arch, window.toolbar.level, window.toolbar.commands,
+        window.stage,
+        window.transport.buttons["play.first"],
+        window.transport.speed,
+        window.timeline,
+        window.source.tabs,
+        window.source.views[0],
+        window.parameters.reset,
+        window.parameters.presets[0][1],
+        number(window).slider,
+        number(window).spin,
+        choice.combo,
+        switch.switch,
+        window.counts.copied,
+        window.counts.table,
+        window.toolbar.main,
+        window.toolbar.lesson,
+        window.toolbar.arch,
+        window.toolbar.level,
+        window.toolbar.commands,
         window.lessons,
-    ]  # fmt: skip
+    ]
     assert [w for w in chain if w in wanted] == wanted
     unnamed = [w for w in chain if not w.accessibleName()]
     assert not unnamed
@@ -482,10 +499,13 @@ def test_tab_reaches_every_control_in_order(window: Window, qtbot: QtBot) -> Non
 def test_panes_are_reached_by_key(window: Window) -> None:
     control = Qt.KeyboardModifier.ControlModifier
     targets = {
-        Key.Key_1: window.lessons, Key.Key_2: window.stage, Key.Key_3: window.timeline,
-        Key.Key_4: window.source.views[0], Key.Key_5: number(window).slider,
+        Key.Key_1: window.lessons,
+        Key.Key_2: window.stage,
+        Key.Key_3: window.timeline,
+        Key.Key_4: window.source.views[0],
+        Key.Key_5: number(window).slider,
         Key.Key_6: window.counts.table,
-    }  # fmt: skip
+    }
     for key, target in targets.items():
         QTest.keyClick(window, key, control)
         assert QApplication.focusWidget() is target
@@ -496,8 +516,16 @@ def test_nothing_overlaps_or_sticks_out(window: Window, size: tuple[int, int]) -
     window.resize(*size)
     QApplication.processEvents()
     assert (window.width(), window.height()) == size
-    parts = [window.toolbar, window.panes.list, window.stage, window.transport, window.timeline,
-             window.source, window.panes.side, window.status]  # fmt: skip
+    parts = [
+        window.toolbar,
+        window.panes.list,
+        window.stage,
+        window.transport,
+        window.timeline,
+        window.source,
+        window.panes.side,
+        window.status,
+    ]
     rects = [part.rect().translated(part.mapTo(window, QPoint())) for part in parts]
     for i, rect in enumerate(rects):
         assert window.rect().contains(rect)
@@ -534,11 +562,11 @@ def test_a_language_is_chosen_for_the_next_start(window: Window) -> None:
     assert not window.actions_["language.es"].isChecked()
 
 
-def test_what_a_lesson_declares_is_shown_in_the_language_chosen(make: Callable[[], Window],
-                                                                monkeypatch: pytest.MonkeyPatch
-                                                                ) -> None:
+def test_what_a_lesson_declares_is_shown_in_the_language_chosen(
+    make: Callable[[], Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
     spanish = {"Coalescing": "Coalescencia", "stride": "paso", "a line a lane": "una línea"}
-    monkeypatch.setattr(words, "catalogue", lambda language: spanish)
+    monkeypatch.setattr(language, "catalogue", lambda name: spanish)
     window = make()
     assert window.toolbar.lesson.text() == "Coalescencia"
     assert window.lessons.model().index(1, 0).data() == "Coalescencia"

@@ -12,10 +12,20 @@ from gpuviz.runners.gpu import worker
 from gpuviz.runners.gpu.protocol import Reply
 
 FACTS = {
-    "index": 0, "name": "Made-up GPU", "capability": "9.0", "driver": "580.1", "cuda": "13.0",
-    "multiprocessors": 4, "memory": 1 << 30, "l2": 1 << 20, "bus": "0", "clock_mhz": 1000.0,
-    "memory_clock_mhz": 1000.0, "limits": {"warpSize": 32}, "counters": "",
-}  # fmt: skip
+    "index": 0,
+    "name": "Made-up GPU",
+    "capability": "9.0",
+    "driver": "580.1",
+    "cuda": "13.0",
+    "multiprocessors": 4,
+    "memory": 1 << 30,
+    "l2": 1 << 20,
+    "bus": "0",
+    "clock_mhz": 1000.0,
+    "memory_clock_mhz": 1000.0,
+    "limits": {"warpSize": 32},
+    "counters": "",
+}
 LOG = os.environ.get("FAKE_LOG", os.devnull)
 
 

@@ -81,13 +81,18 @@ class FakeCupti:
 def test_sizes_are_those_of_the_c_headers() -> None:
     """As a C compiler gives them for CUpti_..._Params_STRUCT_SIZE of CUDA 13.0, on 64 bits."""
     sizes = {
-        "cuptiProfilerInitialize": 16, "cuptiProfilerDeviceSupported": 52,
-        "cuptiDeviceGetChipName": 32, "cuptiProfilerHostInitialize": 48,
-        "cuptiProfilerHostGetBaseMetrics": 48, "cuptiProfilerHostEvaluateToGpuValues": 72,
-        "cuptiRangeProfilerEnable": 32, "cuptiRangeProfilerGetCounterDataSize": 64,
-        "cuptiRangeProfilerSetConfig": 90, "cuptiRangeProfilerStop": 41,
+        "cuptiProfilerInitialize": 16,
+        "cuptiProfilerDeviceSupported": 52,
+        "cuptiDeviceGetChipName": 32,
+        "cuptiProfilerHostInitialize": 48,
+        "cuptiProfilerHostGetBaseMetrics": 48,
+        "cuptiProfilerHostEvaluateToGpuValues": 72,
+        "cuptiRangeProfilerEnable": 32,
+        "cuptiRangeProfilerGetCounterDataSize": 64,
+        "cuptiRangeProfilerSetConfig": 90,
+        "cuptiRangeProfilerStop": 41,
         "cuptiRangeProfilerGetCounterDataInfo": 40,
-    }  # fmt: skip
+    }
     assert {name: functions.size_of(name) for name in sizes} == sizes
 
 
@@ -101,10 +106,14 @@ def test_a_reading() -> None:
     assert profiler.read(lambda: launched.append(1)) == [{"a.sum": 10.0, "b.sum": 11.0}]
     assert launched == [1] and profiler.passes == 3
     assert dll.calls == [
-        "cuptiRangeProfilerCounterDataImageInitialize", "cuptiRangeProfilerSetConfig",
-        "cuptiRangeProfilerStart", "cuptiRangeProfilerStop", "cuptiRangeProfilerDecodeData",
-        "cuptiRangeProfilerGetCounterDataInfo", "cuptiProfilerHostEvaluateToGpuValues",
-    ]  # fmt: skip
+        "cuptiRangeProfilerCounterDataImageInitialize",
+        "cuptiRangeProfilerSetConfig",
+        "cuptiRangeProfilerStart",
+        "cuptiRangeProfilerStop",
+        "cuptiRangeProfilerDecodeData",
+        "cuptiRangeProfilerGetCounterDataInfo",
+        "cuptiProfilerHostEvaluateToGpuValues",
+    ]
 
 
 def test_counters_are_given_back_when_a_kernel_fails() -> None:
@@ -119,15 +128,24 @@ def test_counters_are_given_back_when_a_kernel_fails() -> None:
     assert dll.calls[-1] == "cuptiRangeProfilerStop"
 
 
-@pytest.mark.parametrize("code, reason, words", [
-    (35, "denied", "may not read"), (40, "denied", "may not read"), (26, "busy", "close other"),
-    (39, "busy", "close other"), (27, "unsupported", "compute capability 7.0"),
-    (45, "unsupported", "Linux does not pass"), (999, "failed", "timings do not need"),
-])  # fmt: skip
-@pytest.mark.parametrize("function", ["cuptiProfilerInitialize", "cuptiRangeProfilerEnable",
-                                      "cuptiRangeProfilerStart"])
-def test_a_refusal_is_told_with_its_remedy(function: str, code: int, reason: str, words: str
-                                           ) -> None:
+@pytest.mark.parametrize(
+    "code, reason, words",
+    [
+        (35, "denied", "may not read"),
+        (40, "denied", "may not read"),
+        (26, "busy", "close other"),
+        (39, "busy", "close other"),
+        (27, "unsupported", "compute capability 7.0"),
+        (45, "unsupported", "Linux does not pass"),
+        (999, "failed", "timings do not need"),
+    ],
+)
+@pytest.mark.parametrize(
+    "function", ["cuptiProfilerInitialize", "cuptiRangeProfilerEnable", "cuptiRangeProfilerStart"]
+)
+def test_a_refusal_is_told_with_its_remedy(
+    function: str, code: int, reason: str, words: str
+) -> None:
     library = Library(FakeCupti({function: code}))
     with pytest.raises(CountersUnavailable, match=words) as caught:
         Profiler(Chip(library, 0), 5, ("a.sum",)).read(lambda: None)
@@ -163,8 +181,7 @@ def test_keys_are_those_of_the_predictions_or_said_not_to_be() -> None:
 
 
 def test_keys_whose_metrics_a_chip_lacks_are_left_out() -> None:
-    found = metrics_for({"a": ("x",), "b": ("y", "z"), "c": ("y",), "d": ("x+z",)},
-                        frozenset("xz"))  # fmt: skip
+    found = metrics_for({"a": ("x",), "b": ("y", "z"), "c": ("y",), "d": ("x+z",)}, frozenset("xz"))
     assert found == {"a": ("x.sum",), "b": ("z.sum",), "d": ("x.sum", "z.sum")}
     assert combine(found, {"x.sum": 2.0, "z.sum": float("nan")}) == {"a": 2.0}
 
@@ -184,7 +201,8 @@ def test_a_metric_may_name_its_rollup() -> None:
 @pytest.mark.parametrize("bypassing, known", [(0.0, True), (8.0, False)])
 def test_copies_past_l1_leave_no_reading_behind(bypassing: float, known: bool) -> None:
     available = frozenset(p for forms in FORMS.values() for p in forms) | {
-        "smsp__sass_inst_executed_op_ldgsts_cache_bypass"}
+        "smsp__sass_inst_executed_op_ldgsts_cache_bypass"
+    }
     chosen = metrics_for(FORMS, available)
     values = dict.fromkeys(all_metrics(chosen, available), 1.0)
     values["smsp__sass_inst_executed_op_ldgsts_cache_bypass.sum"] = bypassing

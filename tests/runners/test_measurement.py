@@ -21,14 +21,17 @@ def test_statistics_of_a_timing() -> None:
     assert Timing(np.ones(1)).clock_note == ""
 
 
-@pytest.mark.parametrize("got, want, apart", [
-    (np.float32([1, 2]), np.float32([1, 2.5]), 0.5),
-    (np.float32([np.nan, np.inf]), np.float32([np.nan, np.inf]), 0.0),
-    (np.float32([np.nan]), np.float32([1]), np.inf),
-    (np.uint8([0, 255]), np.uint8([255, 255]), 255.0),
-    (np.int64([2**62]), np.int64([2**62]), 0.0),
-    (np.float16([]), np.float16([]), 0.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "got, want, apart",
+    [
+        (np.float32([1, 2]), np.float32([1, 2.5]), 0.5),
+        (np.float32([np.nan, np.inf]), np.float32([np.nan, np.inf]), 0.0),
+        (np.float32([np.nan]), np.float32([1]), np.inf),
+        (np.uint8([0, 255]), np.uint8([255, 255]), 255.0),
+        (np.int64([2**62]), np.int64([2**62]), 0.0),
+        (np.float16([]), np.float16([]), 0.0),
+    ],
+)
 def test_largest_difference(got: np.ndarray, want: np.ndarray, apart: float) -> None:
     assert largest_difference(got, want) == apart
 
@@ -38,8 +41,9 @@ def test_work_and_rates_of_a_launch() -> None:
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       b[i] = a[2 * i] * 3.0f + 1.0f; }"""
     program = compile_cuda(source)
-    job = Job(program, "f", (4, 1, 1), (64, 1, 1),
-              (parse("f32[512]=rand"), parse("f32[256]=zeros")))  # fmt: skip
+    job = Job(
+        program, "f", (4, 1, 1), (64, 1, 1), (parse("f32[512]=rand"), parse("f32[256]=zeros"))
+    )
     work = work_of(emulated.run(job, architecture("9.0")))
     assert (work.asked, work.moved, work.flops) == (2048, 2048 + 1024, 512)
     rates = throughput(work, 2.0)
@@ -47,20 +51,28 @@ def test_work_and_rates_of_a_launch() -> None:
     assert rates.of_peak(Peaks(2048e6, 512e6)) == pytest.approx((0.5, 0.5))
 
 
-@pytest.mark.parametrize("text, fatal, words", [
-    ("cudaErrorIllegalAddress: an illegal memory access was encountered", True, "illegal address"),
-    ("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access", True, "illegal address"),
-    ("CUDA_ERROR_MISALIGNED_ADDRESS: misaligned address", True, "not aligned"),
-    ("cudaErrorLaunchFailure: unspecified launch failure", True, "failed while it ran"),
-    ("CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out", True, "ran too long"),
-    ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources", False, "more registers"),
-    ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: newer PTX", False, "update the driver"),
-    ("cudaErrorInsufficientDriver: driver version is insufficient", False, "driver is missing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, fatal, words",
+    [
+        (
+            "cudaErrorIllegalAddress: an illegal memory access was encountered",
+            True,
+            "illegal address",
+        ),
+        ("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access", True, "illegal address"),
+        ("CUDA_ERROR_MISALIGNED_ADDRESS: misaligned address", True, "not aligned"),
+        ("cudaErrorLaunchFailure: unspecified launch failure", True, "failed while it ran"),
+        ("CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out", True, "ran too long"),
+        ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources", False, "more registers"),
+        ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: newer PTX", False, "update the driver"),
+        ("cudaErrorInsufficientDriver: driver version is insufficient", False, "driver is missing"),
+    ],
+)
 def test_errors_of_cuda_in_words(text: str, fatal: bool, words: str) -> None:
     error = RuntimeError(text)
-    assert is_fatal(error) is fatal and words in str(in_words(error)) and text in str(
-        in_words(error))  # fmt: skip
+    assert (
+        is_fatal(error) is fatal and words in str(in_words(error)) and text in str(in_words(error))
+    )
 
 
 def test_other_errors_stay_as_they_are() -> None:

@@ -30,11 +30,15 @@ extern "C" __global__ void g(int* x) { x[threadIdx.x] = 1; }
 def test_results_stay_the_same() -> None:
     """The pointer is null, so notes go to address 0: every store of a note is taken out first."""
     ptx = compile_cuda(RETURNS).ptx
-    noted = "\n".join(line for line in instrument(ptx).splitlines()
-                      if not (line.startswith(("st.global.u64 [%gpuviz", "red.global"))))
+    noted = "\n".join(
+        line
+        for line in instrument(ptx).splitlines()
+        if not (line.startswith(("st.global.u64 [%gpuviz", "red.global")))
+    )
     arguments = [np.zeros(96, np.int32), np.int32(90)]
-    plain, other = (emulate(parse(text), "f", (3, 1, 1), (32, 1, 1), arguments).outputs
-                    for text in (ptx, noted))
+    plain, other = (
+        emulate(parse(text), "f", (3, 1, 1), (32, 1, 1), arguments).outputs for text in (ptx, noted)
+    )
     assert plain["arg0"].tolist() == other["arg0"].tolist() != [0] * 96
 
 
@@ -78,20 +82,27 @@ def test_every_lesson_can_be_assembled(tmp_path: Path) -> None:
     assembler = shutil.which("ptxas")
     if assembler is None:
         pytest.skip("no ptxas here")
-    programs = {(plan.kernel, plan.defines) for lesson in SCENES
-                for plan in lesson.plan(check_values(lesson, {}))}
+    programs = {
+        (plan.kernel, plan.defines)
+        for lesson in SCENES
+        for plan in lesson.plan(check_values(lesson, {}))
+    }
     for number, (kernel, defines) in enumerate(sorted(programs)):
         ptx = for_driver(instrument(gallery(kernel, dict(defines)).ptx), (12, 4))
         file = tmp_path / f"{number}.ptx"
         file.write_text(ptx)
-        done = subprocess.run([assembler, "-arch=sm_90", str(file), "-o", str(tmp_path / "out")],
-                              capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run(
+            [assembler, "-arch=sm_90", str(file), "-o", str(tmp_path / "out")],
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, f"{kernel} {defines}: {done.stderr}"
 
 
-@pytest.mark.parametrize("driver, version", [
-    ((12, 0), "8.0"), ((12, 8), "8.7"), ((13, 0), "9.0"), ((13, 2), "9.2"), ((14, 1), "9.2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "driver, version",
+    [((12, 0), "8.0"), ((12, 8), "8.7"), ((13, 0), "9.0"), ((13, 2), "9.2"), ((14, 1), "9.2")],
+)
 def test_versions_are_lowered_to_the_drivers(driver: tuple[int, int], version: str) -> None:
     lowered = for_driver(".version 9.2\n.target sm_90", driver)
     assert lowered.splitlines()[0] == f".version {version}"

@@ -25,8 +25,9 @@ def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
         if found.measurement is None:
             pytest.skip(f"{plan.role}: {found.why}")
         device = found.measurement.device
-        run = emulated.run(job_of(plan, device.sm), architecture(device.capability),
-                           options=Options(record=()))  # fmt: skip
+        run = emulated.run(
+            job_of(plan, device.sm), architecture(device.capability), options=Options(record=())
+        )
         if run.level != "sass":
             pytest.skip(run.level_note)
         compared = compare_run(lesson.id, run, found.measurement.values())

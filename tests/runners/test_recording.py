@@ -24,8 +24,20 @@ from gpuviz.runners.measurement import (
 )
 from gpuviz.runners.recording import Entry, Recording, key_of, read, write
 
-DEVICE = DeviceFacts(0, "NVIDIA X", "9.0", "580.1", "13.0", 132, 1 << 37, 60 << 20, "0:1", 1980.0,
-                     2619.0, {"warpSize": 32})  # fmt: skip
+DEVICE = DeviceFacts(
+    0,
+    "NVIDIA X",
+    "9.0",
+    "580.1",
+    "13.0",
+    132,
+    1 << 37,
+    60 << 20,
+    "0:1",
+    1980.0,
+    2619.0,
+    {"warpSize": 32},
+)
 
 
 @dataclass(frozen=True)
@@ -42,20 +54,40 @@ class Plan:
 def measurement() -> Measurement:
     places = Placement(*(np.arange(4, dtype=np.int64) * n for n in (1, 2, 32, 64)))
     return Measurement(
-        "live", "2026-11-20", DEVICE,
+        "live",
+        "2026-11-20",
+        DEVICE,
         {"global_load_sectors": Reading(512.0), "local_load_lines": Reading(None, "no such")},
-        Timing(np.array([1.5, 2.0, 1.75]), "rotated", (1980.0, 1965.0)), places,
-        Telemetry(1980.0, 2619.0, 40.0, 91.5, 1 << 30, ("power limit",)), Peaks(4e12, 6e13),
-        {"out": 0.0, "in": float("inf")}, ("a note",), 12)  # fmt: skip
+        Timing(np.array([1.5, 2.0, 1.75]), "rotated", (1980.0, 1965.0)),
+        places,
+        Telemetry(1980.0, 2619.0, 40.0, 91.5, 1 << 30, ("power limit",)),
+        Peaks(4e12, 6e13),
+        {"out": 0.0, "in": float("inf")},
+        ("a note",),
+        12,
+    )
 
 
 def recording(plan: Plan = Plan()) -> Recording:
-    return Recording(DEVICE, (
-        Entry("coalescing", "copy", {"stride": 2, "on": True, "kind": "x"}, key_of(plan),
-              measurement()),
-        Entry("coalescing", "bare", {}, key_of(replace(plan, entry="g")),
-              Measurement("live", "2026-11-20", DEVICE)),
-    ))  # fmt: skip
+    return Recording(
+        DEVICE,
+        (
+            Entry(
+                "coalescing",
+                "copy",
+                {"stride": 2, "on": True, "kind": "x"},
+                key_of(plan),
+                measurement(),
+            ),
+            Entry(
+                "coalescing",
+                "bare",
+                {},
+                key_of(replace(plan, entry="g")),
+                Measurement("live", "2026-11-20", DEVICE),
+            ),
+        ),
+    )
 
 
 @pytest.fixture
@@ -68,10 +100,22 @@ def test_what_is_written_is_read(file: Path) -> None:
     found, sent = read(file).entries[0], recording().entries[0]
     got, m = found.measurement, sent.measurement
     assert (found.lesson, found.role, found.values, found.launch) == (
-        sent.lesson, sent.role, sent.values, sent.launch)  # fmt: skip
+        sent.lesson,
+        sent.role,
+        sent.values,
+        sent.launch,
+    )
     assert got.source == "recorded" and got.caption == "recorded on NVIDIA X, 2026-11-20"
-    for name in ("date", "device", "counters", "telemetry", "peaks", "differences", "notes",
-                 "resident_blocks"):  # fmt: skip
+    for name in (
+        "date",
+        "device",
+        "counters",
+        "telemetry",
+        "peaks",
+        "differences",
+        "notes",
+        "resident_blocks",
+    ):
         assert getattr(got, name) == getattr(m, name), name
     assert got.timing is not None and m.timing is not None
     assert got.timing.microseconds.tolist() == m.timing.microseconds.tolist()
@@ -137,12 +181,15 @@ def test_files_cut_short_are_damaged(file: Path, size: int) -> None:
 def test_members_that_are_damaged_or_missing(file: Path) -> None:
     good = file.read_bytes()
     for members in (
-        {"arrays_npz": None}, {"manifest_json": None}, {"arrays_npz": b"no zip"},
-        {"manifest_json": b"{"}, {"arrays_npz": pickled()},
+        {"arrays_npz": None},
+        {"manifest_json": None},
+        {"arrays_npz": b"no zip"},
+        {"manifest_json": b"{"},
+        {"arrays_npz": pickled()},
         {"manifest_json": manifest(file, entries=[{}])},
         {"manifest_json": manifest(file, entries=None)},
         {"manifest_json": manifest(file, device={"name": "X"})},
-    ):  # fmt: skip
+    ):
         file.write_bytes(good)
         with pytest.raises(FormatError, match="damaged"):
             read(repacked(file, **members))
@@ -177,9 +224,13 @@ def test_a_launch_is_found_by_what_it_does(file: Path) -> None:
     shelf = recorded.load([file])
     found = shelf.find(replace(Plan(), defines=(("A", "1"), ("B", "2"))))
     assert found.measurement is not None and found.why == ""
-    for other in (replace(Plan(), grid=(5, 1, 1)), replace(Plan(), arguments=("i32=3",)),
-                  replace(Plan(), defines=()), replace(Plan(), dynamic_shared=1),
-                  replace(Plan(), kernel="transpose.cu")):  # fmt: skip
+    for other in (
+        replace(Plan(), grid=(5, 1, 1)),
+        replace(Plan(), arguments=("i32=3",)),
+        replace(Plan(), defines=()),
+        replace(Plan(), dynamic_shared=1),
+        replace(Plan(), kernel="transpose.cu"),
+    ):
         assert shelf.find(other).measurement is None
         assert shelf.find(other).why == recorded.NOT_RECORDED
 

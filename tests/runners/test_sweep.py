@@ -67,8 +67,9 @@ def test_a_sweep_can_be_cancelled(small: None) -> None:
 
 def times() -> sweep.Times:
     milliseconds = np.linspace(0.5, 9.0, 1024).reshape(32, 32)
-    return sweep.Times(milliseconds, "NVIDIA H200", "9.0", "580.1", "13.0", (1900.0, 1980.0),
-                       "2026-01-01", 7, 1e-4)  # fmt: skip
+    return sweep.Times(
+        milliseconds, "NVIDIA H200", "9.0", "580.1", "13.0", (1900.0, 1980.0), "2026-01-01", 7, 1e-4
+    )
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
@@ -81,14 +82,17 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     assert (found.clocks, found.date, found.launches) == ((1900.0, 1980.0), "2026-01-01", 7)
 
 
-@pytest.mark.parametrize(("change", "says"), [
-    ({"format": "other"}, "no sweep"),
-    ({"version": 2}, "no sweep"),
-    ({"source_hash": "old"}, "older block_shape.cu"),
-    ({"milliseconds": [[1.0]]}, "damaged"),
-    ({"milliseconds": [[0.0] * 32] * 32}, "damaged"),
-    ({"clocks": 3}, "damaged"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": "other"}, "no sweep"),
+        ({"version": 2}, "no sweep"),
+        ({"source_hash": "old"}, "older block_shape.cu"),
+        ({"milliseconds": [[1.0]]}, "damaged"),
+        ({"milliseconds": [[0.0] * 32] * 32}, "damaged"),
+        ({"clocks": 3}, "damaged"),
+    ],
+)
 def test_other_files_are_refused(change: dict[str, object], says: str, tmp_path: Path) -> None:
     path = tmp_path / "times.json"
     sweep.write(path, times())

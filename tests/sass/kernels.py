@@ -43,6 +43,11 @@ def together(arch: str) -> Program:
 def job(name: str, program: Program | None = None) -> Job:
     """The launch of a kernel, in its own program unless one is given."""
     entry = LAUNCHES[name]
-    return Job(program or load_program(entry["path"]), name, triple(tuple(entry["grid"]), "grid"),
-               triple(tuple(entry["block"]), "block"), tuple(map(parse, entry["args"])),
-               entry.get("dynamic_shared", 0))
+    return Job(
+        program or load_program(entry["path"]),
+        name,
+        triple(tuple(entry["grid"]), "grid"),
+        triple(tuple(entry["block"]), "block"),
+        tuple(map(parse, entry["args"])),
+        entry.get("dynamic_shared", 0),
+    )

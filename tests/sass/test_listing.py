@@ -4,7 +4,7 @@ from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import read_listings
 from gpuviz.sass.opcodes import Memory, memory_of
 
-TEXT = '''
+TEXT = """
 //--------------------- .text.k          --------------------------
 	.section	.text.k,"ax",@progbits
 .text.k:
@@ -20,7 +20,7 @@ TEXT = '''
 .L_x_0:
         /*0040*/                   EXIT ;
 //--------------------- SYMBOLS --------------------------
-'''
+"""
 
 
 def test_lines_guards_targets_and_spills() -> None:
@@ -40,16 +40,20 @@ def test_basic_blocks() -> None:
     assert [set(b.next) for b in blocks] == [{1, 2}, {2}, set()]
 
 
-@pytest.mark.parametrize(("opcode", "operands", "expected"), [
-    ("LDG.E.128.CONSTANT", "R4, desc[UR8][R2.64+0x10]", ("global", "load", 16, "R2.64", 16)),
-    ("LDS.U.64", "R4, [R2.X4+0x400]", ("shared", "load", 8, "R2.X4", 1024)),
-    ("LDS.U.128", "R4, [RZ]", ("shared", "load", 16, "", 0)),
-    ("STS", "[0x80], R1", ("shared", "store", 4, "", 128)),
-    ("STG.E.U16", "desc[UR4][R2.64+-0x2], R1", ("global", "store", 2, "R2.64", -2)),
-    ("LDG.E.ENL2.256", "R8, R4, desc[UR4][R2.64]", ("global", "load", 32, "R2.64", 0)),
-    ("LDGSTS.E.BYPASS.128", "[R9], desc[UR6][R2.64]", ("global", "copy", 16, "R2.64", 0)),
-    ("LDC", "R1, c[0x0][0x28]", None), ("FADD", "R1, R2, R3", None),
-    ("LDC", "R4, c[0x3][R0]", ("constant", "load", 4, "R0", 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("opcode", "operands", "expected"),
+    [
+        ("LDG.E.128.CONSTANT", "R4, desc[UR8][R2.64+0x10]", ("global", "load", 16, "R2.64", 16)),
+        ("LDS.U.64", "R4, [R2.X4+0x400]", ("shared", "load", 8, "R2.X4", 1024)),
+        ("LDS.U.128", "R4, [RZ]", ("shared", "load", 16, "", 0)),
+        ("STS", "[0x80], R1", ("shared", "store", 4, "", 128)),
+        ("STG.E.U16", "desc[UR4][R2.64+-0x2], R1", ("global", "store", 2, "R2.64", -2)),
+        ("LDG.E.ENL2.256", "R8, R4, desc[UR4][R2.64]", ("global", "load", 32, "R2.64", 0)),
+        ("LDGSTS.E.BYPASS.128", "[R9], desc[UR6][R2.64]", ("global", "copy", 16, "R2.64", 0)),
+        ("LDC", "R1, c[0x0][0x28]", None),
+        ("FADD", "R1, R2, R3", None),
+        ("LDC", "R4, c[0x3][R0]", ("constant", "load", 4, "R0", 0)),
+    ],
+)
 def test_memory_operands(opcode: str, operands: str, expected: tuple | None) -> None:
     assert memory_of(opcode, operands) == (Memory(*expected) if expected else None)

@@ -26,8 +26,11 @@ def test_stores_take_the_line_of_their_last_member() -> None:
 
 def test_absolute_and_relative_addresses_share_the_work() -> None:
     pieces = [Piece(i, 10 + i % 4, 4 * i, 4) for i in range(12)]
-    found = [_sass(0, "LDS.128", "RZ", 10), _sass(16, "LDS.128", "0x10", 10),
-             _sass(32, "LDS.128", "R3+0x20", 10)]
+    found = [
+        _sass(0, "LDS.128", "RZ", 10),
+        _sass(16, "LDS.128", "0x10", 10),
+        _sass(32, "LDS.128", "R3+0x20", 10),
+    ]
     assert sorted(w.start for w in windows(pieces, found)) == [0, 16, 32]
 
 

@@ -51,11 +51,19 @@ def _run(module: Module, start: int) -> np.ndarray:
 
 
 @given(
-    form=st.sampled_from([(1, "lt.s32", 70), (3, "lt.s32", 90), (2, "le.u32", 66),
-                          (-1, "gt.s32", -5), (1, "ne.s32", 65), (-2, "ge.s32", 0)]),
+    form=st.sampled_from(
+        [
+            (1, "lt.s32", 70),
+            (3, "lt.s32", 90),
+            (2, "le.u32", 66),
+            (-1, "gt.s32", -5),
+            (1, "ne.s32", 65),
+            (-2, "ge.s32", 0),
+        ]
+    ),
     shape=st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=1, max_size=3),
     start=st.integers(0, 1),
-)  # fmt: skip
+)
 @settings(max_examples=30)
 def test_same_results_whatever_the_shape(
     form: tuple[int, str, int], shape: list[tuple[int, bool]], start: int
@@ -73,8 +81,10 @@ def test_same_results_whatever_the_shape(
 
 
 @pytest.mark.skipif(find() is None, reason="no nvdisasm")
-@pytest.mark.parametrize("name", ["nested_div", "if_in_loop", "warp_hist", "tri_shared_rev",
-                                  "step_loop", "csr", "mm_rect"])
+@pytest.mark.parametrize(
+    "name",
+    ["nested_div", "if_in_loop", "warp_hist", "tri_shared_rev", "step_loop", "csr", "mm_rect"],
+)
 def test_unrolled_kernels_compute_the_same(name: str) -> None:
     ptx, sass = (run(job(name), architecture("sm_90"), level=level) for level in ("ptx", "sass"))
     assert sass.level == "sass"
@@ -86,10 +96,13 @@ def test_unrolled_kernels_compute_the_same(name: str) -> None:
 @pytest.mark.skipif(find() is None, reason="no nvdisasm")
 def test_the_trace_speaks_of_the_ptx_as_written() -> None:
     options = Options(path=True)
-    ptx, sass = (run(job("nested_div"), architecture("sm_90"), level=level, options=options).trace
-                 for level in ("ptx", "sass"))
+    ptx, sass = (
+        run(job("nested_div"), architecture("sm_90"), level=level, options=options).trace
+        for level in ("ptx", "sass")
+    )
     assert {b.pc for b in sass.branches} <= {b.pc for b in ptx.branches}
     assert {line for s in sass.stretches for line in s.lines} == {
-        line for s in ptx.stretches for line in s.lines}
+        line for s in ptx.stretches for line in s.lines
+    }
     assert max(s.pc for s in sass.stretches) <= max(s.pc for s in ptx.stretches)
     assert sass.ptx == ptx.ptx

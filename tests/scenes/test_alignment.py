@@ -44,8 +44,9 @@ def test_the_sum_of_five_floats(layout: str) -> None:
 
 
 @layouts
-@pytest.mark.parametrize(("arch", "table"), [("sm_90", CLOSED), ("sm_50", CLOSED),
-                                             ("sm_11", ORDERED)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arch", "table"), [("sm_90", CLOSED), ("sm_50", CLOSED), ("sm_11", ORDERED)]
+)
 def test_loads_and_transactions(layout: str, arch: str, table: dict[str, tuple[int, int]]) -> None:
     made, run = loads(layout, arch), played(layout, arch).runs[layout]
     assert (len(made), sum(r.count for r in made)) == table[layout]
@@ -94,9 +95,7 @@ def test_words_are_legible(layout: str, arch: str, stage: str, qapp: object) -> 
 
 
 @pytest.mark.parametrize("stage", pictures.STAGES)
-def test_times_have_their_column(
-    stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object
-) -> None:
+def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(12.34, "recorded", "NVIDIA H200")
     monkeypatch.setattr(alignment, "time_of", lambda run: timed)
     values = LESSON.defaults() | {"layout": "packed", "warp": 1}

@@ -64,8 +64,13 @@ def is_asked(frame: Frame) -> bool:
 
 def placed(frame: Frame) -> set[tuple[str, float, float]]:
     """Every text with its place in whole pixels."""
-    return {(text, round(x), round(y)) for mark in frame.marks if isinstance(mark, Texts)
-            for text, (x, y) in zip(mark.strings, mark.at.tolist(), strict=True) if text}
+    return {
+        (text, round(x), round(y))
+        for mark in frame.marks
+        if isinstance(mark, Texts)
+        for text, (x, y) in zip(mark.strings, mark.at.tolist(), strict=True)
+        if text
+    }
 
 
 each = pytest.mark.parametrize("one", SCENES, ids=lambda one: one.id)
@@ -84,8 +89,11 @@ def test_no_count_is_told(one: Lesson, stage: str) -> None:
 def test_counts_are_told_without_a_question(one: Lesson) -> None:
     """What the test above looks for is there to be found."""
     story = told(one.id)
-    plain = {text for share in MOMENTS
-             for text in words(story.frame(share * story.duration, STAGES["full"]))}
+    plain = {
+        text
+        for share in MOMENTS
+        for text in words(story.frame(share * story.duration, STAGES["full"]))
+    }
     hidden = plain - {text for _, frame in frames(story, STAGES["full"]) for text in words(frame)}
     assert any(re.search(r"\d", text) for text in hidden)
 
@@ -107,8 +115,10 @@ def test_nothing_jumps_when_it_is_revealed(one: Lesson) -> None:
     """What a picture says before and after stands in the same place."""
     story, stage = told(one.id), STAGES["large"]
     for share in MOMENTS:
-        asked, revealed = (placed(story.frame(share * story.duration, given)) for given in (
-            asking(stage), replace(asking(stage), revealed=True)))  # fmt: skip
+        asked, revealed = (
+            placed(story.frame(share * story.duration, given))
+            for given in (asking(stage), replace(asking(stage), revealed=True))
+        )
         assert QUESTION not in {text for text, _, _ in revealed}
         kept = {text for text, _, _ in asked} & {text for text, _, _ in revealed}
         assert kept, "the picture is another one"
@@ -125,8 +135,10 @@ def test_the_largest_heading_decides_the_room() -> None:
     assert low.y > plain.y and low.bottom == pytest.approx(plain.bottom)
     assert heading(replace(asking(stage), revealed=True), said, "Half.")[1] == low
     long = " ".join(["a sentence that takes a lot of room"] * 12)
-    assert steady_heading(asking(stage), said, "Half.", (long,))[1] == steady_heading(
-        stage, said, "Half.", (long,))[1]  # fmt: skip
+    assert (
+        steady_heading(asking(stage), said, "Half.", (long,))[1]
+        == steady_heading(stage, said, "Half.", (long,))[1]
+    )
     assert max(m.size for m in asked if isinstance(m, Texts)) >= stage.text(18)
 
 
@@ -138,8 +150,10 @@ def test_choices_are_set_larger_than_a_sentence_and_wrap() -> None:
     assert all(m.size > stage.text(16) for m in letters)
     narrow = replace(stage, width=320, choices=("a choice of many words " * 3, "another one " * 4))
     marks, area = heading(narrow, "Title", "Sentence")
-    assert all(rect.right() <= 320 and rect.bottom() <= area.y
-               for _, rect in text_rects(narrow.frame(*marks)))  # fmt: skip
+    assert all(
+        rect.right() <= 320 and rect.bottom() <= area.y
+        for _, rect in text_rects(narrow.frame(*marks))
+    )
 
 
 @pytest.mark.parametrize("stage", [Stage(1280, 700, DARK), Stage(1920, 1080, DARK, 1.3)])

@@ -20,10 +20,7 @@ from gpuviz.scenes.perform import perform
 from tests.scenes.pictures import text_rects
 
 # The largest letters with which no lesson leaves out a part of its picture.
-STAGES = {
-    "1080": Stage(1920, 1080, PROJECTOR, 1.3),
-    "720": Stage(1280, 720, PROJECTOR, 1.15),
-}
+STAGES = {"1080": Stage(1920, 1080, PROJECTOR, 1.3), "720": Stage(1280, 720, PROJECTOR, 1.15)}
 LEAST = 1 / 45  # of the height
 # Numbers inside cells are as large as these allow, and colour and place say the same: the threads
 # in the 32 lanes of a warp, lanes in 32 rows of banks, and values of a matrix of many elements.
@@ -88,8 +85,12 @@ def test_large_words_stay_inside_and_apart(one: Lesson, stage: str, asked: str) 
 
 @pytest.mark.parametrize("name", sorted(CELLS))
 def test_cells_are_an_exception_that_is_needed(name: str) -> None:
-    sizes = [mark.size for _, frame in frames(lesson(name), STAGES["1080"], presets=True)
-             for mark in frame.marks if isinstance(mark, Texts) and in_cells(mark)]  # fmt: skip
+    sizes = [
+        mark.size
+        for _, frame in frames(lesson(name), STAGES["1080"], presets=True)
+        for mark in frame.marks
+        if isinstance(mark, Texts) and in_cells(mark)
+    ]
     assert 12 <= min(sizes) < STAGES["1080"].height * LEAST
 
 

@@ -91,8 +91,14 @@ def test_every_lane_colour_is_in_the_words_at_the_end(case: str) -> None:
     load, stage = load_of(case), pictures.STAGES["large"]
     now = Moment(1.0, float(load.count), np.ones(len(load.brought.rows) * load.brought.banks))
     marks = picture(stage, place(load.brought, stage, _whole()), load.active, load.groups, now)
-    wanted = [m for m in marks if isinstance(m, Boxes) and len(m.rect) == len(load.brought.lane)
-              and m.tip is None and not m.radius]  # fmt: skip
+    wanted = [
+        m
+        for m in marks
+        if isinstance(m, Boxes)
+        and len(m.rect) == len(load.brought.lane)
+        and m.tip is None
+        and not m.radius
+    ]
     colors = {tuple(c) for m in wanted for c in m.fill.tolist()}
     assert {tuple(c) for c in DARK.lanes.tolist()} <= colors
 
@@ -122,15 +128,24 @@ def test_a_measured_time_has_its_place() -> None:
     played_runs = played("Stride 8").runs
     run = SimpleNamespace(**vars(played_runs["warp"]))
     timing = SimpleNamespace(median=3.14)
-    run.measurement = SimpleNamespace(timing=timing, badge="recorded",
-                                      device=SimpleNamespace(name="a GPU"))  # fmt: skip
+    run.measurement = SimpleNamespace(
+        timing=timing, badge="recorded", device=SimpleNamespace(name="a GPU")
+    )
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
     story = LESSON.tell(values, {**played_runs, "warp": run})
-    words = [s for m in pictures.frame(story, 0.3, "large").marks if isinstance(m, Texts)
-             for s in m.strings]  # fmt: skip
+    words = [
+        s
+        for m in pictures.frame(story, 0.3, "large").marks
+        if isinstance(m, Texts)
+        for s in m.strings
+    ]
     assert "launch 3.14 µs" in words and "recorded" in words
-    assert not any("launch" in s for m in pictures.frame(played("Stride 8").story, 0.3).marks
-                   if isinstance(m, Texts) for s in m.strings)  # fmt: skip
+    assert not any(
+        "launch" in s
+        for m in pictures.frame(played("Stride 8").story, 0.3).marks
+        if isinstance(m, Texts)
+        for s in m.strings
+    )
 
 
 def test_historic_architectures_have_sixteen_banks() -> None:

@@ -23,16 +23,26 @@ from gpuviz.scenes.together.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.together.block_shape_tables import BEST
 from tests.scenes import pictures
 
-CASES = {f"{x} x {y}": {"x": x, "y": y}
-         for x, y in ((32, 5), (2, 32), (5, 7), (13, 7), (1, 1), (32, 32))}  # fmt: skip
+CASES = {
+    f"{x} x {y}": {"x": x, "y": y} for x, y in ((32, 5), (2, 32), (5, 7), (13, 7), (1, 1), (32, 32))
+}
 cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 # Maps made up for the pictures: every shape has a value of its own.
 BY, BX = np.mgrid[1:33, 1:33]
 PREDICTED = sweep.Predictions(np.full((32, 32), 64 << 13), (64 + 32 * BY // BX + BX) << 13, "sm_90")
-TIMED = sweep.Times(0.5 + BY / BX + BX / 999, "NVIDIA H200", "9.0", "580.1", "13.0",
-                    (1900.0, 1980.0), "2026-01-01", 7, 1e-4)  # fmt: skip
+TIMED = sweep.Times(
+    0.5 + BY / BX + BX / 999,
+    "NVIDIA H200",
+    "9.0",
+    "580.1",
+    "13.0",
+    (1900.0, 1980.0),
+    "2026-01-01",
+    7,
+    1e-4,
+)
 
 
 @cache
@@ -62,8 +72,11 @@ def test_every_shape_multiplies(case: str) -> None:
 @pytest.mark.parametrize("x", [1, 2, 5, 8, 13, 16, 24, 31, 32])
 def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:
     run = perform(LESSON, {"x": x, "y": y}).runs["shape"]
-    loads = {r.name: r.count for r in reversed(first_requests(run.trace, architecture("sm_90"), 0,
-                                                               0)) if not r.is_store}  # fmt: skip
+    loads = {
+        r.name: r.count
+        for r in reversed(first_requests(run.trace, architecture("sm_90"), 0, 0))
+        if not r.is_store
+    }
     assert (loads["M"], loads["N"]) == expected_sectors(x, y)
 
 
@@ -123,8 +136,9 @@ def test_words_are_legible(case: str, stage: str, timed: bool, qapp: object) -> 
     told_of = story(case, timed)
     pictures.check_text(told_of, stage)
     for step in told_of.steps:  # every page, as filled as it gets
-        pictures.check_text(Story("", "", (step,), lambda t, s, at=step.end - 0.01: told_of.frame(
-            at, s)), stage)  # fmt: skip
+        pictures.check_text(
+            Story("", "", (step,), lambda t, s, at=step.end - 0.01: told_of.frame(at, s)), stage
+        )
 
 
 def text_at(label: str, timed: bool = True, size: str = "full") -> str:
@@ -214,9 +228,16 @@ def test_beside_each_other_each_map_is_its_own() -> None:
     a, b, size = story("32 x 5"), story("13 x 7"), pictures.STAGES["full"]
     pair = beside(a, b, "a", "b")
     t = next(s.end for s in a.steps if s.label == "times") - 0.01
-    sides = [[m for m in pair.frame(t, size).marks if isinstance(m, Boxes)
-              and len(m.rect) == 1024 and (m.rect[0, 0] > size.width / 2) == right]
-             for right in (False, True)]  # fmt: skip
+    sides = [
+        [
+            m
+            for m in pair.frame(t, size).marks
+            if isinstance(m, Boxes)
+            and len(m.rect) == 1024
+            and (m.rect[0, 0] > size.width / 2) == right
+        ]
+        for right in (False, True)
+    ]
     for marks in sides:
         found = [pair.pick(t, size, *at) for at in drawn(tuple(marks), 32)]
         assert found == [{"x": x, "y": y} for y in range(1, 33) for x in range(1, 33)]

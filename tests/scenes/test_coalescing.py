@@ -241,9 +241,12 @@ def test_patterns_copy_what_they_say(case: str) -> None:
     i = np.arange(len(got))
     lane = i % 32
     index = {
-        "in order": i, "misaligned": i + 1, "gap": np.where(lane < 6, i, i + 2),
-        "pair": i + (lane == 5) - (lane == 6), "some lanes": i,
-    }[case]  # fmt: skip
+        "in order": i,
+        "misaligned": i + 1,
+        "gap": np.where(lane < 6, i, i + 2),
+        "pair": i + (lane == 5) - (lane == 6),
+        "some lanes": i,
+    }[case]
     wanted = given[index]
     if case == "some lanes":
         wanted = np.where((lane % 8 == 3) | (lane % 8 == 4), 0.0, wanted)

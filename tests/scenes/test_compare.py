@@ -26,8 +26,12 @@ def both() -> tuple[Story, Story, Story]:
 
 
 def words(frame: Frame) -> list[tuple[float, str]]:
-    return [(float(x), text) for mark in frame.marks if isinstance(mark, Texts)
-            for (x, _), text in zip(mark.at, mark.strings, strict=True)]
+    return [
+        (float(x), text)
+        for mark in frame.marks
+        if isinstance(mark, Texts)
+        for (x, _), text in zip(mark.at, mark.strings, strict=True)
+    ]
 
 
 def test_lasts_as_long_as_the_longer(both: tuple[Story, Story, Story]) -> None:

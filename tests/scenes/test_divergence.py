@@ -116,8 +116,7 @@ def test_hatched_are_the_lanes_switched_off(case: str) -> None:
     solid = next(m for m in end.marks if isinstance(m, Boxes) and m.tip and m.hatch is None)
     high = float(solid.rect[0, 3]) + 1
     lanes = painted / high
-    off = sum(
-        float((~mine.active[p]).sum()) * float(w) for p, w in enumerate(_widths(case, mine)))
+    off = sum(float((~mine.active[p]).sum()) * float(w) for p, w in enumerate(_widths(case, mine)))
     assert lanes == pytest.approx(off, rel=0.02)
 
 

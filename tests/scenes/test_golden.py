@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Rgba, Texts
+from gpuviz.arrays import Rgba
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes import SCENES

@@ -90,7 +90,8 @@ def test_hover_tells_index_thread_warp_and_lane() -> None:
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 48)
     x, y, width, height = cells.rect[19].tolist()
     assert tip_at(shown, x + width / 2, y + height / 2) == (
-        "threadIdx (3, 2, 0) · thread 19\nwarp 0 · lane 19")
+        "threadIdx (3, 2, 0) · thread 19\nwarp 0 · lane 19"
+    )
 
 
 def test_blocks_are_placed_only_where_that_was_measured() -> None:

@@ -71,8 +71,11 @@ def test_costs_of_requests_add_up_to_the_counts(case: str) -> None:
     run = played(case).runs[str(given["way"])]
     totals = run.counts.totals
     assert int(found.cost[0]) >= found.turns or found.shared
-    rows = next(r for r in run.counts.rows if r.instruction.line == found.instruction.line
-                and r.instruction.op == found.instruction.op)  # fmt: skip
+    rows = next(
+        r
+        for r in run.counts.rows
+        if r.instruction.line == found.instruction.line and r.instruction.op == found.instruction.op
+    )
     key = "shared_atomic_wavefronts" if found.shared else "global_reduction_sectors"
     assert 0 < found.cost.sum() < rows.counts[key] <= totals[key]
 

@@ -39,13 +39,24 @@ def test_the_slides_arithmetic() -> None:
 @pytest.mark.parametrize("arch", ARCHITECTURES, ids=lambda a: a.sm)
 def test_lanes_are_those_of_the_guide(arch) -> None:
     lanes = {1: 8, 2: 32, 3: 192, 5: 128, 7: 64, 9: 128, 10: 128, 11: 128, 12: 128}
-    listed = {(2, 1): 48, (6, 0): 64, (6, 1): 128, (6, 2): 128, (8, 0): 64, (8, 6): 128,
-              (8, 7): 128, (8, 8): 128, (8, 9): 128}
+    listed = {
+        (2, 1): 48,
+        (6, 0): 64,
+        (6, 1): 128,
+        (6, 2): 128,
+        (8, 0): 64,
+        (8, 6): 128,
+        (8, 7): 128,
+        (8, 8): 128,
+        (8, 9): 128,
+    }
     assert 32 / cycles_of(arch) == listed.get(arch.cc, lanes.get(arch.cc[0]))
 
 
-@pytest.mark.parametrize(("warps", "independent", "wait"), [(24, 4, 200), (24, 1, 200), (1, 1, 9),
-                                                            (7, 8, 200), (6, 8, 200)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("warps", "independent", "wait"),
+    [(24, 4, 200), (24, 1, 200), (1, 1, 9), (7, 8, 200), (6, 8, 200)],
+)
 def test_turns_are_those_of_a_queue(warps: int, independent: int, wait: int) -> None:
     """Warp after warp, each as soon as the lanes are free and its own load is back."""
     one, periods = Latency(warps, independent, 4, wait), 4
@@ -115,8 +126,12 @@ def measured_story():
     lasted = (20_000 * (1 / loads + warps / 64)).astype(np.int64)
     number = np.arange(blocks)
     device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0)
-    found = Measurement("recorded", "", device, placement=Placement(
-        number, number, np.zeros(blocks, np.int64), lasted))
+    found = Measurement(
+        "recorded",
+        "",
+        device,
+        placement=Placement(number, number, np.zeros(blocks, np.int64), lasted),
+    )
     sweep = runs["sweep"]
     runs["sweep"] = SimpleNamespace(**{**vars(sweep), "measurement": found})
     return tell(values, runs)

@@ -79,8 +79,17 @@ def test_guesses(file: Path) -> None:
     program = compile_cuda(SOURCE)
     blend, plain = sorted(program.kernels, key=lambda k: "blend" not in k)
     assert [guess(t, 5000) for t in taken_by(program, blend)] == [
-        "f32[5000]=rand", "f32[20000]=zeros", "i32=5000", "i32=64", "i32=0", "f32=1"]  # fmt: skip
+        "f32[5000]=rand",
+        "f32[20000]=zeros",
+        "i32=5000",
+        "i32=64",
+        "i32=0",
+        "f32=1",
+    ]
     assert [guess(t, 5000) for t in taken_by(program, plain)] == [
-        "u8[5000]=zeros", "f64=1", "i32[5000]=arange"]  # fmt: skip
+        "u8[5000]=zeros",
+        "f64=1",
+        "i32[5000]=arange",
+    ]
     assert [t.name for t in taken_by(program, plain)] == ["bytes", "d", "index"]
     assert (short_name(blend), short_name(plain)) == ("blend<float>", "plain")

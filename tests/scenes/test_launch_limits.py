@@ -5,14 +5,7 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
-from gpuviz.scenes.launch_limits import (
-    LESSON,
-    PUBLISHED,
-    attempted,
-    limits,
-    refusal,
-    sequential,
-)
+from gpuviz.scenes.launch_limits import LESSON, PUBLISHED, attempted, limits, refusal, sequential
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 

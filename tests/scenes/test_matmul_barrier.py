@@ -64,8 +64,9 @@ def test_a_read_finds_what_was_stored_last_in_the_order_of_the_turns(case: str) 
         stores = sorted(zip(one.stores.position, one.stores.slot, one.stores.phase, strict=True))
         for position in (0, len(one.found) // 3, len(one.found) - 1):
             at = one.reads.position[position]
-            before = [p for when, slot, p in stores if when < at
-                      and slot == one.reads.slot[position]]  # fmt: skip
+            before = [
+                p for when, slot, p in stores if when < at and slot == one.reads.slot[position]
+            ]
             assert one.found[position] == (before[-1] if before else -1)
             held = one.held(int(at), tile * tile)
             assert held[one.reads.slot[position]] == one.found[position]
@@ -114,8 +115,12 @@ def test_missing_barriers_are_hazards_that_the_order_shows() -> None:
     assert kinds[FIRST] == ["read after write"]
     assert kinds[SECOND] == ["write after read"]
     assert kinds[BOTH] == ["read after write", "write after read"]
-    for case in ("Both there", "Published listing: barrier in the inner loop",
-                 "First missing, one warp", "one phase"):  # fmt: skip
+    for case in (
+        "Both there",
+        "Published listing: barrier in the inner loop",
+        "First missing, one warp",
+        "one phase",
+    ):
         assert kinds[case] == [] and replayed(case).outcome.count == 0
     assert sum(h.count for h in replayed(FIRST).hazards) == 2 * 64  # Ns, in each phase
     assert sum(h.count for h in replayed(SECOND).hazards) == 64  # from the first to the second

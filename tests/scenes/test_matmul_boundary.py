@@ -17,11 +17,18 @@ from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
 CASES: dict[str, dict[str, Value]] = {p.label: dict(p.values) for p in LESSON.presets} | {
-    "random": {"rows": 5, "inner": 7, "columns": 6, "block_x": 1, "block_y": 2, "fill": "rand",
-               "thread_x": 0},
+    "random": {
+        "rows": 5,
+        "inner": 7,
+        "columns": 6,
+        "block_x": 1,
+        "block_y": 2,
+        "fill": "rand",
+        "thread_x": 0,
+    },
     "large": {"rows": 40, "inner": 35, "columns": 33, "tile": 16, "fill": "rand"},
     "a guard lane followed": {"block_x": 1, "block_y": 1, "thread_x": 1},
-}  # fmt: skip
+}
 cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 PUBLISHED = "10 × 3 times 3 × 5, tile 2"
@@ -95,9 +102,13 @@ def test_the_second_act_tells_only_what_is_new() -> None:
     steps = played("3 × 3, tile 2").story.steps
     labels = [(s.role, s.label) for s in steps if s.kind in ("load", "result")]
     assert labels == [
-        ("rounded down", "load M"), ("rounded down", "load N"), ("rounded down", "compare"),
-        ("rounded up", "load M"), ("rounded up", "load N"), ("rounded up", "compare"),
-    ]  # fmt: skip
+        ("rounded down", "load M"),
+        ("rounded down", "load N"),
+        ("rounded down", "compare"),
+        ("rounded up", "load M"),
+        ("rounded up", "load N"),
+        ("rounded up", "compare"),
+    ]
     source = played("3 × 3, tile 2").runs["rounded down"].trace.source.splitlines()
     assert "Ms[ty][tx] =" in source[steps[0].line - 1]
     assert steps[-1].detail == "rounded up: none wrong"
@@ -115,8 +126,11 @@ def test_skipped_phases_and_wrong_elements_are_hatched() -> None:
     assert 9 in hatched and hatched.count(2) == 2
     said = [s for m in shown.marks if isinstance(m, Texts) for s in m.strings]
     assert {"9 of 9 wrong", "rounded up"} <= set(said)
-    panel = next(m for m in shown.marks if isinstance(m, Boxes) and m.tip and len(m.rect) == 9
-                 and "rounded down" in m.tip(0))  # fmt: skip
+    panel = next(
+        m
+        for m in shown.marks
+        if isinstance(m, Boxes) and m.tip and len(m.rect) == 9 and "rounded down" in m.tip(0)
+    )
     x, y, width, height = panel.rect[4].tolist()
     tip = tip_at(shown, x + width / 2, y + height / 2)
     assert tip == "rounded down: P[1][1] = 19, where 54 is right"

@@ -26,8 +26,11 @@ from gpuviz.scenes.perform import Performance, perform
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
 GUARDED: dict[str, Value] = {
-    **PRESET["10 × 3 times 3 × 5, tile 4"], "block_x": 1, "block_y": 2, "thread_x": 3,
-}  # fmt: skip
+    **PRESET["10 × 3 times 3 × 5, tile 4"],
+    "block_x": 1,
+    "block_y": 2,
+    "thread_x": 3,
+}
 SQUARE: dict[str, Value] = {"rows": 64, "inner": 64, "columns": 64}
 CASES: dict[str, dict[str, Value]] = {
     **PRESET,
@@ -93,8 +96,9 @@ def part(case: str, name: str, phase: int = 0, k: int = 0) -> float:
 def test_both_kernels_compute_the_product(case: str) -> None:
     sizes = sizes_of(values(case))
     for run in played(case).runs.values():
-        m, n, p = (np.asarray(run.outputs[name], np.float64).reshape(sizes.shape(name))
-                   for name in "MNP")  # fmt: skip
+        m, n, p = (
+            np.asarray(run.outputs[name], np.float64).reshape(sizes.shape(name)) for name in "MNP"
+        )
         assert np.allclose(p, m @ n, rtol=sizes.inner * 2.0**-23)
 
 
@@ -154,8 +158,9 @@ def test_the_documents_table_of_the_4_x_4_example() -> None:
     assert shown.naive.n.T.tolist() == [[0, 4, 8, 12], [1, 5, 9, 13]] * 2
     assert repeats(shown.naive.m)[0].tolist() == [0, 1, 0, 1]
     assert repeats(shown.naive.n)[0].tolist() == [0, 0, 1, 1]
-    texts = [s for m in frame("4 × 4, tile 2", 0.5).marks if isinstance(m, Texts)
-             for s in m.strings]  # fmt: skip
+    texts = [
+        s for m in frame("4 × 4, tile 2", 0.5).marks if isinstance(m, Texts) for s in m.strings
+    ]
     assert texts.count("M1,2") == texts.count("N2,1") == 2
     assert {"k = 0", "k = 3", "(0,1)"} <= set(texts)
 
@@ -167,12 +172,19 @@ def test_guard_lanes_load_nothing_and_put_zeros() -> None:
     assert (shown.n.held[0] < 0).sum() == 16 - 3 * 1
     assert shown.element == -1
     story = played("guard lanes").story
-    hatched = [len(m.rect) for m in story.frame(part("guard lanes", "multiply"), STAGES["full"])
-               .marks if isinstance(m, Boxes) and m.hatch is not None]  # fmt: skip
+    hatched = [
+        len(m.rect)
+        for m in story.frame(part("guard lanes", "multiply"), STAGES["full"]).marks
+        if isinstance(m, Boxes) and m.hatch is not None
+    ]
     # In M, Ms; N, Ns; P, threads, the access table.
     assert sorted(n for n in hatched if n > 1) == [10, 10, 13, 13, 14, 14, 3 * 14]
-    said = [s for m in story.frame(part("guard lanes", "store"), STAGES["full"]).marks
-            if isinstance(m, Texts) for s in m.strings]  # fmt: skip
+    said = [
+        s
+        for m in story.frame(part("guard lanes", "store"), STAGES["full"]).marks
+        if isinstance(m, Texts)
+        for s in m.strings
+    ]
     assert "thread (3,1) is a guard lane" in said
 
 
@@ -199,8 +211,13 @@ def test_costs_of_a_single_block_are_the_totals() -> None:
 @cases
 def test_steps_follow_each_other_and_name_their_line(case: str) -> None:
     story, source = played(case).story, played(case).runs["tiled"].trace.source.splitlines()
-    texts = {"load M": "Ms[ty][tx] =", "load N": "Ns[ty][tx] =", "barrier": "__syncthreads",
-             "multiply": "sum +=", "store": "P[row * columns"}  # fmt: skip
+    texts = {
+        "load M": "Ms[ty][tx] =",
+        "load N": "Ns[ty][tx] =",
+        "barrier": "__syncthreads",
+        "multiply": "sum +=",
+        "store": "P[row * columns",
+    }
     assert story.steps[0].start == 0 and 8 <= story.duration <= 25
     for one, following in zip(story.steps, story.steps[1:], strict=False):
         assert one.start < one.end == following.start
@@ -245,8 +262,14 @@ def test_tally_counts_before_each_step() -> None:
 def test_moments_cover_the_story_without_gaps() -> None:
     line = moments(Sizes(4, 5, 4, 2))
     assert [m.part for m in line[:7]] == [
-        "load M", "load N", "loaded", "multiply", "multiply", "multiplied", "load M",
-    ]  # fmt: skip
+        "load M",
+        "load N",
+        "loaded",
+        "multiply",
+        "multiply",
+        "multiplied",
+        "load M",
+    ]
     assert line[-1].naive == 5 and max(m.step for m in line) == 4
     assert [m.tiles for m in line[:3]] == [(0, 0), (1, 0), (1, 1)]
     for number, moment in enumerate(line):
@@ -322,8 +345,9 @@ def test_cells_and_letters_stay_inside_and_large_enough(case: str, stage: str) -
 def test_the_picture_stays_in_place_while_the_sentence_changes(case: str) -> None:
     places = set()
     for share in SHARES:
-        cells = next(m for m in frame(case, share, STAGES["half"]).marks
-                     if isinstance(m, Boxes | Raster))  # fmt: skip
+        cells = next(
+            m for m in frame(case, share, STAGES["half"]).marks if isinstance(m, Boxes | Raster)
+        )
         places.add(tuple(np.ravel(cells.rect)[:2].tolist()))
     assert len(places) == 1
 
@@ -394,12 +418,14 @@ def test_pairs_of_presets_differ() -> None:
 def test_dynamic_shared_memory_tells_the_same_story(size: tuple[int, int, int, int]) -> None:
     rows, inner, columns, tile = size
     values = {"rows": rows, "inner": inner, "columns": columns, "tile": tile, "fill": "rand"}
-    static, dynamic = (perform(LESSON, {**values, "shared": kind}, level="ptx")
-                       for kind in ("static", "dynamic"))
+    static, dynamic = (
+        perform(LESSON, {**values, "shared": kind}, level="ptx") for kind in ("static", "dynamic")
+    )
     run = dynamic.runs["tiled"]
     assert run.trace.launch.dynamic_shared == 8 * tile * tile
     np.testing.assert_array_equal(run.outputs["P"], static.runs["tiled"].outputs["P"])
-    assert [(s.kind, s.start) for s in dynamic.story.steps] == [(s.kind, s.start)
-                                                                for s in static.story.steps]
+    assert [(s.kind, s.start) for s in dynamic.story.steps] == [
+        (s.kind, s.start) for s in static.story.steps
+    ]
     for key in ("global_load_sectors", "shared_load_requests", "shared_store_requests"):
         assert run.counts.totals[key] == static.runs["tiled"].counts.totals[key]

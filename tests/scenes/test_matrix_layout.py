@@ -82,8 +82,15 @@ def test_hatched_is_what_no_lane_asks_for(case: str) -> None:
     load = requests_of(trace, architecture("sm_90"), 0, 0)[0]
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == rows * columns)
     size = set(map(tuple, cells.rect[:, 2:].tolist()))
-    hatched = [m for m in shown.marks if isinstance(m, Boxes) and m.hatch is not None and not m.tip
-               and len(m.rect) and set(map(tuple, m.rect[:, 2:].tolist())) <= size]  # fmt: skip
+    hatched = [
+        m
+        for m in shown.marks
+        if isinstance(m, Boxes)
+        and m.hatch is not None
+        and not m.tip
+        and len(m.rect)
+        and set(map(tuple, m.rect[:, 2:].tolist())) <= size
+    ]
     assert sum(len(m.rect) for m in hatched) == (load.moved - load.used) // 4
 
 
@@ -123,6 +130,5 @@ def test_hover_tells_where_an_element_lies_and_who_reads_it() -> None:
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 16)
     x, y, width, height = cells.rect[6].tolist()
     assert tip_at(shown, x + width / 2, y + height / 2) == (
-        "M[1][2] · element 6 · byte 24\nread by lane 1 with request 2")
-
-
+        "M[1][2] · element 6 · byte 24\nread by lane 1 with request 2"
+    )

@@ -58,9 +58,11 @@ def test_requests_add_up_to_the_launch(case: str) -> None:
     warps = run.trace.launch.blocks * run.trace.launch.warps_per_block
     totals = run.counts.totals
     counted = {
-        "shared": ("shared_load", "shared_store"), "constant": ("constant_load",),
-        "texture": ("texture_load",), "local": ("local_load", "local_store"),
-    }  # fmt: skip
+        "shared": ("shared_load", "shared_store"),
+        "constant": ("constant_load",),
+        "texture": ("texture_load",),
+        "local": ("local_load", "local_store"),
+    }
     for key, prefixes in counted.items():
         every = sum(totals[f"{prefix}_requests"] for prefix in prefixes)
         assert spaces(case)[key].requests * warps == every

@@ -115,8 +115,9 @@ def test_what_was_not_measured_says_so() -> None:
 def measured_by(driver: int | None, achieved: float | None, capability: str = "9.0") -> Measurement:
     device = DeviceFacts(0, "a GPU", capability, "", "", 132, 0, 0)
     reading = Reading(achieved, "" if achieved is not None else "denied")
-    return Measurement("recorded", "", device, {"achieved_occupancy": reading},
-                       resident_blocks=driver)  # fmt: skip
+    return Measurement(
+        "recorded", "", device, {"achieved_occupancy": reading}, resident_blocks=driver
+    )
 
 
 def launched(found: Measurement | None, blocks: int = 32) -> SimpleNamespace:
@@ -124,19 +125,39 @@ def launched(found: Measurement | None, blocks: int = 32) -> SimpleNamespace:
     return SimpleNamespace(measurement=found, arch="sm_90", trace=trace)
 
 
-@pytest.mark.parametrize("found, agrees, badge, text", [
-    (measured_by(12, 7.42), True, "recorded", "12 predicted, 12 by the driver; achieved occupancy "
-     "7.4 %, the grid being too small to fill 132 multiprocessors · a GPU"),
-    (measured_by(11, None), False, "recorded", "12 predicted, 11 by the driver; achieved "
-     "occupancy: unavailable · a GPU"),
-    (measured_by(None, 7.0), None, "recorded", "driver's answer: unavailable; achieved occupancy "
-     "7.0 % · a GPU"),
-    (measured_by(12, 118.1), True, "recorded", "achieved occupancy: unavailable · a GPU"),
-    (measured_by(None, None), None, "unavailable", "driver's answer: unavailable; achieved "
-     "occupancy: unavailable · a GPU"),
-    (measured_by(12, 7.0, "8.6"), None, "unavailable", "a GPU has another architecture"),
-    (None, None, "unavailable", "no GPU and no recording"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "found, agrees, badge, text",
+    [
+        (
+            measured_by(12, 7.42),
+            True,
+            "recorded",
+            "12 predicted, 12 by the driver; achieved occupancy "
+            "7.4 %, the grid being too small to fill 132 multiprocessors · a GPU",
+        ),
+        (
+            measured_by(11, None),
+            False,
+            "recorded",
+            "12 predicted, 11 by the driver; achieved occupancy: unavailable · a GPU",
+        ),
+        (
+            measured_by(None, 7.0),
+            None,
+            "recorded",
+            "driver's answer: unavailable; achieved occupancy 7.0 % · a GPU",
+        ),
+        (measured_by(12, 118.1), True, "recorded", "achieved occupancy: unavailable · a GPU"),
+        (
+            measured_by(None, None),
+            None,
+            "unavailable",
+            "driver's answer: unavailable; achieved occupancy: unavailable · a GPU",
+        ),
+        (measured_by(12, 7.0, "8.6"), None, "unavailable", "a GPU has another architecture"),
+        (None, None, "unavailable", "no GPU and no recording"),
+    ],
+)
 def test_the_drivers_answer_beside_the_prediction(found, agrees, badge, text) -> None:
     answer = answer_of(launched(found), 12)
     assert (answer.agrees, answer.badge) == (agrees, badge)

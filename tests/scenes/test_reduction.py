@@ -87,9 +87,23 @@ def test_only_whole_warps_far_apart_collide() -> None:
 
 def test_lanes_drop_out_of_warps_that_stay() -> None:
     assert [(r.lanes, r.issued) for r in rounds("interleaved").steps] == [
-        (64, 128), (32, 128), (16, 128), (8, 128), (4, 128), (2, 64), (1, 32)]  # fmt: skip
+        (64, 128),
+        (32, 128),
+        (16, 128),
+        (8, 128),
+        (4, 128),
+        (2, 64),
+        (1, 32),
+    ]
     assert [(r.lanes, r.issued) for r in rounds("sequential").steps] == [
-        (64, 64), (32, 32), (16, 32), (8, 32), (4, 32), (2, 32), (1, 32)]  # fmt: skip
+        (64, 64),
+        (32, 32),
+        (16, 32),
+        (8, 32),
+        (4, 32),
+        (2, 32),
+        (1, 32),
+    ]
     assert [r.apart for r in rounds("shuffled").steps] == [16, 8, 4, 2, 1, 2, 1]
 
 
@@ -137,8 +151,10 @@ def tip_of(way: str, box: int, share: float = 1.0) -> str:
 
 
 def test_hover_tells_who_adds_what() -> None:
-    assert tip_of("interleaved", 4) == "lane 0 of warp 3 adds place 112 to place 96: a sum of 32 " \
-                                       "elements"  # fmt: skip
+    assert (
+        tip_of("interleaved", 4) == "lane 0 of warp 3 adds place 112 to place 96: a sum of 32 "
+        "elements"
+    )
     assert "nobody uses the sum" in tip_of("shuffled", 31)
 
 

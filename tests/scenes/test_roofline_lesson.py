@@ -60,8 +60,14 @@ def perform_input(case: str):
 @cases
 def test_operations_are_the_closed_form(case: str) -> None:
     runs, n, count = played(case).runs, number(case, "size"), number(case, "elements")
-    expected = {"naive": 2 * n**3, "tiled 8": 2 * n**3, "tiled 16": 2 * n**3, "fma4": 2 * count,
-                "strided": 2 * count, "polynomial": 2 * count * number(case, "degree")}
+    expected = {
+        "naive": 2 * n**3,
+        "tiled 8": 2 * n**3,
+        "tiled 16": 2 * n**3,
+        "fma4": 2 * count,
+        "strided": 2 * count,
+        "polynomial": 2 * count * number(case, "degree"),
+    }
     assert {role: runs[role].trace.flops for role in ROLES} == expected
 
 
@@ -93,8 +99,7 @@ def measured_story(values: dict[str, str], microseconds: float = 3.0):
     runs = {}
     for i, (role, run) in enumerate(played("The document's device").runs.items()):
         timing = Timing(np.array([microseconds * (1 + i)]))
-        found = Measurement("recorded", "", device, timing=timing,
-                            peaks=Peaks(4e12, 60e12))  # fmt: skip
+        found = Measurement("recorded", "", device, timing=timing, peaks=Peaks(4e12, 60e12))
         runs[role] = SimpleNamespace(**{**vars(run), "measurement": found})
     return tell(check_values(LESSON, values), runs)
 

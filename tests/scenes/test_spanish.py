@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from gpuviz import words
+from gpuviz import language
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson
@@ -28,9 +28,9 @@ NAMES = re.compile(
 @pytest.fixture(autouse=True)
 def spanish(qapp: QApplication) -> Iterator[None]:
     load_fonts()
-    words.choose("es")
+    language.choose("es")
     yield
-    words.choose(words.ENGLISH)
+    language.choose(language.ENGLISH)
 
 
 @pytest.mark.parametrize("lesson", SCENES, ids=lambda lesson: lesson.id)

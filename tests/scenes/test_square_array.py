@@ -28,8 +28,15 @@ CASES = {
 WALKS = ("small", "offset", "groups", "alone")
 # Segments of a warp's 32 loads under 1.1: 1 for a half warp in order, else one an active lane;
 # two paths ask twice when both have lanes in the half warp.
-THEN = {(32, 0, 512): 2, (16, 0, 512): 2, (8, 0, 512): 32, (32, 1, 512): 32,
-        (32, 0, 16): 2, (32, 0, 8): 4, (8, 1, 8): 32}  # fmt: skip
+THEN = {
+    (32, 0, 512): 2,
+    (16, 0, 512): 2,
+    (8, 0, 512): 32,
+    (32, 1, 512): 32,
+    (32, 0, 16): 2,
+    (32, 0, 8): 4,
+    (8, 1, 8): 32,
+}
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 cases = pytest.mark.parametrize("case", CASES)
@@ -140,9 +147,7 @@ def test_published_times_and_ours_stand_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("stage", pictures.STAGES)
-def test_times_have_their_column(
-    stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object
-) -> None:
+def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(1234.0, "recorded", "NVIDIA H200")
     monkeypatch.setattr(square_trials, "time_of", lambda run: timed)
     values = LESSON.defaults() | CASES["trials"]

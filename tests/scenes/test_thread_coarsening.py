@@ -47,8 +47,12 @@ def cells(case: str) -> Cells:
 
 @cases
 def test_every_kernel_multiplies(case: str) -> None:
-    m, n = (np.asarray(materialise(BufferSpec("f32", rows * columns, "rand"), i), np.float64)
-            .reshape(rows, columns) for i, (rows, columns) in enumerate([(4, 8), (8, 256)]))
+    m, n = (
+        np.asarray(materialise(BufferSpec("f32", rows * columns, "rand"), i), np.float64).reshape(
+            rows, columns
+        )
+        for i, (rows, columns) in enumerate([(4, 8), (8, 256)])
+    )
     for role, run in played(case).runs.items():
         product = np.asarray(run.outputs["P"], np.float64).reshape(4, 256)
         assert np.abs(product - m @ n).max() < 1e-5, role
@@ -120,9 +124,7 @@ def test_published_and_predicted_stand_together() -> None:
 
 
 @pytest.mark.parametrize("stage", pictures.STAGES)
-def test_times_have_their_column(
-    stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object
-) -> None:
+def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(56.7, "live", "NVIDIA H200")
     monkeypatch.setattr(coarsening_view, "time_of", lambda run: timed)
     story = LESSON.tell(LESSON.defaults(), played("adjacent unrolled").runs)

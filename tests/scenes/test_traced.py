@@ -33,14 +33,17 @@ def test_a_trace_is_told_of_as_the_kernel_is(file: Path) -> None:
     blocks = len(STRIDED.trace.recorded)
     share = STRIDED.trace.launch.blocks // blocks
     assert run.counts.totals["global_load_sectors"] == (
-        STRIDED.counts.totals["global_load_sectors"] // share)
+        STRIDED.counts.totals["global_load_sectors"] // share
+    )
     assert f"{blocks} of {STRIDED.trace.launch.blocks} blocks" in run.level_note
 
 
 def test_it_is_counted_for_the_architecture_asked_for(file: Path) -> None:
     made = traced.lesson_of(file)
-    sectors = {arch: perform(made, {}, arch=arch).runs["kernel"].counts.totals
-               ["global_load_sectors"] for arch in ("sm_90", "sm_20")}
+    sectors = {
+        arch: perform(made, {}, arch=arch).runs["kernel"].counts.totals["global_load_sectors"]
+        for arch in ("sm_90", "sm_20")
+    }
     assert sectors["sm_20"] < sectors["sm_90"], "its transactions are whole lines"
 
 
@@ -60,8 +63,9 @@ def test_a_trace_without_requests_says_so(file: Path) -> None:
 
 
 def test_its_view_is_shown_again_from_a_record_or_a_link(file: Path) -> None:
-    made = Provenance(traced.lesson_of(file).id, {"warp": 3}, "sm_80",
-                      launch=traced.record_of(file))
+    made = Provenance(
+        traced.lesson_of(file).id, {"warp": 3}, "sm_80", launch=traced.record_of(file)
+    )
     assert view_of(made).provenance.values["warp"] == 3
     assert view_of(parse(link(made))).story.title == view_of(made).story.title
 

@@ -119,7 +119,8 @@ def test_steps_name_their_line(case: str) -> None:
     for step in played(case).story.steps:
         if step.line:
             assert "in[(y + i) * n + x]" in lines[step.line - 1] or (
-                "out[(y + i) * n + x]" in lines[step.line - 1])
+                "out[(y + i) * n + x]" in lines[step.line - 1]
+            )
 
 
 @cases

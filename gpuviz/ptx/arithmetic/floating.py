@@ -87,18 +87,14 @@ def reciprocal(a: Bits) -> Bits:
 
 ADD = Core(np.add, _to_nearest(np.add, exact.add), _odd(exact.add_odd))
 SUBTRACT = Core(
-    np.subtract,
-    _to_nearest(np.subtract, _subtract(exact.add)),
-    _odd(_subtract(exact.add_odd)),
+    np.subtract, _to_nearest(np.subtract, _subtract(exact.add)), _odd(_subtract(exact.add_odd))
 )
 MULTIPLY = Core(np.multiply, _to_nearest(np.multiply, exact.multiply), _exactly(np.multiply))
 CORES = {"add": ADD, "sub": SUBTRACT, "mul": MULTIPLY}
 FUSED = Core(fused_single, _in(exact.fused), _wide_fused)
 DIVIDE = Core(np.divide, _in(exact.divide), _exactly(np.divide))
 RECIPROCAL = Core(
-    reciprocal,
-    lambda mode: lambda a: exact.divide(np.ones_like(a), a, mode),
-    _exactly(reciprocal),
+    reciprocal, lambda mode: lambda a: exact.divide(np.ones_like(a), a, mode), _exactly(reciprocal)
 )
 SQUARE_ROOT = Core(np.sqrt, _in(exact.square_root), _exactly(np.sqrt))
 

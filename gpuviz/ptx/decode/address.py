@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from gpuviz.ptx.decode.memory import space_named
 from gpuviz.ptx.decode.operands import reader, writer
@@ -15,8 +12,6 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.simt.windows import BASES, WINDOW
 from gpuviz.ptx.text.ir import Instruction
-
-Array = npt.NDArray[Any]
 
 
 def address_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy.typing as npt
-
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.row import Operation
 from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writer, writers
@@ -15,7 +13,6 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter, blend, container
 from gpuviz.ptx.text.ir import Instruction, Operand, Pair, Reg, Vec
 
-Array = npt.NDArray[Any]
 CARRY = "#carry"  # the condition code register of add.cc and its like
 
 
@@ -31,16 +28,20 @@ def arithmetic_step(instruction: Instruction, code: FunctionCode, program: Progr
         return None
     if len(op.sources) == len(sources) + 1 and op.sources[-1] == "pred":
         sources.append(_carry(code))
-    if len(op.results) == len(targets) + 1 and op.results[-1] == "pred" and _writes_carry(
-            instruction):
+    if (
+        len(op.results) == len(targets) + 1
+        and op.results[-1] == "pred"
+        and _writes_carry(instruction)
+    ):
         targets.append(_carry(code))
     if len(sources) != len(op.sources):
         raise unsupported(instruction, f"{len(sources)} source operands")
     plain = _plain_step(op, targets, sources)
     if plain is not None:
         return plain
-    readers = [reader(o, k, instruction, code, program)
-               for o, k in zip(sources, op.sources, strict=True)]
+    readers = [
+        reader(o, k, instruction, code, program) for o, k in zip(sources, op.sources, strict=True)
+    ]
     if len(op.results) == 1:
         return _single(op, readers, targets[0], instruction)
     return _several(op, readers, targets, instruction)
@@ -75,8 +76,11 @@ def _plain_step(op: Operation, targets: list[Operand], sources: list[Operand]) -
         if not isinstance(source, Reg) or adapter(source.type, kind) is not None:
             return None
         indices.append(source.index)
-    return _REGISTERS_ONLY[len(indices)](op.function, targets[0].index, *indices) if len(
-        indices) in _REGISTERS_ONLY else None
+    return (
+        _REGISTERS_ONLY[len(indices)](op.function, targets[0].index, *indices)
+        if len(indices) in _REGISTERS_ONLY
+        else None
+    )
 
 
 def _one(function: Any, target: int, a: int) -> Step:
@@ -109,8 +113,9 @@ def _three(function: Any, target: int, a: int, b: int, c: int) -> Step:
 _REGISTERS_ONLY: dict[int, Any] = {1: _one, 2: _two, 3: _three}
 
 
-def _single(op: Operation, readers: list[Reader], target: Operand, instruction: Instruction
-            ) -> Step:
+def _single(
+    op: Operation, readers: list[Reader], target: Operand, instruction: Instruction
+) -> Step:
     function, write = op.function, writer(target, op.results[0], instruction)
     if len(readers) == 2:
         first, second = readers
@@ -118,8 +123,9 @@ def _single(op: Operation, readers: list[Reader], target: Operand, instruction: 
     return lambda g: write(g, function(*[read(g) for read in readers]))
 
 
-def _several(op: Operation, readers: list[Reader], targets: list[Operand],
-             instruction: Instruction) -> Step:
+def _several(
+    op: Operation, readers: list[Reader], targets: list[Operand], instruction: Instruction
+) -> Step:
     function = op.function
     if len(targets) == 1:  # setp with one destination: the second result is not wanted
         write = writer(targets[0], op.results[0], instruction)
@@ -136,6 +142,7 @@ def _several(op: Operation, readers: list[Reader], targets: list[Operand],
 
 # ------------------------------------------------------------------------------------------ mov
 
+
 def _mov_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
     kind = instruction.opcode.mods[-1]
     target, source = instruction.operands
@@ -145,8 +152,10 @@ def _mov_step(instruction: Instruction, code: FunctionCode, program: Program) ->
         return _unpack(instruction, target, source, kind, code, program)
     if isinstance(source, Vec):
         return _pack(instruction, target, source, kind, code, program)
-    read, write = reader(source, kind, instruction, code, program), writer(
-        target, kind, instruction)
+    read, write = (
+        reader(source, kind, instruction, code, program),
+        writer(target, kind, instruction),
+    )
     return lambda g: write(g, read(g))
 
 
@@ -156,8 +165,10 @@ def _mov_list(instruction: Instruction, code: FunctionCode, program: Program) ->
     if not (isinstance(target, Vec) and isinstance(source, Vec)):
         raise unsupported(instruction, "a 128-bit register")
     part = {"b128": "b64"}.get(instruction.opcode.mods[-1], instruction.opcode.mods[-1])
-    moves = [(reader(s, part, instruction, code, program), writer(t, part, instruction))
-             for t, s in zip(target.items, source.items, strict=True)]
+    moves = [
+        (reader(s, part, instruction, code, program), writer(t, part, instruction))
+        for t, s in zip(target.items, source.items, strict=True)
+    ]
 
     def step(g: Group) -> None:
         values = [read(g) for read, _ in moves]
@@ -171,8 +182,14 @@ def _part_kind(kind: str, count: int) -> str:
     return f"b{8 * container(kind).itemsize // count}"
 
 
-def _unpack(instruction: Instruction, target: Vec, source: Operand, kind: str,
-            code: FunctionCode, program: Program) -> Step:
+def _unpack(
+    instruction: Instruction,
+    target: Vec,
+    source: Operand,
+    kind: str,
+    code: FunctionCode,
+    program: Program,
+) -> Step:
     """`mov.b64 {lo, hi}, wide`: low part first."""
     part = _part_kind(kind, len(target.items))
     dtype = container(part)
@@ -188,8 +205,14 @@ def _unpack(instruction: Instruction, target: Vec, source: Operand, kind: str,
     return step
 
 
-def _pack(instruction: Instruction, target: Operand, source: Vec, kind: str,
-          code: FunctionCode, program: Program) -> Step:
+def _pack(
+    instruction: Instruction,
+    target: Operand,
+    source: Vec,
+    kind: str,
+    code: FunctionCode,
+    program: Program,
+) -> Step:
     """`mov.b64 wide, {lo, hi}`: low part first."""
     part = _part_kind(kind, len(source.items))
     dtype = container(kind)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import I64, Array
 from gpuviz.ptx.decode.memory import Locator, Place, Shape, generic_step, space_named
 from gpuviz.ptx.decode.operands import reader, unsupported, writers
 from gpuviz.ptx.simt import atomic
@@ -15,9 +13,6 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.stream import type_bytes
-
-Array = npt.NDArray[Any]
-Index = npt.NDArray[np.int64]
 
 
 def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
@@ -34,8 +29,15 @@ def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) 
         raise unsupported(instruction, "a 128-bit atomic")
     shape = Shape(space_named(opcode.mods), kind, unit, len(vector) if vector else 1)
     used = _is_used(target, instruction, code)  # if not, the assembler makes a reduction of it
-    locate = Locator(instruction, operands[0], shape, "atomic" if used else "reduction", code,
-                     program, _form(name, kind, used, values[0]))
+    locate = Locator(
+        instruction,
+        operands[0],
+        shape,
+        "atomic" if used else "reduction",
+        code,
+        program,
+        _form(name, kind, used, values[0]),
+    )
     sources = [reader(o, kind, instruction, code, program) for o in (vector or values)]
     puts = writers(target, (kind,) * shape.count, instruction) if target is not None else ()
     polled = name in ("cas", "exch") or polls(instruction)
@@ -71,8 +73,7 @@ def _is_used(target: Operand | None, instruction: Instruction, code: FunctionCod
     """Whether any other instruction of the function reads a result."""
     if not isinstance(target, Reg):
         return False
-    return any(target in _read(other) for other in code.function.body
-               if other is not instruction)
+    return any(target in _read(other) for other in code.function.body if other is not instruction)
 
 
 _NO_TARGET = frozenset({"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp"})
@@ -82,11 +83,12 @@ def _read(instruction: Instruction) -> list[Operand | None]:
     """Registers an instruction reads; all but its first operand, which it writes."""
     found: list[Operand | None] = [getattr(instruction.guard, "reg", instruction.guard)]
     writes = instruction.opcode.name not in _NO_TARGET
-    left = list(instruction.operands[1 if writes else 0:])
+    left = list(instruction.operands[1 if writes else 0 :])
     while left:
         operand = left.pop()
         left += getattr(operand, "items", ()) or [
-            o for o in (getattr(operand, "first", None), getattr(operand, "second", None)) if o]
+            o for o in (getattr(operand, "first", None), getattr(operand, "second", None)) if o
+        ]
         found.append(getattr(operand, "base", getattr(operand, "reg", operand)))
     return found
 
@@ -104,8 +106,9 @@ def _atomic_name(instruction: Instruction) -> tuple[str, str]:
     return name or "", mods[-1]
 
 
-def _atomic(g: Group, place: Place, index: Index, name: str, kind: str, b: Array, c: Array | None
-            ) -> Array:
+def _atomic(
+    g: Group, place: Place, index: I64, name: str, kind: str, b: Array, c: Array | None
+) -> Array:
     """Apply to the active lanes; old values in the view's full shape."""
     view = g.view
     keep = slice(None) if g.mask is None else np.flatnonzero(view.full(g.mask))

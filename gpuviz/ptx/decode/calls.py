@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
+from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.decode.operands import Reader, reader, unsupported
 from gpuviz.ptx.decode.params import slot_reader
@@ -15,8 +12,6 @@ from gpuviz.ptx.simt.group import Call, Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Sym, Variable, Vec
-
-Array = npt.NDArray[Any]
 
 
 def call_end(instruction: Instruction, code: FunctionCode, program: Program, following: int) -> End:
@@ -57,8 +52,9 @@ def _parts(instruction: Instruction) -> tuple[list[Operand], Operand, list[Opera
     return results, target, list(arguments)
 
 
-def _whole(argument: Operand, code: FunctionCode, instruction: Instruction, program: Program
-           ) -> Reader:
+def _whole(
+    argument: Operand, code: FunctionCode, instruction: Instruction, program: Program
+) -> Reader:
     """All bytes of an argument of a built-in function, at most eight."""
     if isinstance(argument, Reg | Imm):
         kind = argument.type if isinstance(argument, Reg) else "b64"
@@ -77,8 +73,9 @@ def _result_slots(result: Operand, code: FunctionCode) -> list[tuple[int, Slot]]
     return [(index, slot) for slot, index in code.slots.items() if slot[0] == result.name]
 
 
-def _argument(argument: Operand, slot: Slot, code: FunctionCode, instruction: Instruction,
-              program: Program) -> Reader:
+def _argument(
+    argument: Operand, slot: Slot, code: FunctionCode, instruction: Instruction, program: Program
+) -> Reader:
     """The part of an argument that a slot of the callee wants."""
     _, offset, size = slot
     if isinstance(argument, Sym) and (argument.name, offset, size) in code.slots:
@@ -88,14 +85,22 @@ def _argument(argument: Operand, slot: Slot, code: FunctionCode, instruction: In
     return reader(argument, f"b{8 * size}", instruction, code, program)
 
 
-def _direct(instruction: Instruction, code: FunctionCode, program: Program, following: int,
-            results: list[Operand], callee: Function, arguments: list[Operand]) -> End:
+def _direct(
+    instruction: Instruction,
+    code: FunctionCode,
+    program: Program,
+    following: int,
+    results: list[Operand],
+    callee: Function,
+    arguments: list[Operand],
+) -> End:
     plans: list[_Transfer] = []
 
     def call(g: Group) -> None:
         if not plans:  # decoded at the first call: functions may call each other in circles
-            plans.append(_transfer(instruction, code, program, results, g.machine.code(callee),
-                                   arguments))
+            plans.append(
+                _transfer(instruction, code, program, results, g.machine.code(callee), arguments)
+            )
         plans[0].enter(g, following, instruction)
 
     return call
@@ -104,8 +109,9 @@ def _direct(instruction: Instruction, code: FunctionCode, program: Program, foll
 class _Transfer:
     """How arguments and results cross one call."""
 
-    def __init__(self, target: FunctionCode, into: list[tuple[int, Reader]],
-                 back: list[tuple[int, Reader]]) -> None:
+    def __init__(
+        self, target: FunctionCode, into: list[tuple[int, Reader]], back: list[tuple[int, Reader]]
+    ) -> None:
         self.target = target
         self.into = into
         self.back = back
@@ -130,8 +136,14 @@ class _Transfer:
         return [(index, read(g)) for index, read in self.back]
 
 
-def _transfer(instruction: Instruction, code: FunctionCode, program: Program,
-              results: list[Operand], target: FunctionCode, arguments: list[Operand]) -> _Transfer:
+def _transfer(
+    instruction: Instruction,
+    code: FunctionCode,
+    program: Program,
+    results: list[Operand],
+    target: FunctionCode,
+    arguments: list[Operand],
+) -> _Transfer:
     into: list[tuple[int, Reader]] = []
     for parameter, argument in zip(target.function.params, arguments, strict=False):
         for slot, index in target.slots.items():
@@ -152,8 +164,15 @@ def _returned(result: Operand, slot: Slot, returned: Variable, target: FunctionC
     return read if adapt is None else lambda g: adapt(read(g))
 
 
-def _indirect(instruction: Instruction, code: FunctionCode, program: Program, following: int,
-              results: list[Operand], target: Reg, arguments: list[Operand]) -> End:
+def _indirect(
+    instruction: Instruction,
+    code: FunctionCode,
+    program: Program,
+    following: int,
+    results: list[Operand],
+    target: Reg,
+    arguments: list[Operand],
+) -> End:
     calls: dict[int, End] = {}
     read = reader(target, "u64", instruction, code, program)
 
@@ -161,11 +180,14 @@ def _indirect(instruction: Instruction, code: FunctionCode, program: Program, fo
         if address not in calls:
             callee = program.function_at(address)
             if callee is None or not callee.defined:
-                raise KernelFault(f"a call through the pointer {address:#x}, which is not a "
-                                  f"function ({instruction.where}, "
-                                  f"{g.machine.who(g, g.first_active())})")
-            calls[address] = _direct(instruction, code, program, following, results, callee,
-                                     arguments)
+                raise KernelFault(
+                    f"a call through the pointer {address:#x}, which is not a "
+                    f"function ({instruction.where}, "
+                    f"{g.machine.who(g, g.first_active())})"
+                )
+            calls[address] = _direct(
+                instruction, code, program, following, results, callee, arguments
+            )
         return calls[address]
 
     def call(g: Group) -> None:

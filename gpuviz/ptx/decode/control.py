@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
+from gpuviz.arrays import Bool
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writer
 from gpuviz.ptx.simt.barriers import Arrival
@@ -16,12 +12,10 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.text.ir import Instruction, Not, Operand, Reg, Sym
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
 
-
-def control_end(instruction: Instruction, code: FunctionCode, program: Program, following: int
-                ) -> End:
+def control_end(
+    instruction: Instruction, code: FunctionCode, program: Program, following: int
+) -> End:
     """What a control instruction does; `following` is the block that comes after it."""
     name = instruction.opcode.name
     if name == "bra":
@@ -107,8 +101,9 @@ def _indexed_branch(instruction: Instruction, code: FunctionCode, program: Progr
     def branch(g: Group) -> None:
         for number, part in g.split_by(read(g)):
             if number >= len(targets):
-                raise KernelFault(f"a branch to entry {number} of a table of {len(targets)} "
-                                  f"({instruction.where})")
+                raise KernelFault(
+                    f"a branch to entry {number} of a table of {len(targets)} ({instruction.where})"
+                )
             _jump(part, targets[number])
 
     return branch
@@ -145,8 +140,10 @@ def _leave(instruction: Instruction, code: FunctionCode, program: Program, follo
 
 def _trap(instruction: Instruction) -> End:
     def trap(g: Group) -> None:
-        raise KernelFault(f"the kernel executed {instruction.opcode.text} ({instruction.where}, "
-                          f"{g.machine.who(g, g.first_active())})")
+        raise KernelFault(
+            f"the kernel executed {instruction.opcode.text} ({instruction.where}, "
+            f"{g.machine.who(g, g.first_active())})"
+        )
 
     return trap
 
@@ -159,8 +156,11 @@ def _barrier(instruction: Instruction, code: FunctionCode, program: Program, fol
     target = operands.pop(0) if "red" in mods else None
     predicate = operands.pop() if target is not None else None
     number = reader(operands[0], "u32", instruction, code, program)
-    count = reader(operands[1], "u32", instruction, code, program) if len(operands) > 1 else (
-        lambda g: constant(0, "u32"))
+    count = (
+        reader(operands[1], "u32", instruction, code, program)
+        if len(operands) > 1
+        else (lambda g: constant(0, "u32"))
+    )
     kind = {"or": "pred", "and": "pred", "popc": "u32"}.get(mods[1] if len(mods) > 1 else "", "")
     read = None if predicate is None else reader(predicate, "pred", instruction, code, program)
     write = None if target is None else writer(target, kind, instruction)
@@ -172,7 +172,8 @@ def _barrier(instruction: Instruction, code: FunctionCode, program: Program, fol
         threads = count(g)
         for which, part in g.split_by(number(g)):
             expected = int(part.view.full(threads).reshape(-1)[part.first_active()])
-            part.machine.barriers.arrive(Arrival(
-                part, which, expected, instruction, following, waits, value, fold, write))
+            part.machine.barriers.arrive(
+                Arrival(part, which, expected, instruction, following, waits, value, fold, write)
+            )
 
     return barrier

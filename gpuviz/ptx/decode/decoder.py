@@ -14,23 +14,16 @@ from gpuviz.ptx.decode.memory import copy_step, load_step, space_named, store_st
 from gpuviz.ptx.decode.operands import Unsupported, unsupported
 from gpuviz.ptx.decode.params import param_load, param_store
 from gpuviz.ptx.decode.warp import members_here, warp_step
-from gpuviz.ptx.simt.code import (
-    Block,
-    End,
-    FunctionCode,
-    Step,
-    is_control,
-    is_synchronised,
-    layout,
-)
+from gpuviz.ptx.simt.code import Block, End, FunctionCode, Step, is_control, is_synchronised, layout
 from gpuviz.ptx.simt.flow import Span
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Function, Instruction
 
 # Instructions that only order or hint: one launch, executed in step, has nothing to wait for.
-_NOTHING = frozenset({"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard",
-                      "applypriority", "pmevent"})
+_NOTHING = frozenset(
+    {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "pmevent"}
+)
 
 
 def decode(function: Function, index: int, program: Program) -> FunctionCode:
@@ -46,7 +39,7 @@ def decode(function: Function, index: int, program: Program) -> FunctionCode:
 
 
 def _block(code: FunctionCode, span: Span, number: int, program: Program) -> Block:
-    body = code.function.body[span.start:span.end]
+    body = code.function.body[span.start : span.end]
     members = members_here(body[0], code, program) if is_synchronised(body[0]) else None
     decoded = [decode_step(i, code, program, number + 1) for i in body]
     end: End | None = None
@@ -99,8 +92,9 @@ def _guarded_end(end: End, instruction: Instruction, following: int) -> End:
     return guarded
 
 
-def decode_step(instruction: Instruction, code: FunctionCode, program: Program, following: int
-                ) -> Step | None:
+def decode_step(
+    instruction: Instruction, code: FunctionCode, program: Program, following: int
+) -> Step | None:
     """What an instruction does, None when it does nothing; `following` is the next block.
 
     Raises
@@ -182,4 +176,3 @@ def _copy(instruction: Instruction, code: FunctionCode, program: Program) -> Ste
     if mods[1] in ("commit_group", "wait_group", "wait_all"):
         return None
     return copy_step(instruction, code, program)
-

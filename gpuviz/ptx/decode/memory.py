@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writers
 from gpuviz.ptx.simt.access import make_access
 from gpuviz.ptx.simt.code import FunctionCode, Step, polls
@@ -20,12 +20,12 @@ from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.trace import Access, MemoryInstruction, Op, Space
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.int64]
-
-_SPACE_NAMES: dict[str, Space] = {"global": "global", "shared": "shared", "local": "local",
-                                  "const": "constant"}
+_SPACE_NAMES: dict[str, Space] = {
+    "global": "global",
+    "shared": "shared",
+    "local": "local",
+    "const": "constant",
+}
 _SPACES = ("global", "shared", "local", "const", "param")
 
 
@@ -50,13 +50,24 @@ def space_named(mods: tuple[str, ...]) -> str:
     return next((m for m in bare if m in _SPACES), "")
 
 
-def describe(instruction: Instruction, function: str, space: str, op: Op, width: int,
-             form: str = "") -> MemoryInstruction:
+def describe(
+    instruction: Instruction, function: str, space: str, op: Op, width: int, form: str = ""
+) -> MemoryInstruction:
     """The record of a memory instruction for the trace."""
     mods = instruction.opcode.mods
     return MemoryInstruction(
-        instruction.pc, instruction.line, instruction.ptx_line, instruction.opcode.text, op,
-        _SPACE_NAMES[space], width, mods[-1], "nc" if "nc" in mods else "", function, form)
+        instruction.pc,
+        instruction.line,
+        instruction.ptx_line,
+        instruction.opcode.text,
+        op,
+        _SPACE_NAMES[space],
+        width,
+        mods[-1],
+        "nc" if "nc" in mods else "",
+        function,
+        form,
+    )
 
 
 @dataclass(eq=False, slots=True)
@@ -69,7 +80,7 @@ class Place:
     local_base: int
     space: str
     address: Array
-    index: Index
+    index: I64
     access: Access | None
 
 
@@ -79,8 +90,16 @@ class Locator:
     The result is kept: a loop that reads the same shared addresses again pays for them once.
     """
 
-    def __init__(self, instruction: Instruction, operand: Operand, shape: Shape, op: Op,
-                 code: FunctionCode, program: Program, form: str = "") -> None:
+    def __init__(
+        self,
+        instruction: Instruction,
+        operand: Operand,
+        shape: Shape,
+        op: Op,
+        code: FunctionCode,
+        program: Program,
+        form: str = "",
+    ) -> None:
         if not isinstance(operand, Addr):
             raise unsupported(instruction, f"the address {operand}")
         self.form = form
@@ -102,8 +121,14 @@ class Locator:
         """The place of a group whose lanes all hit one space."""
         base = self.address(g)
         last = self.memo
-        if (last is not None and self.source is None and last.base is base and last.mask is g.mask
-                and last.view is g.view and last.local_base == g.local_base):
+        if (
+            last is not None
+            and self.source is None
+            and last.base is base
+            and last.mask is g.mask
+            and last.view is g.view
+            and last.local_base == g.local_base
+        ):
             if last.access is not None:
                 g.machine.emit(last.access)
             if g.machine.recording:
@@ -116,13 +141,17 @@ class Locator:
     def full_address(self, g: Group) -> Array:
         """The addresses themselves, base and offset, unchecked."""
         base = self.address(g)
-        return base + base.dtype.type(self.relative & _MASK[base.dtype.itemsize]) if (
-            self.relative) else base
+        return (
+            base + base.dtype.type(self.relative & _MASK[base.dtype.itemsize])
+            if (self.relative)
+            else base
+        )
 
     def record_of(self, space: str) -> MemoryInstruction:
         """The trace's record of this instruction in a space."""
-        return describe(self.instruction, self.function, space, self.op, self.shape.width,
-                        self.form)
+        return describe(
+            self.instruction, self.function, space, self.op, self.shape.width, self.form
+        )
 
     def _locate(self, g: Group, base: Array) -> Place:
         address = safe = self.full_address(g)
@@ -132,8 +161,7 @@ class Locator:
         space = self.shape.space
         if not space:
             space, safe = self._generic(g, safe)
-        index = g.machine.index(space, g, safe, self.shape.width, self.shape.unit,
-                                self.instruction)
+        index = g.machine.index(space, g, safe, self.shape.width, self.shape.unit, self.instruction)
         access = None
         if space != "param":
             record = self.record_of(space)
@@ -155,8 +183,9 @@ class Locator:
 _MASK = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
 
 
-def _address_reader(operand: Addr, instruction: Instruction, code: FunctionCode,
-                    program: Program) -> Reader:
+def _address_reader(
+    operand: Addr, instruction: Instruction, code: FunctionCode, program: Program
+) -> Reader:
     if operand.base is None:
         value = constant(operand.offset, "u64")
         return lambda g: value
@@ -185,8 +214,12 @@ def by_space(g: Group, address: Array) -> Iterator[Group]:
     windows = {space_of(int(a)) for a in np.unique(chosen >> np.uint64(32)) << np.uint64(32)}
     for space in sorted(windows):
         base = BASES[space]
-        inside = (flat >> np.uint64(32) == np.uint64(base >> 32)) if base else (
-            flat >= np.uint64(BASES["param"] + (1 << 32))) | (flat < np.uint64(BASES["shared"]))
+        inside = (
+            (flat >> np.uint64(32) == np.uint64(base >> 32))
+            if base
+            else (flat >= np.uint64(BASES["param"] + (1 << 32)))
+            | (flat < np.uint64(BASES["shared"]))
+        )
         part = inside if mask is None else inside & mask
         if part.any():
             yield g.fork(part)
@@ -225,6 +258,7 @@ def load_step(instruction: Instruction, code: FunctionCode, program: Program) ->
 
 def generic_step(step: Step, locate: Locator) -> Step:
     """The step of a generic access: once for each space the lanes point into."""
+
     def generic(g: Group) -> None:
         for part in by_space(g, locate.address(g)):
             step(part)
@@ -248,7 +282,7 @@ def store_step(instruction: Instruction, code: FunctionCode, program: Program) -
     return store if shape.space else generic_step(store, locate)
 
 
-def put_cells(g: Group, place: Place, index: Index, value: Array, unit: int) -> None:
+def put_cells(g: Group, place: Place, index: I64, value: Array, unit: int) -> None:
     """Write values to cells; where lanes hit one cell the highest lane wins."""
     cells = g.machine.cells(place.space, unit)
     wide = np.broadcast_shapes(index.shape, value.shape)
@@ -270,10 +304,12 @@ def copy_step(instruction: Instruction, code: FunctionCode, program: Program) ->
         raise unsupported(instruction, "a copy size that is not a constant")
     width = size.value
     unit = min(width, 8)
-    read = Locator(instruction, source, Shape("global", "b8", unit, width // unit), "copy", code,
-                   program)
-    write = Locator(instruction, target, Shape("shared", "b8", unit, width // unit), "copy", code,
-                    program)
+    read = Locator(
+        instruction, source, Shape("global", "b8", unit, width // unit), "copy", code, program
+    )
+    write = Locator(
+        instruction, target, Shape("shared", "b8", unit, width // unit), "copy", code, program
+    )
     write.source = read.full_address
     valid = _valid_bytes(instruction, width, code, program)
 
@@ -287,16 +323,19 @@ def copy_step(instruction: Instruction, code: FunctionCode, program: Program) ->
             part = g if some.all() else g.fork(np.asarray(some))
             at = read(part)
             cells = g.machine.cells("global", unit)
-            values = [_masked_bytes(cells.take(at.index + i), count, i, unit)
-                      for i in range(width // unit)]
+            values = [
+                _masked_bytes(cells.take(at.index + i), count, i, unit)
+                for i in range(width // unit)
+            ]
         for i, value in enumerate(values):
             put_cells(g, to, to.index + i if i else to.index, value, unit)
 
     return step
 
 
-def _valid_bytes(instruction: Instruction, width: int, code: FunctionCode, program: Program
-                 ) -> Callable[[Group], Array]:
+def _valid_bytes(
+    instruction: Instruction, width: int, code: FunctionCode, program: Program
+) -> Callable[[Group], Array]:
     """How many bytes are copied; the rest is filled with zeros (`src-size`, `ignore-src`)."""
     extra = list(instruction.operands[3:])
     if not extra:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import numpy.typing as npt
-
+from gpuviz.arrays import Array
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.simt.code import FunctionCode
 from gpuviz.ptx.simt.group import Group
@@ -14,7 +12,6 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import adapter, blend, constant, immediate
 from gpuviz.ptx.text.ir import Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
 
-Array = npt.NDArray[Any]
 Reader = Callable[[Group], Array]
 Writer = Callable[[Group, Array], None]
 
@@ -23,8 +20,9 @@ class Unsupported(UnsupportedError):
     """Something that this emulator does not execute: `what`, in which instruction."""
 
     def __init__(self, instruction: Instruction, what: str) -> None:
-        super().__init__(f"{what} is not supported ({instruction.where}: "
-                         f"{instruction.opcode.text})")
+        super().__init__(
+            f"{what} is not supported ({instruction.where}: {instruction.opcode.text})"
+        )
         self.instruction = instruction
         self.what = what
 
@@ -34,8 +32,9 @@ def unsupported(instruction: Instruction, what: str) -> Unsupported:
     return Unsupported(instruction, what)
 
 
-def reader(operand: Operand, kind: str, instruction: Instruction, code: FunctionCode,
-           program: Program) -> Reader:
+def reader(
+    operand: Operand, kind: str, instruction: Instruction, code: FunctionCode, program: Program
+) -> Reader:
     """A function that gives the operand's value as the bits of `kind`."""
     if isinstance(operand, Reg):
         return _register_reader(operand, kind)
@@ -57,8 +56,9 @@ def _register_reader(reg: Reg, kind: str) -> Reader:
     return lambda g: adapt(g.regs[index])
 
 
-def _symbol_reader(sym: Sym, kind: str, instruction: Instruction, code: FunctionCode,
-                   program: Program) -> Reader:
+def _symbol_reader(
+    sym: Sym, kind: str, instruction: Instruction, code: FunctionCode, program: Program
+) -> Reader:
     if sym.name in code.local_offset:
         offset = code.local_offset[sym.name] + sym.offset
         return lambda g: constant(g.local_base + offset, kind)
@@ -89,8 +89,9 @@ def writer(operand: Operand, kind: str, instruction: Instruction) -> Writer:
     return write
 
 
-def writers(operand: Operand, kinds: tuple[str, ...], instruction: Instruction
-            ) -> tuple[Writer, ...]:
+def writers(
+    operand: Operand, kinds: tuple[str, ...], instruction: Instruction
+) -> tuple[Writer, ...]:
     """Writers of a single destination, a pair `p|q`, or a braced list."""
     if isinstance(operand, Pair):
         targets: tuple[Operand, ...] = (operand.first, operand.second)

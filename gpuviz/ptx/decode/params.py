@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.ptx.decode.memory import load_step
 from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writers
 from gpuviz.ptx.simt.code import FunctionCode, Slot, Step, param_accesses
@@ -14,8 +14,6 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import container
 from gpuviz.ptx.text.ir import Addr, Instruction, Sym, Vec
-
-Array = npt.NDArray[Any]
 
 
 def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
@@ -26,8 +24,9 @@ def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
     name, offset, size = slot
     found = {o: (n, i) for (v, o, n), i in code.slots.items() if v == name}
     dtype = container(f"b{8 * size}")
-    pieces = [(o - offset, n, i) for o, (n, i) in found.items() if o < offset + size and
-              o + n > offset]
+    pieces = [
+        (o - offset, n, i) for o, (n, i) in found.items() if o < offset + size and o + n > offset
+    ]
 
     def read(g: Group) -> Array:
         value: Array = np.zeros(1, np.uint64)
@@ -43,8 +42,9 @@ def param_load(instruction: Instruction, code: FunctionCode, program: Program) -
     """`ld.param`."""
     target, address = instruction.operands[:2]
     assert isinstance(address, Addr)
-    if code.function.entry and (not isinstance(address.base, Sym)
-                                or address.base.name in program.parameter_offset):
+    if code.function.entry and (
+        not isinstance(address.base, Sym) or address.base.name in program.parameter_offset
+    ):
         return _kernel_param(instruction, code, program)
     if not isinstance(address.base, Sym):
         raise unsupported(instruction, "the address of a function's parameter")

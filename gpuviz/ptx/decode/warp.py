@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array, Bool
 from gpuviz.ptx.decode.operands import Reader, reader, writers
 from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.simt.code import FunctionCode, Step
@@ -16,8 +16,6 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.trace import LANES, lane_mask
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
 Results = tuple[Array, ...]
 Compute = Callable[[Group, Bool], Results]
 
@@ -37,8 +35,7 @@ def active_rows(g: Group) -> Bool:
     return np.ones((view.size // 32, 32), bool) if present is None else present
 
 
-def member_reader(instruction: Instruction, code: FunctionCode, program: Program
-                  ) -> Reader | None:
+def member_reader(instruction: Instruction, code: FunctionCode, program: Program) -> Reader | None:
     """The member mask of a synchronised instruction, as u32; None for the old forms without."""
     operands = instruction.operands
     if instruction.opcode.name in ("bar", "barrier"):
@@ -85,8 +82,13 @@ def _joined(party: Bool, found: Results, others: Results) -> Results:
     return tuple(np.where(party, new, old) for new, old in zip(found, others, strict=True))
 
 
-def _collective(instruction: Instruction, code: FunctionCode, program: Program,
-                kinds: tuple[str, ...], compute: Compute) -> Step:
+def _collective(
+    instruction: Instruction,
+    code: FunctionCode,
+    program: Program,
+    kinds: tuple[str, ...],
+    compute: Compute,
+) -> Step:
     """A step that computes results, each (N, 32) or (N, 1), for each party of each warp."""
     member = member_reader(instruction, code, program)
     puts = writers(instruction.operands[0], kinds, instruction)
@@ -120,8 +122,13 @@ def _shfl(instruction: Instruction, code: FunctionCode, program: Program) -> Ste
 def _vote(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
     mode = next(m for m in instruction.opcode.mods if m in ("all", "any", "uni", "ballot"))
     read = reader(instruction.operands[1], "pred", instruction, code, program)
-    return _collective(instruction, code, program, ("b32" if mode == "ballot" else "pred",),
-                       lambda g, party: (warp_ops.vote(mode, _rows(g, read(g)), party),))
+    return _collective(
+        instruction,
+        code,
+        program,
+        ("b32" if mode == "ballot" else "pred",),
+        lambda g, party: (warp_ops.vote(mode, _rows(g, read(g)), party),),
+    )
 
 
 def _match(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
@@ -130,8 +137,9 @@ def _match(instruction: Instruction, code: FunctionCode, program: Program) -> St
 
     def compute(g: Group, party: Bool) -> tuple[Array, ...]:
         rows = _rows(g, read(g))
-        return (warp_ops.match_any(rows, party),) if "any" in mods else warp_ops.match_all(
-            rows, party)
+        return (
+            (warp_ops.match_any(rows, party),) if "any" in mods else warp_ops.match_all(rows, party)
+        )
 
     return _collective(instruction, code, program, ("b32", "pred"), compute)
 
@@ -140,19 +148,31 @@ def _redux(instruction: Instruction, code: FunctionCode, program: Program) -> St
     operation, *flags, kind = (m for m in instruction.opcode.mods if m != "sync")
     read = reader(instruction.operands[1], kind, instruction, code, program)
     return _collective(
-        instruction, code, program, (kind,),
-        lambda g, party: (warp_ops.redux(operation, kind, _rows(g, read(g)), party, tuple(flags)),))
+        instruction,
+        code,
+        program,
+        (kind,),
+        lambda g, party: (warp_ops.redux(operation, kind, _rows(g, read(g)), party, tuple(flags)),),
+    )
 
 
 def _activemask(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    return _collective(instruction, code, program, ("b32",),
-                       lambda g, party: (warp_ops.activemask(party),))
+    return _collective(
+        instruction, code, program, ("b32",), lambda g, party: (warp_ops.activemask(party),)
+    )
 
 
 def _elect(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    return _collective(instruction, code, program, ("b32", "pred"),
-                       lambda g, party: warp_ops.elect(party))
+    return _collective(
+        instruction, code, program, ("b32", "pred"), lambda g, party: warp_ops.elect(party)
+    )
 
 
-_BUILDERS = {"shfl": _shfl, "vote": _vote, "match": _match, "redux": _redux,
-             "activemask": _activemask, "elect": _elect}
+_BUILDERS = {
+    "shfl": _shfl,
+    "vote": _vote,
+    "match": _match,
+    "redux": _redux,
+    "activemask": _activemask,
+    "elect": _elect,
+}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array, Bool
 from gpuviz.ptx.simt.view import LANES, View
 from gpuviz.trace import Access, MemoryInstruction, Path, Requests, Stretch, lane_bits
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
 _Rows = tuple[Array, Bool | None, Array, Array]  # addresses, lanes, block, warp: one row a warp
 
 
-def make_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
-                source: Array | None = None) -> Access | None:
+def make_access(
+    instruction: MemoryInstruction,
+    view: View,
+    address: Array,
+    mask: Bool | None,
+    source: Array | None = None,
+) -> Access | None:
     """The access of a group of lanes, with alike blocks folded; None when no lane is active.
 
     `source` are the global addresses of an asynchronous copy.
@@ -39,17 +40,21 @@ def make_access(instruction: MemoryInstruction, view: View, address: Array, mask
     return Access(instruction, rows, active, repeat)
 
 
-def _copy_access(instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
-                 source: Array) -> Access | None:
+def _copy_access(
+    instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None, source: Array
+) -> Access | None:
     """A copy's access: nothing is folded, as both sides count together."""
-    rows, sources = (view.warp_rows(view.full(value)).astype(np.uint64, copy=False)
-                     for value in (address, source))
+    rows, sources = (
+        view.warp_rows(view.full(value)).astype(np.uint64, copy=False)
+        for value in (address, source)
+    )
     active = view.present if mask is None else view.warp_rows(view.full(mask))
     some = np.ones(len(rows), bool) if active is None else active.any(axis=1)
     if not some.any():
         return None
-    return Access(instruction, rows[some], None if active is None else active[some],
-                  source=sources[some])
+    return Access(
+        instruction, rows[some], None if active is None else active[some], source=sources[some]
+    )
 
 
 def _dense_rows(view: View, address: Array, mask: Bool | None) -> tuple[Array, Bool | None, int]:
@@ -95,23 +100,41 @@ class Recorder:
             self.instructions.append(instruction)
         return self._number[instruction]
 
-    def record(self, instruction: MemoryInstruction, view: View, address: Array, mask: Bool | None,
-               first_block: int, phases: Array, step: int) -> None:
+    def record(
+        self,
+        instruction: MemoryInstruction,
+        view: View,
+        address: Array,
+        mask: Bool | None,
+        first_block: int,
+        phases: Array,
+        step: int,
+    ) -> None:
         """Keep the rows that belong to recorded blocks."""
         if self.full:
             return
-        chosen = self._dense(view, address, mask, first_block) if view.dense else self._sparse(
-            view, address, mask, first_block)
+        chosen = (
+            self._dense(view, address, mask, first_block)
+            if view.dense
+            else self._sparse(view, address, mask, first_block)
+        )
         rows, active, blocks, warps = chosen
         lanes = np.ones_like(rows, bool) if active is None else active
         some = lanes.any(axis=1)
         rows, lanes = np.where(lanes, rows, np.uint64(0))[some], lanes[some]
         block, warp = blocks[some], warps[some]
         count = len(rows)
-        self._parts.append((
-            np.full(count, self.number(instruction), np.int32), np.full(count, step, np.int64),
-            block, warp.astype(np.int32), phases[block - first_block].astype(np.int32),
-            lane_bits(lanes), rows))
+        self._parts.append(
+            (
+                np.full(count, self.number(instruction), np.int32),
+                np.full(count, step, np.int64),
+                block,
+                warp.astype(np.int32),
+                phases[block - first_block].astype(np.int32),
+                lane_bits(lanes),
+                rows,
+            )
+        )
         self._rows += count
         self.full = self._rows >= self.limit
 
@@ -125,8 +148,14 @@ class Recorder:
         lanes = lane_bits(np.ones_like(rows, bool) if active is None else active)
         some = lanes != 0
         number = self.stretches.setdefault(stretch, len(self.stretches))
-        self._walked.append((np.full(int(some.sum()), number, np.int32), blocks[some],
-                             warps[some].astype(np.int32), lanes[some]))
+        self._walked.append(
+            (
+                np.full(int(some.sum()), number, np.int32),
+                blocks[some],
+                warps[some].astype(np.int32),
+                lanes[some],
+            )
+        )
         self._rows += len(rows)
         self.full = self._rows >= self.limit
 
@@ -134,8 +163,12 @@ class Recorder:
         """The way of the recorded blocks' warps, read-only; None when it was not asked for."""
         if not self.walking:
             return None
-        empty = (np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32),
-                 np.zeros(0, np.uint32))
+        empty = (
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.uint32),
+        )
         columns = [np.concatenate(c) for c in zip(empty, *self._walked, strict=True)]
         for column in columns:
             column.setflags(write=False)
@@ -148,8 +181,9 @@ class Recorder:
 
         def rows(value: Array) -> Array:
             table = value if value.ndim == 2 else value[None, :]
-            picked = table[[b - first_block for b in inside] if len(table) > 1 else [0] * len(
-                inside)]
+            picked = table[
+                [b - first_block for b in inside] if len(table) > 1 else [0] * len(inside)
+            ]
             return np.broadcast_to(picked, (len(inside), view.threads)).reshape(-1, LANES)
 
         blocks = np.repeat(np.array(inside, np.int64), per_block)
@@ -163,14 +197,24 @@ class Recorder:
         wanted = np.isin(blocks, np.fromiter(self.blocks, np.int64))
         rows = view.warp_rows(view.full(address))[wanted].astype(np.uint64)
         active = view.present if mask is None else view.warp_rows(view.full(mask))
-        return (rows, None if active is None else active[wanted], blocks[wanted],
-                (warps % per_block)[wanted])
+        return (
+            rows,
+            None if active is None else active[wanted],
+            blocks[wanted],
+            (warps % per_block)[wanted],
+        )
 
     def requests(self) -> Requests:
         """Everything kept so far, read-only."""
-        empty = (np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64),
-                 np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint32),
-                 np.zeros((0, LANES), np.uint64))
+        empty = (
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.uint32),
+            np.zeros((0, LANES), np.uint64),
+        )
         columns = [np.concatenate(c) for c in zip(empty, *self._parts, strict=True)]
         for column in columns:
             column.setflags(write=False)

@@ -65,9 +65,7 @@ def _at_once(step: Step, cells: Bits, index: Bits, b: Bits, c: Bits | None) -> B
     return old
 
 
-def _swap_in_order(
-    cells: Bits, index: Bits, b: Bits, c: Bits, order: Bits, starts: Bits
-) -> Bits:
+def _swap_in_order(cells: Bits, index: Bits, b: Bits, c: Bits, order: Bits, starts: Bits) -> Bits:
     """Compare and swap: each pass goes to the next lane of every cell that succeeds."""
     wanted, place = b[order], np.arange(len(order))
     cell = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))

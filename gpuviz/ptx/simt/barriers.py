@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt.batch import Batch
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
-
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -43,7 +38,7 @@ class Barriers:
     def __init__(self, machine: Batch) -> None:
         self.machine = machine
         self.waiting: dict[int, list[Arrival]] = {}
-        self._extra: dict[int, Counts] = {}  # threads that arrived without waiting
+        self._extra: dict[int, I64] = {}  # threads that arrived without waiting
 
     def arrive(self, arrival: Arrival) -> None:
         """A group comes to a barrier: it goes on at once if it completes every block it is in."""
@@ -54,7 +49,8 @@ class Barriers:
             return
         if not arrival.waits:
             self._extra[arrival.number] = self._extra.get(arrival.number, 0) + self._per_block(
-                group)
+                group
+            )
             group.move(arrival.following)
         else:
             if arrival.value is not None and not group.view.dense:
@@ -78,7 +74,7 @@ class Barriers:
         group.move(arrival.following)
 
     @staticmethod
-    def _per_block(group: Group) -> Counts:
+    def _per_block(group: Group) -> I64:
         """How many threads of each block are in a group."""
         view = group.view
         if view.dense:
@@ -142,7 +138,8 @@ class Barriers:
         ended = self.machine.launch.threads_per_block - int(self.machine.running_per_block()[row])
         return KernelFault(
             f"deadlock in block {self.machine.launch.block_index(block)}: {places}"
-            f"{f'; {ended} threads have ended' * bool(ended)}; not all of them meet at a barrier")
+            f"{f'; {ended} threads have ended' * bool(ended)}; not all of them meet at a barrier"
+        )
 
 
 def _waiting(arrival: Arrival, row: int, machine: Batch) -> str:
@@ -153,9 +150,11 @@ def _waiting(arrival: Arrival, row: int, machine: Batch) -> str:
     if not len(lanes):
         return ""
     count = f" for {arrival.count}" if arrival.count else ""
-    return (f"{len(lanes)} threads wait at barrier {arrival.number}{count} "
-            f"({arrival.instruction.where}), the first is thread "
-            f"{machine.launch.thread_index(int(lanes[0]))}")
+    return (
+        f"{len(lanes)} threads wait at barrier {arrival.number}{count} "
+        f"({arrival.instruction.where}), the first is thread "
+        f"{machine.launch.thread_index(int(lanes[0]))}"
+    )
 
 
 def _fold(arrivals: list[Arrival], mask: Bool | None, group: Group) -> Array:
@@ -166,8 +165,11 @@ def _fold(arrivals: list[Arrival], mask: Bool | None, group: Group) -> Array:
     for arrival in arrivals:
         if arrival.value is None:
             continue
-        active = np.broadcast_to(True, view.shape) if arrival.group.mask is None else view.full(
-            arrival.group.mask)
+        active = (
+            np.broadcast_to(True, view.shape)
+            if arrival.group.mask is None
+            else view.full(arrival.group.mask)
+        )
         total += (view.full(arrival.value) & active).sum(axis=1, keepdims=True)
         threads += active.sum(axis=1, keepdims=True)
     fold = arrivals[0].fold

@@ -11,14 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.ptx.simt.spaces import SharedMemory
 from gpuviz.ptx.simt.view import View
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.trace import Access, Launch, MemoryInstruction
-
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.int64]
 
 
 class Code(Protocol):
@@ -65,7 +62,7 @@ class Batch(Protocol):
     def settle_size(self, group: Any) -> None:
         """Give a group that became small arrays of its own."""
 
-    def running_per_block(self) -> Index:
+    def running_per_block(self) -> I64:
         """Threads of each block that have not ended."""
 
     def running_rows(self, view: View) -> Bool:
@@ -77,12 +74,12 @@ class Batch(Protocol):
     def cells(self, space: str, unit: int) -> Array:
         """The cells of a memory."""
 
-    def index(self, space: str, group: Any, address: Array, width: int, unit: int, at: Instruction
-              ) -> Index:
+    def index(
+        self, space: str, group: Any, address: Array, width: int, unit: int, at: Instruction
+    ) -> I64:
         """Checked cell indices of an access."""
 
-    def check_written(self, group: Any, index: Index, width: int, unit: int, at: Instruction
-                      ) -> None:
+    def check_written(self, group: Any, index: I64, width: int, unit: int, at: Instruction) -> None:
         """Report a read of shared memory that nobody wrote."""
 
     def poll(self, at: Instruction, address: Array) -> None:
@@ -103,8 +100,9 @@ class Batch(Protocol):
     def record(self, instruction: MemoryInstruction, group: Any, address: Array) -> None:
         """Keep the requests of the recorded blocks."""
 
-    def count_branch(self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
-                     ) -> None:
+    def count_branch(
+        self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
+    ) -> None:
         """Add to the totals of a branch."""
 
     def barrier_passed(self, blocks: slice | Bool, arrivals: list[Any]) -> None:
@@ -119,5 +117,5 @@ class Batch(Protocol):
     def print(self, text: str) -> None:
         """Output of the kernel's printf."""
 
-    def allocate(self, sizes: Index) -> npt.NDArray[np.uint64]:
+    def allocate(self, sizes: I64) -> npt.NDArray[np.uint64]:
         """Addresses of new heap blocks."""

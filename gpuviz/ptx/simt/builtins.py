@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.windows import GLOBAL, LOCAL, WINDOW
 
-Array = npt.NDArray[Any]
 HEAP_BYTES = 8 << 20  # CUDA's default device heap
 PRINTF_BYTES = 1 << 10
 
@@ -51,8 +49,9 @@ def _free(g: Group, pointer: Array) -> None:
     """Memory is given back when the launch ends."""
 
 
-def _assertfail(g: Group, message: Array, file: Array, line: Array, function: Array,
-                size: Array) -> None:
+def _assertfail(
+    g: Group, message: Array, file: Array, line: Array, function: Array, size: Array
+) -> None:
     lane = int(_active(g)[0])
     machine = g.machine
 
@@ -63,7 +62,8 @@ def _assertfail(g: Group, message: Array, file: Array, line: Array, function: Ar
     raise KernelFault(
         f"assertion `{text(message)}` failed at {text(file)}:"
         f"{int(g.view.full(line).reshape(-1)[lane])} in {text(function)}, "
-        f"{machine.who(g, lane)}")
+        f"{machine.who(g, lane)}"
+    )
 
 
 def in_local_window(address: int) -> bool:

@@ -70,8 +70,11 @@ def is_control(instruction: Instruction) -> bool:
 def is_synchronised(instruction: Instruction) -> bool:
     """Whether the lanes named by a member mask must arrive together."""
     opcode = instruction.opcode
-    return opcode.name in SYNCHRONISED and "sync" in opcode.mods or (
-        opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+    return (
+        opcode.name in SYNCHRONISED
+        and "sync" in opcode.mods
+        or (opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+    )
 
 
 def polls(instruction: Instruction) -> bool:
@@ -79,8 +82,11 @@ def polls(instruction: Instruction) -> bool:
     opcode = instruction.opcode
     if opcode.name == "ld":
         return any(m in opcode.mods for m in ("volatile", "acquire", "relaxed", "mmio"))
-    return opcode.name == "nanosleep" or (opcode.name == "atom" and (
-        "add" in opcode.mods or "or" in opcode.mods) and instruction.operands[2] == Imm(0))
+    return opcode.name == "nanosleep" or (
+        opcode.name == "atom"
+        and ("add" in opcode.mods or "or" in opcode.mods)
+        and instruction.operands[2] == Imm(0)
+    )
 
 
 def layout(function: Function, index: int) -> tuple[FunctionCode, tuple[Span, ...]]:
@@ -101,8 +107,9 @@ def _cut_before_synchronised(function: Function) -> Function:
 
     Lanes that arrive early wait at the start of that block for the others.
     """
-    extra = {f"#{i}": i for i, instruction in enumerate(function.body)
-             if is_synchronised(instruction)}
+    extra = {
+        f"#{i}": i for i, instruction in enumerate(function.body) if is_synchronised(instruction)
+    }
     return Function(**{**function.__dict__, "labels": {**function.labels, **extra}})
 
 

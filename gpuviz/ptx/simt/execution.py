@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.trace import Branch, Finding, Launch, Sink
 
-Array = npt.NDArray[Any]
 PRINT_LIMIT = 1 << 20  # characters, as CUDA's printf buffer holds 1 MiB
 POLL_SECONDS = 0.05
 FEW = 512  # threads: an instruction of fewer takes as long, so it is charged as much
@@ -38,8 +36,9 @@ class BranchCount:
     def record(self) -> Branch:
         """As the trace keeps it."""
         at = self.instruction
-        return Branch(at.pc, at.line, at.ptx_line, self.warps, self.divergent, self.taken,
-                      self.not_taken)
+        return Branch(
+            at.pc, at.line, at.ptx_line, self.warps, self.divergent, self.taken, self.not_taken
+        )
 
 
 @dataclass
@@ -94,10 +93,12 @@ class Execution:
             raise KernelFault(
                 f"stopped after {self.thread_instructions:,} thread instructions, still in the "
                 f"loop at {at.where} ({text}): the kernel may never end. If it does, raise the "
-                f"budget of {self.budget:,} (fewer than {FEW} threads in step count as {FEW})")
+                f"budget of {self.budget:,} (fewer than {FEW} threads in step count as {FEW})"
+            )
 
-    def branch(self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
-               ) -> None:
+    def branch(
+        self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
+    ) -> None:
         """Add to the totals of a branch."""
         count = self.branches.get(at.pc)
         if count is None:

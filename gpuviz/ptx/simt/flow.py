@@ -39,11 +39,15 @@ def spans(function: Function, ends_block: Callable[[Instruction], bool]) -> tupl
     )
 
 
-def _followers(function: Function, last: Instruction, end: int, index: dict[int, int]
-               ) -> tuple[int, ...]:
+def _followers(
+    function: Function, last: Instruction, end: int, index: dict[int, int]
+) -> tuple[int, ...]:
     name = last.opcode.name
-    targets = [index[function.labels[t]] for t in branch_targets(function, last)
-               if function.labels[t] in index]
+    targets = [
+        index[function.labels[t]]
+        for t in branch_targets(function, last)
+        if function.labels[t] in index
+    ]
     falls = name not in ("bra", "brx", "ret", "exit", "trap") or last.guard is not None
     if falls and end in index:
         targets.append(index[end])

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array, Bool
 from gpuviz.ptx.simt.batch import Batch, Code
 from gpuviz.ptx.simt.values import blend, zero
 from gpuviz.ptx.simt.view import View
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
 Key = tuple[tuple[int, int], ...]
 
 
@@ -133,8 +131,11 @@ class Group:
 
         The others start to take part in the machine.
         """
-        wanted = value if self.mask is None or value.size == 1 else self.view.full(value)[
-            self.view.full(self.mask)]
+        wanted = (
+            value
+            if self.mask is None or value.size == 1
+            else self.view.full(value)[self.view.full(self.mask)]
+        )
         *others, last = (int(v) for v in np.unique(wanted))
         if not others:
             return [(last, self)]
@@ -185,8 +186,10 @@ class Group:
         mask = None if self.mask is None or theirs is None else self.mask | theirs
         for mine, call in zip(self.stack, other.stack, strict=True):
             if mine.saved is not None and call.saved is not None and theirs is not None:
-                mine.saved = [b if a is b else np.where(theirs, b, a)
-                              for a, b in zip(mine.saved, call.saved, strict=True)]
+                mine.saved = [
+                    b if a is b else np.where(theirs, b, a)
+                    for a, b in zip(mine.saved, call.saved, strict=True)
+                ]
         self.blocked = False
         self.penalty = min(self.penalty, other.penalty)
         self.set_mask(mask)
@@ -214,8 +217,10 @@ def _scatter_saved(call: Call, part: View, group: Group, dense: Bank) -> list[Ar
     """Registers saved in a sparse view, as dense arrays (other lanes: whatever they hold now)."""
     assert call.saved is not None
     picked = group.mask
-    full = [group.view.full(v) if picked is None else group.view.full(v)[group.view.full(picked)]
-            for v in call.saved]
+    full = [
+        group.view.full(v) if picked is None else group.view.full(v)[group.view.full(picked)]
+        for v in call.saved
+    ]
     return [part.scatter(v, np.zeros(1, v.dtype)) for v in full]
 
 

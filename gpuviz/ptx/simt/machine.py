@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.arrays import Array, Bool
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt.barriers import Arrival, Barriers
 from gpuviz.ptx.simt.code import Block, FunctionCode
@@ -23,9 +24,6 @@ from gpuviz.ptx.simt.view import View
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.trace import LANES, Access, Finding, Launch, MemoryInstruction, Stretch
-
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
 
 SPARSE_PART = 4  # a group of at most 1/4 of its view gets arrays of its own ...
 SPARSE_SIZE = 1024  # ... when the view has at least this many threads
@@ -58,8 +56,9 @@ class Machine:
         self.polled = False
         self.idle = 0  # loops made by groups that polled, since anybody last changed memory
         self._polled_at: dict[int, Array] = {}
-        self.recording = any(first_block <= b < first_block + count
-                             for b in execution.recorder.blocks)
+        self.recording = any(
+            first_block <= b < first_block + count for b in execution.recorder.blocks
+        )
         self.walking = self.recording and execution.recorder.walking
         self.groups = [Group(self, self.bank, self.live, kernel)]
 
@@ -109,8 +108,11 @@ class Machine:
 
     def _waits(self, group: Group, block: Block) -> bool:
         """Whether lanes that the block's first instruction names are still elsewhere."""
-        return (block.members is not None and group.threads != self.running_threads
-                and not block.members(group))
+        return (
+            block.members is not None
+            and group.threads != self.running_threads
+            and not block.members(group)
+        )
 
     def _walk(self, group: Group, block: Block) -> None:
         """Keep which lanes executed a basic block."""
@@ -151,7 +153,8 @@ class Machine:
             raise KernelFault(
                 f"the loop at {at.where} ({self.program.module.line_text(at.ptx_line)}) waits for "
                 f"a value that nobody writes: {IDLE_LOOPS:,} times round changed no memory, "
-                f"{self.who(group, group.first_active())}")
+                f"{self.who(group, group.first_active())}"
+            )
         group.spins += 1
         if group.spins >= (2 if group.penalty else PATIENCE):
             group.spins = 0
@@ -169,8 +172,11 @@ class Machine:
     def exit(self, group: Group) -> None:
         """The lanes of a group end."""
         self.remove(group)
-        ended = group.view.dense_mask(group.mask) if (
-            group.mask is not None or not group.view.dense) else None
+        ended = (
+            group.view.dense_mask(group.mask)
+            if (group.mask is not None or not group.view.dense)
+            else None
+        )
         if ended is None:
             self.live = np.zeros((1, self.view.threads), bool)
         else:
@@ -216,12 +222,18 @@ class Machine:
         return self._cells(space).of(unit)
 
     def _cells(self, space: str) -> Cells:
-        memories = {"global": self.program.memory, "shared": self.shared, "local": self.local,
-                    "const": self.program.constants, "param": self.program.parameters}
+        memories = {
+            "global": self.program.memory,
+            "shared": self.shared,
+            "local": self.local,
+            "const": self.program.constants,
+            "param": self.program.parameters,
+        }
         return memories[space].cells  # type: ignore[attr-defined,no-any-return]
 
-    def index(self, space: str, group: Group, address: Array, width: int, unit: int,
-              at: Instruction) -> npt.NDArray[np.int64]:
+    def index(
+        self, space: str, group: Group, address: Array, width: int, unit: int, at: Instruction
+    ) -> npt.NDArray[np.int64]:
         """Checked cell indices of an access.
 
         Raises
@@ -232,15 +244,21 @@ class Machine:
         try:
             if space == "global":
                 return self.program.memory.index(
-                    view, address.astype(np.uint64, copy=False), width, unit)
-            memory = {"shared": self.shared, "local": self.local,
-                      "const": self.program.constants, "param": self.program.parameters}[space]
+                    view, address.astype(np.uint64, copy=False), width, unit
+                )
+            memory = {
+                "shared": self.shared,
+                "local": self.local,
+                "const": self.program.constants,
+                "param": self.program.parameters,
+            }[space]
             return memory.index(view, address, width, unit)  # type: ignore[attr-defined,no-any-return]
         except Violation as violation:
             raise self._fault(violation, group, space, at) from None
 
-    def _fault(self, violation: Violation, group: Group, space: str, at: Instruction
-               ) -> KernelFault:
+    def _fault(
+        self, violation: Violation, group: Group, space: str, at: Instruction
+    ) -> KernelFault:
         bad = violation.bad if group.mask is None else violation.bad & group.view.full(group.mask)
         lane = int(np.argmax(bad))
         address = int(violation.address.reshape(-1)[lane])
@@ -248,13 +266,13 @@ class Machine:
         near = self.program.describe(space, address)
         return KernelFault(
             f"illegal {space} access at {at.where} ({text}): {violation.reason}"
-            f"{', ' * bool(near)}{near}, address {address:#x}, {self.who(group, lane)}")
+            f"{', ' * bool(near)}{near}, address {address:#x}, {self.who(group, lane)}"
+        )
 
     def who(self, group: Group, lane: int) -> str:
         """Block and thread of a lane, for messages."""
         block, thread = group.position(lane)
-        return (f"block {self.launch.block_index(block)}, "
-                f"thread {self.launch.thread_index(thread)}")
+        return f"block {self.launch.block_index(block)}, thread {self.launch.thread_index(thread)}"
 
     def reserve_local(self, group: Group, size: int, at: Instruction) -> None:
         """Make room for a deeper call.
@@ -268,7 +286,8 @@ class Machine:
             raise KernelFault(
                 f"the call stack needs more than the limit of {LocalMemory.LIMIT:,} bytes a thread "
                 f"after {len(group.stack):,} calls at {at.where}, "
-                f"{self.who(group, group.first_active())}: does the recursion end?")
+                f"{self.who(group, group.first_active())}: does the recursion end?"
+            )
         if self.local.reserve(size):
             for code in self.execution.codes.values():
                 code.forget_places()
@@ -280,11 +299,13 @@ class Machine:
         if not 0 <= start <= self.local.size:
             return b""
         row = thread * self.local.size
-        return self.local.cells.bytes[row + start : row + min(start + size, self.local.size)
-                                      ].tobytes()
+        return self.local.cells.bytes[
+            row + start : row + min(start + size, self.local.size)
+        ].tobytes()
 
-    def check_written(self, group: Group, index: npt.NDArray[np.int64], width: int, unit: int,
-                      at: Instruction) -> None:
+    def check_written(
+        self, group: Group, index: npt.NDArray[np.int64], width: int, unit: int, at: Instruction
+    ) -> None:
         """Report a read of shared memory that nobody wrote."""
         bad: Bool | None = None
         for part in range(width // unit):
@@ -300,16 +321,41 @@ class Machine:
             return
         flat = int(np.flatnonzero(full)[0])
         offset = int(group.view.full(index).reshape(-1)[flat]) * unit % self.shared.stride
-        self._warn("uninitialised shared read", f"shared memory at offset {offset} is read before "
-                   "anything was written there", group, flat, offset, at, int(full.sum()))
+        self._warn(
+            "uninitialised shared read",
+            f"shared memory at offset {offset} is read before anything was written there",
+            group,
+            flat,
+            offset,
+            at,
+            int(full.sum()),
+        )
 
-    def _warn(self, kind: str, what: str, group: Group, flat: int, address: int, at: Instruction,
-              count: int) -> None:
+    def _warn(
+        self,
+        kind: str,
+        what: str,
+        group: Group,
+        flat: int,
+        address: int,
+        at: Instruction,
+        count: int,
+    ) -> None:
         block, thread = group.position(flat)
         where, who = self.launch.block_index(block), self.launch.thread_index(thread)
-        self.execution.find(Finding(
-            "warning", kind, f"{what} ({at.where}, block {where}, thread {who})", at.line,
-            at.ptx_line, where, who, address, count))
+        self.execution.find(
+            Finding(
+                "warning",
+                kind,
+                f"{what} ({at.where}, block {where}, thread {who})",
+                at.line,
+                at.ptx_line,
+                where,
+                who,
+                address,
+                count,
+            )
+        )
 
     # -------------------------------------------------------------- what the trace learns
 
@@ -321,11 +367,19 @@ class Machine:
 
     def record(self, instruction: MemoryInstruction, group: Group, address: Array) -> None:
         """Keep the requests of the recorded blocks."""
-        self.execution.recorder.record(instruction, group.view, address, group.mask,
-                                       self.first_block, self.phases, self.execution.steps)
+        self.execution.recorder.record(
+            instruction,
+            group.view,
+            address,
+            group.mask,
+            self.first_block,
+            self.phases,
+            self.execution.steps,
+        )
 
-    def count_branch(self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
-                     ) -> None:
+    def count_branch(
+        self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
+    ) -> None:
         """Add to the totals of a branch."""
         self.execution.branch(at, warps, divergent, taken, not_taken)
 
@@ -341,9 +395,16 @@ class Machine:
         if apart or (ended and self._some_ended(blocks)):
             group = first.group
             why = "lanes wait at different barriers" if apart else "some threads have ended"
-            self._warn("barrier not reached by all", f"this barrier is not reached by all threads "
-                       f"of the block ({why}); CUDA leaves the result undefined", group,
-                       group.first_active(), 0, first.instruction, 1)
+            self._warn(
+                "barrier not reached by all",
+                f"this barrier is not reached by all threads "
+                f"of the block ({why}); CUDA leaves the result undefined",
+                group,
+                group.first_active(),
+                0,
+                first.instruction,
+                1,
+            )
 
     def _some_ended(self, blocks: slice | Bool) -> bool:
         return bool((self.running_per_block()[blocks] < self.launch.threads_per_block).any())

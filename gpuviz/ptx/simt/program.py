@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.spaces import GlobalMemory, ReadOnlyMemory
@@ -16,7 +16,6 @@ from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.windows import BASES, CODE
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 
-Array = npt.NDArray[Any]
 Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes
 
@@ -50,8 +49,11 @@ class Program:
         if space == "global":
             return self.memory.describe(address)
         inner = [v for f in self.module.functions for v in f.variables]
-        sizes = {v.name: v.size or self.dynamic_shared for v in (*self.module.variables, *inner)
-                 if v.space == space and v.name in self.addresses}
+        sizes = {
+            v.name: v.size or self.dynamic_shared
+            for v in (*self.module.variables, *inner)
+            if v.space == space and v.name in self.addresses
+        }
         ordered = sorted(sizes, key=lambda n: self.addresses[n])
         if not ordered:
             return ""
@@ -74,46 +76,68 @@ class Program:
         return self.module.by_name[self.module.functions[number].name]
 
 
-def place(module: Module, kernel: Function, grid: Geometry, block: Geometry, dynamic_shared: int,
-          memory: GlobalMemory, arguments: bytes) -> Program:
+def place(
+    module: Module,
+    kernel: Function,
+    grid: Geometry,
+    block: Geometry,
+    dynamic_shared: int,
+    memory: GlobalMemory,
+    arguments: bytes,
+) -> Program:
     """Lay out every variable of a module. Seals `memory`."""
     addresses = {f.name: CODE + 16 * i for i, f in enumerate(module.functions)}
     spaces: dict[str, str] = {}
     for variable in module.variables:
         if variable.space == "global":
-            addresses[variable.name] = memory.add(demangled(variable.name), np.zeros(
-                max(variable.size, 1), np.uint8))
+            addresses[variable.name] = memory.add(
+                demangled(variable.name), np.zeros(max(variable.size, 1), np.uint8)
+            )
             spaces[variable.name] = "global"
     constants = _place_linear([v for v in _all(module, kernel) if v.space == "const"], addresses)
     shared = _shared_variables(module, kernel)
     static = _place_linear([v for v in shared if v.size], addresses)
     dynamic = [v for v in shared if not v.size]
     start = -(-static // max([16, *(v.align for v in dynamic)])) * max(
-        [16, *(v.align for v in dynamic)])
+        [16, *(v.align for v in dynamic)]
+    )
     for variable in dynamic:
         addresses[variable.name] = start
     size = start + dynamic_shared if dynamic_shared or dynamic else static
     for variable in _all(module, kernel):
         spaces[variable.name] = variable.space
     content = bytearray(constants)
-    workspace = memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8)) if any(
-        "%envreg2" in _named(f, None) for f in reachable(module, kernel)) else 0
+    workspace = (
+        memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8))
+        if any("%envreg2" in _named(f, None) for f in reachable(module, kernel))
+        else 0
+    )
     memory.seal()
     for variable in _all(module, kernel):
         data = relocated(variable, addresses, spaces)
         if variable.space == "const":
-            content[addresses[variable.name]:addresses[variable.name] + len(data)] = data
+            content[addresses[variable.name] : addresses[variable.name] + len(data)] = data
         elif variable.space == "global" and data:
             memory.write(addresses[variable.name], data)
-    return Program(module, kernel, grid, block, size, dynamic_shared, memory,
-                   ReadOnlyMemory("constant memory", bytes(content)),
-                   ReadOnlyMemory("kernel parameters", arguments), addresses,
-                   parameter_offsets(kernel), spaces, workspace)
+    return Program(
+        module,
+        kernel,
+        grid,
+        block,
+        size,
+        dynamic_shared,
+        memory,
+        ReadOnlyMemory("constant memory", bytes(content)),
+        ReadOnlyMemory("kernel parameters", arguments),
+        addresses,
+        parameter_offsets(kernel),
+        spaces,
+        workspace,
+    )
 
 
 def _all(module: Module, kernel: Function) -> list[Variable]:
-    inner = [v for f in module.functions for v in f.variables
-             if v.space in ("global", "const")]
+    inner = [v for f in module.functions for v in f.variables if v.space in ("global", "const")]
     return [*module.variables, *inner, *[v for v in kernel.variables if v.space == "shared"]]
 
 
@@ -179,13 +203,15 @@ def relocated(variable: Variable, addresses: dict[str, int], spaces: dict[str, s
     data = bytearray(variable.initial)
     for place_ in variable.relocations:
         if place_.symbol not in addresses:
-            raise LaunchError(f"{variable.name} holds the address of {place_.symbol}, "
-                              "which this module does not define")
+            raise LaunchError(
+                f"{variable.name} holds the address of {place_.symbol}, "
+                "which this module does not define"
+            )
         address = addresses[place_.symbol] + place_.addend
         if place_.generic:
             address += BASES[spaces.get(place_.symbol, "global")]
-        part = address.to_bytes(8, "little")[place_.shift // 8:][:place_.size]
-        data[place_.offset:place_.offset + len(part)] = part
+        part = address.to_bytes(8, "little")[place_.shift // 8 :][: place_.size]
+        data[place_.offset : place_.offset + len(part)] = part
     return bytes(data)
 
 
@@ -204,4 +230,3 @@ def parameter_bytes(function: Function) -> int:
     """Size of the parameter block."""
     offsets = parameter_offsets(function)
     return max((offsets[p.name] + p.size for p in function.params), default=0)
-

@@ -7,18 +7,14 @@ the cells is the same everywhere.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.view import View
 from gpuviz.ptx.simt.windows import GLOBAL
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.int64]
 ALIGNMENT = 512  # of global buffers, as CUDA's allocators give at least 256
 
 
@@ -36,8 +32,11 @@ def _check_inside(view: View, address: Array, width: int, size: int, what: str) 
     """Raise `Violation` when an access of an offset is not within the first `size` bytes."""
     if int(address.max()) + width > size:
         bad = address > size - width if size >= width else np.ones_like(address, bool)
-        raise Violation(f"{width}-byte access outside the {size} bytes of {what}", view.full(bad),
-                        view.full(address))
+        raise Violation(
+            f"{width}-byte access outside the {size} bytes of {what}",
+            view.full(bad),
+            view.full(address),
+        )
 
 
 def check_alignment(view: View, address: Array, width: int) -> None:
@@ -45,8 +44,9 @@ def check_alignment(view: View, address: Array, width: int) -> None:
     if width > 1:
         low = address & address.dtype.type(width - 1)
         if low.any():
-            raise Violation(f"misaligned {width}-byte access", view.full(low) != 0,
-                            view.full(address))
+            raise Violation(
+                f"misaligned {width}-byte access", view.full(low) != 0, view.full(address)
+            )
 
 
 class Cells:
@@ -99,8 +99,10 @@ class GlobalMemory:
         try:
             self.cells = Cells(self._top - GLOBAL)
         except MemoryError:
-            raise LaunchError(f"the buffers need {self._top - GLOBAL:,} bytes, more than this "
-                              "machine can give: use smaller arrays") from None
+            raise LaunchError(
+                f"the buffers need {self._top - GLOBAL:,} bytes, more than this "
+                "machine can give: use smaller arrays"
+            ) from None
         for start, content in zip(self._starts, self._pending, strict=True):
             self.cells.bytes[start - GLOBAL : start - GLOBAL + len(content)] = content
         self._pending = [np.zeros(0, np.uint8)] * len(self._pending)
@@ -125,7 +127,7 @@ class GlobalMemory:
         end = int(np.argmax(self.cells.bytes[at:] == 0))
         return self.cells.bytes[at : at + end].tobytes()
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> Index:
+    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
         """Cell index of every address; all lanes of the view count as active."""
         where = address.view(np.int64)
         low, high = int(where.min()), int(where.max())
@@ -135,7 +137,7 @@ class GlobalMemory:
         check_alignment(view, address, width)
         return np.asarray((where - GLOBAL) >> (unit.bit_length() - 1))
 
-    def _check_each(self, view: View, where: Index, width: int) -> None:
+    def _check_each(self, view: View, where: I64, width: int) -> None:
         slots = np.searchsorted(self._low, where, side="right") - 1
         ends = self._high[np.maximum(slots, 0)] if len(self._high) else np.zeros_like(where)
         bad = (slots < 0) | (where + width > ends)
@@ -165,14 +167,14 @@ class SharedMemory:
         self.cells = Cells(blocks * self.stride)
         self._written: Cells | None = Cells(blocks * self.stride)
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> Index:
+    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the blocks of a view (one element a thread or a block)."""
         _check_inside(view, address, width, self.size, "shared memory of the block")
         check_alignment(view, address, width)
         shift = unit.bit_length() - 1
         return np.asarray((address.astype(np.int64) >> shift) + view.row * (self.stride >> shift))
 
-    def mark_written(self, index: Index, width: int) -> None:
+    def mark_written(self, index: I64, width: int) -> None:
         """Remember that cells hold something."""
         if self._written is not None:
             self._written.of(width)[index] = _ONES[width]
@@ -184,7 +186,7 @@ class SharedMemory:
             if used.all():
                 self._written = None
 
-    def unwritten(self, index: Index, width: int) -> Bool | None:
+    def unwritten(self, index: I64, width: int) -> Bool | None:
         """Which cells hold a byte nobody wrote, or None when all were written."""
         if self._written is None:
             return None
@@ -210,12 +212,13 @@ class LocalMemory:
         wider = -(-max(size, 2 * self.size) // 16) * 16
         grown = np.zeros((self.threads, wider), np.uint8)
         grown[:, : self.size] = self.cells.bytes[: self.threads * self.size].reshape(
-            self.threads, self.size)
+            self.threads, self.size
+        )
         self.cells.replace(grown.reshape(-1))
         self.size = wider
         return True
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> Index:
+    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the threads of a view."""
         _check_inside(view, address, width, self.size, "local memory of the thread")
         check_alignment(view, address, width)
@@ -232,12 +235,16 @@ class ReadOnlyMemory:
         self.cells = Cells(len(content))
         self.cells.bytes[: len(content)] = np.frombuffer(content, np.uint8)
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> Index:
+    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset."""
         _check_inside(view, address, width, self.size, self.name)
         check_alignment(view, address, width)
         return address.astype(np.int64) >> (unit.bit_length() - 1)
 
 
-_ONES = {1: np.uint8(0xFF), 2: np.uint16(0xFFFF), 4: np.uint32(0xFFFFFFFF),
-         8: np.uint64(0xFFFFFFFFFFFFFFFF)}
+_ONES = {
+    1: np.uint8(0xFF),
+    2: np.uint16(0xFFFF),
+    4: np.uint32(0xFFFFFFFF),
+    8: np.uint64(0xFFFFFFFFFFFFFFFF),
+}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.values import constant, container
 
-Array = npt.NDArray[Any]
 Reader = Callable[[Group, str], Array]
 
 
@@ -74,10 +73,14 @@ def _none(program: Shape, axis: int, g: Group, kind: str) -> Array:
 
 
 _VECTOR: dict[str, Callable[..., Array]] = {
-    "%tid": _tid, "%ntid": partial(_size_of, "block"),
-    "%ctaid": _ctaid, "%nctaid": partial(_size_of, "grid"),
-    "%clusterid": _ctaid, "%nclusterid": partial(_size_of, "grid"),
-    "%cluster_ctaid": _none, "%cluster_nctaid": _one,
+    "%tid": _tid,
+    "%ntid": partial(_size_of, "block"),
+    "%ctaid": _ctaid,
+    "%nctaid": partial(_size_of, "grid"),
+    "%clusterid": _ctaid,
+    "%nclusterid": partial(_size_of, "grid"),
+    "%cluster_ctaid": _none,
+    "%cluster_nctaid": _one,
 }
 
 

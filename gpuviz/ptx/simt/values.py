@@ -8,15 +8,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.arithmetic.bits import select
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS
 from gpuviz.ptx.text.ir import Imm
 from gpuviz.ptx.text.stream import type_bytes
-
-Array = npt.NDArray[Any]
 
 
 def container(kind: str) -> np.dtype[Any]:

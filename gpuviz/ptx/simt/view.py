@@ -9,21 +9,18 @@ a few of the threads as flat arrays (k,): lanes that went their own way do not m
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
-Bool = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.int64]
+from gpuviz.arrays import I64, Array, Bool
+
 LANES = 32
 
 
 class View:
     """The layout of one batch: `blocks` x `threads` (a multiple of 32), dense or sparse."""
 
-    def __init__(self, blocks: int, threads: int, flat: Index | None = None) -> None:
+    def __init__(self, blocks: int, threads: int, flat: I64 | None = None) -> None:
         self.blocks = blocks
         self.threads = threads
         self.flat = flat
@@ -36,26 +33,26 @@ class View:
         return self.flat is None
 
     @cached_property
-    def row(self) -> Index:
+    def row(self) -> I64:
         """Block (within the batch) of each element: (blocks, 1) or (k,)."""
         if self.flat is None:
             return np.arange(self.blocks)[:, None]
         return self.flat // self.threads
 
     @cached_property
-    def column(self) -> Index:
+    def column(self) -> I64:
         """Thread within its block, padded numbering: (1, threads) or (k,)."""
         if self.flat is None:
             return np.arange(self.threads)[None, :]
         return self.flat % self.threads
 
     @cached_property
-    def thread(self) -> Index:
+    def thread(self) -> I64:
         """Number of each thread in the batch, shaped as a full value."""
         return self.row * self.threads + self.column
 
     @cached_property
-    def _warps(self) -> tuple[Index, Index]:
+    def _warps(self) -> tuple[I64, I64]:
         """Sparse only: the warps present (numbers in the batch), and each element's place there."""
         assert self.flat is not None
         warps, place = np.unique(self.flat // LANES, return_inverse=True)
@@ -71,7 +68,7 @@ class View:
         mask[place] = True
         return mask.reshape(-1, LANES)
 
-    def warp_numbers(self) -> Index:
+    def warp_numbers(self) -> I64:
         """Number in the batch (block * warps per block + warp) of each row of `warp_rows`."""
         if self.flat is None:
             return np.arange(self.size // LANES)

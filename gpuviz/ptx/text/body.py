@@ -57,8 +57,10 @@ class BodyReader:
                 for target in instruction.operands:
                     if not isinstance(target, Sym) or target.name not in self.labels:
                         name = getattr(target, "name", target)
-                        raise FormatError(f"PTX line {instruction.ptx_line}: there is no label "
-                                          f"{name} to branch to")
+                        raise FormatError(
+                            f"PTX line {instruction.ptx_line}: there is no label "
+                            f"{name} to branch to"
+                        )
 
     # ---------------------------------------------------------------- statements
 
@@ -149,8 +151,18 @@ class BodyReader:
                 self._unique += 1
                 name = f"{found.name}#{self._unique}"
             self._scopes[-1].renamed[found.name] = name
-            self.variables.append(Variable(name, found.space, found.type, found.align, found.size,
-                                           found.initial, found.relocations, found.extern))
+            self.variables.append(
+                Variable(
+                    name,
+                    found.space,
+                    found.type,
+                    found.align,
+                    found.size,
+                    found.initial,
+                    found.relocations,
+                    found.extern,
+                )
+            )
 
     def _label(self) -> None:
         s = self.stream
@@ -179,8 +191,11 @@ class BodyReader:
             operands.append(self._operand())
             if not s.accept(",") and s.peek() != ";":
                 raise FormatError(f"PTX line {s.line}: expected ',' or ';', found {s.peek()!r}")
-        self.body.append(Instruction(self.first_pc + len(self.body), opcode, tuple(operands), guard,
-                                     self._line, ptx_line))
+        self.body.append(
+            Instruction(
+                self.first_pc + len(self.body), opcode, tuple(operands), guard, self._line, ptx_line
+            )
+        )
 
     def _guard(self) -> Reg | Not | None:
         s = self.stream

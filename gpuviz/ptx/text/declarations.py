@@ -8,8 +8,13 @@ from gpuviz.errors import FormatError
 from gpuviz.ptx.text.ir import Relocation, Variable
 from gpuviz.ptx.text.stream import Stream, number_value, type_bytes
 
-SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local",
-          ".param": "param"}
+SPACES = {
+    ".global": "global",
+    ".const": "const",
+    ".shared": "shared",
+    ".local": "local",
+    ".param": "param",
+}
 
 
 def read_variables(s: Stream, extern: bool = False) -> list[Variable]:
@@ -20,8 +25,9 @@ def read_variables(s: Stream, extern: bool = False) -> list[Variable]:
     return found
 
 
-def read_variable_list(s: Stream, space: str, *, extern: bool = False,
-                       single: bool = False) -> list[Variable]:
+def read_variable_list(
+    s: Stream, space: str, *, extern: bool = False, single: bool = False
+) -> list[Variable]:
     """`.space .align N .type name[size] = {...}, name2 ...` without the closing semicolon."""
     align, kind, lanes = 0, "b8", 1
     while s.peek().startswith("."):
@@ -42,7 +48,14 @@ def read_variable_list(s: Stream, space: str, *, extern: bool = False,
 
 
 _ELEMENT_TYPES = {f"{k}{n}" for k in "busf" for n in (8, 16, 32, 64)} | {
-    "pred", "b128", "f16x2", "bf16", "texref", "samplerref", "surfref"}
+    "pred",
+    "b128",
+    "f16x2",
+    "bf16",
+    "texref",
+    "samplerref",
+    "surfref",
+}
 
 
 def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: bool) -> Variable:

@@ -45,8 +45,9 @@ class _ModuleReader:
             self._declaration()
         if not self.version:
             raise FormatError("this is not PTX: no .version directive found")
-        return Module(self.version, self.target, tuple(self.functions), tuple(self.variables),
-                      self.text)
+        return Module(
+            self.version, self.target, tuple(self.functions), tuple(self.variables), self.text
+        )
 
     def _declaration(self) -> None:
         s, word = self.stream, self.stream.peek()
@@ -97,9 +98,20 @@ class _ModuleReader:
         reader = BodyReader(s, self.pc)
         reader.read()
         self.pc += len(reader.body)
-        self.functions.append(Function(
-            name, entry, params, returns, tuple(reader.types), tuple(reader.body), reader.labels,
-            reader.tables, tuple(reader.variables), max_threads))
+        self.functions.append(
+            Function(
+                name,
+                entry,
+                params,
+                returns,
+                tuple(reader.types),
+                tuple(reader.body),
+                reader.labels,
+                reader.tables,
+                tuple(reader.variables),
+                max_threads,
+            )
+        )
 
     def _tuning(self) -> int:
         """Performance directives between the header and the body; the block size limit or 0."""

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from gpuviz.arch import architecture
 from gpuviz.export.quantities import per_request
+from gpuviz.language import tr
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
-from gpuviz.words import tr
 
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]
@@ -58,8 +58,7 @@ def sass(run: Run) -> Code:
         found.setdefault(instruction.line, set()).add(numbers[id(instruction)])
     lines = {line: frozenset(at) for line, at in found.items() if line}
     places = _places(run.listing, numbers)
-    notes = _notes(run, lambda row: places.get(
-        (row.instruction.ptx_line, row.instruction.text), 0))
+    notes = _notes(run, lambda row: places.get((row.instruction.ptx_line, row.instruction.text), 0))
     return Code("\n".join(text for text, _ in rows), notes, lines)
 
 
@@ -74,8 +73,10 @@ def remarks(run: Run, line: int) -> str:
 def _no_sass(run: Run) -> str:
     if run.level_note:
         return tr("No machine code: {why}.", why=run.level_note.rstrip("."))
-    return tr("The counts are of the PTX as written. Choose SASS counts to see the machine code "
-              "that the assembler makes of it.")
+    return tr(
+        "The counts are of the PTX as written. Choose SASS counts to see the machine code "
+        "that the assembler makes of it."
+    )
 
 
 def _sass_rows(listing: Listing) -> list[tuple[str, SassInstruction | None]]:

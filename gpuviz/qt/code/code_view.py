@@ -33,8 +33,10 @@ class CodeView(QPlainTextEdit):
         self._lit: frozenset[int] = frozenset()
         self.setAccessibleName(name)
         self.setReadOnly(True)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard
-                                     | Qt.TextInteractionFlag.TextSelectableByMouse)  # fmt: skip
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByKeyboard
+            | Qt.TextInteractionFlag.TextSelectableByMouse
+        )
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
@@ -156,8 +158,11 @@ class CodeView(QPlainTextEdit):
         ground = look.blend("accent_soft", "panel", 0.15) if lit else look.color("panel")
         painter.fillRect(box, ground)
         painter.setPen(look.color("warn" if lit else "muted"))
-        painter.drawText(box.adjusted(pad, 0, -pad, 0),
-                         Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
+        painter.drawText(
+            box.adjusted(pad, 0, -pad, 0),
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+            said,
+        )
 
     def _paint_numbers(self, painter: QPainter, line: int, rect: QRectF) -> None:
         look = self._theme.look
@@ -168,8 +173,9 @@ class CodeView(QPlainTextEdit):
             painter.fillRect(bar, look.color("accent"))
         painter.setPen(look.color("ink" if lit else "faint"))
         inner = rect.adjusted(0, 0, -look.px(10), 0)
-        painter.drawText(inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
-                         str(line))  # fmt: skip
+        painter.drawText(
+            inner, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(line)
+        )
 
     def visible_lines(self) -> list[tuple[int, QRectF]]:
         """Lines in view, with their rectangles in the viewport."""

@@ -44,7 +44,7 @@ class SassLexer(RegexLexer):  # type: ignore[misc]
             (r"-?0x[0-9a-f]+|\b\d+\b", Token.Literal.Number),
             (r"\w+|\s+", Token.Text),
             (r".", Token.Punctuation),
-        ],
+        ]
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from gpuviz.language import later, tr
 from gpuviz.qt.code import code_text
 from gpuviz.qt.code.code_text import Code
 from gpuviz.qt.code.code_view import CodeView
@@ -18,11 +19,13 @@ from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
-from gpuviz.words import later, tr
 
 # Name, language and maker of each tab; one more line here is one more tab.
-TABS = ((later("source"), "cuda", code_text.cuda), ("PTX", "ptx", code_text.ptx),
-        ("SASS", "sass", code_text.sass))  # fmt: skip
+TABS = (
+    (later("source"), "cuda", code_text.cuda),
+    ("PTX", "ptx", code_text.ptx),
+    ("SASS", "sass", code_text.sass),
+)
 SASS = 2
 
 

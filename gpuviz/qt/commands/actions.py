@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gpuviz.words import later, tr
+from gpuviz.language import later, tr
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,18 @@ class Command:
     checkable: bool = False
 
 
-GROUPS = {"File": later("File"), "Edit": later("Edit"), "Play": later("Play"),
-          "Lesson": later("Lesson"),
-          "Compare": later("Compare"), "Lecture": later("Lecture"), "Export": later("Export"),
-          "GPU": later("GPU"),
-          "View": later("View"), "Help": later("Help")}  # fmt: skip
+GROUPS = {
+    "File": later("File"),
+    "Edit": later("Edit"),
+    "Play": later("Play"),
+    "Lesson": later("Lesson"),
+    "Compare": later("Compare"),
+    "Lecture": later("Lecture"),
+    "Export": later("Export"),
+    "GPU": later("GPU"),
+    "View": later("View"),
+    "Help": later("Help"),
+}
 
 COMMANDS = (
     Command("file.open", later("Open …"), "File", ("Ctrl+O",)),
@@ -67,16 +74,21 @@ COMMANDS = (
     Command("lecture.add", later("Add this view to lecture"), "Lecture", ("Ctrl+Shift+A",)),
     Command("lecture.words", later("Add a slide of words"), "Lecture"),
     Command("lecture.update", later("Give the slide this view"), "Lecture", ("Ctrl+Shift+U",)),
-    Command("lecture.edit", later("Edit the slide: title, stops, question …"), "Lecture",
-            ("Ctrl+Shift+E",)),
+    Command(
+        "lecture.edit",
+        later("Edit the slide: title, stops, question …"),
+        "Lecture",
+        ("Ctrl+Shift+E",),
+    ),
     Command("lecture.duplicate", later("Duplicate the slide"), "Lecture", ("Ctrl+Shift+D",)),
     Command("lecture.up", later("Move the slide up"), "Lecture", ("Ctrl+Shift+Up",)),
     Command("lecture.down", later("Move the slide down"), "Lecture", ("Ctrl+Shift+Down",)),
     Command("lecture.remove", later("Remove the slide"), "Lecture"),
     Command("lecture.undo", later("Undo a change of the lecture"), "Lecture"),
     Command("lecture.redo", later("Redo a change of the lecture"), "Lecture"),
-    Command("export.quick", later("Save picture at once, and copy it"), "Export",
-            ("Ctrl+Shift+S",)),
+    Command(
+        "export.quick", later("Save picture at once, and copy it"), "Export", ("Ctrl+Shift+S",)
+    ),
     Command("export.still", later("Save picture …"), "Export", ("Ctrl+E",)),
     Command("export.film", later("Save film …"), "Export"),
     Command("export.page", later("Save page for browsers …"), "Export"),
@@ -88,8 +100,9 @@ COMMANDS = (
     Command("export.trace", later("Save trace …"), "Export"),
     Command("export.times", later("Save timings …"), "Export"),
     Command("gpu.once", later("Run once on the GPU"), "GPU", ("F9",)),
-    Command("gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",),
-            checkable=True),
+    Command(
+        "gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",), checkable=True
+    ),
     Command("gpu.stop", later("Stop the GPU"), "GPU", ("Shift+F10",)),
     Command("gpu.sweep", later("Measure all block shapes on this GPU"), "GPU"),
     Command("gpu.look", later("Look for GPUs again"), "GPU"),
@@ -107,8 +120,9 @@ COMMANDS = (
     Command("pane.lecture", later("Go to the lecture"), "View", ("Ctrl+8",)),
     Command("show.lessons", later("Show lessons"), "View", ("Ctrl+Shift+1",), checkable=True),
     Command("show.source", later("Show source"), "View", ("Ctrl+Shift+4",), checkable=True),
-    Command("show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",),
-            checkable=True),
+    Command(
+        "show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",), checkable=True
+    ),
     Command("code.next", later("Next tab: source, PTX, SASS, SMs"), "View", ("Ctrl+T",)),
     Command("view.words", later("The picture in words"), "View", ("Ctrl+D",)),
     Command("theme.system", later("Theme: follow the system"), "View", checkable=True),
@@ -123,14 +137,30 @@ COMMANDS = (
     Command("help.keys", later("Keyboard shortcuts"), "Help", ("F1",)),
     Command("help.diagnostics", later("Copy diagnostics"), "Help"),
     Command("help.log", later("Open log folder"), "Help"),
-)  # fmt: skip
+)
 
 
 # What a line in the menu is drawn above of: it parts what is done with different things.
-PARTED = frozenset({
-    "edit.link", "edit.preferences", "play.slower", "lesson.reset", "lecture.new",
-    "lecture.add", "lecture.up", "lecture.undo", "export.copy", "export.counts", "gpu.sweep",
-    "gpu.use.10", "show.lessons", "theme.system", "text.larger", "help.diagnostics"})  # fmt: skip
+PARTED = frozenset(
+    {
+        "edit.link",
+        "edit.preferences",
+        "play.slower",
+        "lesson.reset",
+        "lecture.new",
+        "lecture.add",
+        "lecture.up",
+        "lecture.undo",
+        "export.copy",
+        "export.counts",
+        "gpu.sweep",
+        "gpu.use.10",
+        "show.lessons",
+        "theme.system",
+        "text.larger",
+        "help.diagnostics",
+    }
+)
 
 
 class Actions:

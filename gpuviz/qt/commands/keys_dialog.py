@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.language import later, tr
 from gpuviz.qt.commands.actions import COMMANDS, GROUPS, Actions
 from gpuviz.qt.controls.controls import label
-from gpuviz.words import later, tr
 
 Rows = Sequence[tuple[str, str]]
 
@@ -44,8 +44,9 @@ class KeysDialog(QDialog):
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the arrow keys scroll it
         self.area.setAccessibleName(tr("Keyboard shortcuts"))
-        self.area.setAccessibleDescription("; ".join(
-            f"{keys}: {text}" for _, rows in tables for keys, text in rows))
+        self.area.setAccessibleDescription(
+            "; ".join(f"{keys}: {text}" for _, rows in tables for keys, text in rows)
+        )
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for count in range(_COLUMNS, 0, -1):
             inside = _columns(tables, count, self)
@@ -58,8 +59,9 @@ class KeysDialog(QDialog):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.area)
         bar = self.area.verticalScrollBar().sizeHint().width()
-        self.resize(min(wanted.width() + bar, room.width()),
-                    min(wanted.height(), room.height() - 20))
+        self.resize(
+            min(wanted.width() + bar, room.width()), min(wanted.height(), room.height() - 20)
+        )
 
 
 def _tables(actions: Actions) -> Iterator[tuple[str, Rows]]:

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.fuzzy import score
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import tr
 
 Entry = tuple[Command, QAction]
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -42,8 +42,13 @@ def matches(wanted: str, commands: Sequence[Entry]) -> list[Entry]:
 class PaletteDialog(QDialog):
     """A line to type in and the commands that fit it; `offer` has more for what is typed."""
 
-    def __init__(self, actions: Actions, theme: Theme, parent: QWidget,
-                 offer: Callable[[str], Sequence[Entry]] = lambda text: ()) -> None:
+    def __init__(
+        self,
+        actions: Actions,
+        theme: Theme,
+        parent: QWidget,
+        offer: Callable[[str], Sequence[Entry]] = lambda text: (),
+    ) -> None:
         super().__init__(parent)
         self._commands, self._offer = list(actions), offer
         self.setWindowTitle(tr("Commands"))

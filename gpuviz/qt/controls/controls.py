@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.language import tr
 from gpuviz.qt.look.icons import paint_icon
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import tr
 
 
 def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
@@ -35,8 +35,9 @@ def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
 class Elided(QLabel):
     """A line of text, cut at its end when there is no room; the tip has it in full."""
 
-    def __init__(self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
-                 ) -> None:
+    def __init__(
+        self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
+    ) -> None:
         super().__init__()
         self.said = ""
         self.setProperty("role", role)
@@ -90,8 +91,11 @@ def restyle(widget: QWidget) -> None:
 class Ring:
     """Whether a painted widget shows its focus: when it came by the keyboard, not by a click."""
 
-    _REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason,
-                Qt.FocusReason.ShortcutFocusReason)  # fmt: skip
+    _REASONS = (
+        Qt.FocusReason.TabFocusReason,
+        Qt.FocusReason.BacktabFocusReason,
+        Qt.FocusReason.ShortcutFocusReason,
+    )
 
     def __init__(self) -> None:
         self.shown = False
@@ -271,16 +275,24 @@ class KeepKeys(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a plain key before it is looked up as a shortcut."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier,
-                                          Qt.KeyboardModifier.ShiftModifier,
-                                          Qt.KeyboardModifier.KeypadModifier)  # fmt: skip
+            plain = event.modifiers() in (
+                Qt.KeyboardModifier.NoModifier,
+                Qt.KeyboardModifier.ShiftModifier,
+                Qt.KeyboardModifier.KeypadModifier,
+            )
             if plain and Qt.Key(event.key()) in self._keys:
                 event.accept()
         return False
 
 
-_ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
-           Qt.Key.Key_End)  # fmt: skip
+_ARROWS = (
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+)
 
 
 def keep_arrows(widget: QWidget) -> None:

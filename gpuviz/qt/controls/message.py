@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from gpuviz.language import later, tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.controls.failure import Failure
 from gpuviz.trace import Finding
-from gpuviz.words import later, tr
 
 Severity = Literal["error", "warning", "note"]
 SELECTABLE = (
@@ -63,12 +63,21 @@ class Message(QFrame):
     def show_failure(self, failure: Failure, title: str = "", stays: bool = False) -> None:
         """Say what failed; a run unless the title says otherwise. `stays` as in `say`."""
         if failure.expected:
-            self.say("error", title or tr("This could not be run"), failure.message,
-                     failure.details, stays)  # fmt: skip
+            self.say(
+                "error",
+                title or tr("This could not be run"),
+                failure.message,
+                failure.details,
+                stays,
+            )
         else:
             ours = tr("This is a mistake in gpuviz. The picture is the last good one.")
-            self.say("error", tr("Something unexpected happened"), f"{failure.message}\n\n{ours}",
-                     failure.details)  # fmt: skip
+            self.say(
+                "error",
+                tr("Something unexpected happened"),
+                f"{failure.message}\n\n{ours}",
+                failure.details,
+            )
 
     def show_findings(self, findings: Sequence[tuple[str, Finding]]) -> None:
         """Say what the checks of the emulator found; each with the role of its run."""
@@ -79,8 +88,9 @@ class Message(QFrame):
         title = tr("What the emulator's checks found")
         self.say(severity, title, "\n\n".join(lines), "\n".join(lines))
 
-    def say(self, severity: Severity, title: str, text: str, details: str = "",
-            stays: bool = False) -> None:
+    def say(
+        self, severity: Severity, title: str, text: str, details: str = "", stays: bool = False
+    ) -> None:
         """Show a message; `details` is what the copy button copies (the text when empty).
 
         One that `stays` is not about what is being run: another run does not take it away.

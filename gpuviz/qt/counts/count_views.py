@@ -8,9 +8,9 @@ from typing import Literal
 
 from gpuviz.export.badges import caption
 from gpuviz.export.quantities import Row, shown
+from gpuviz.language import later, tr
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.measurement import Measurement, Reading
-from gpuviz.words import later, tr
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
 PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")
@@ -45,8 +45,12 @@ def _pairs(showing: Showing) -> list[View]:
     """A against B, role by role."""
     a, b = showing.sides
     roles = [role for role in a.performance.runs if role in b.performance.runs]
-    return [View("A | B" if len(roles) == 1 else f"{role}: A | B", (a.key(role), b.key(role)),
-                 ratio=True) for role in roles]  # fmt: skip
+    return [
+        View(
+            "A | B" if len(roles) == 1 else f"{role}: A | B", (a.key(role), b.key(role)), ratio=True
+        )
+        for role in roles
+    ]
 
 
 @dataclass(frozen=True)
@@ -99,18 +103,27 @@ class Column:
     run: int = 0
 
 
-def columns_of(view: View, titles: Mapping[str, str], indices: Mapping[str, int],
-               measured: Mapping[str, Measured]) -> list[Column]:
+def columns_of(
+    view: View,
+    titles: Mapping[str, str],
+    indices: Mapping[str, int],
+    measured: Mapping[str, Measured],
+) -> list[Column]:
     """Names, predictions, and either the measurement of one run or the ratio of two."""
     first = view.runs[0]
     if len(view.runs) > 1:
-        made = [Column("predicted", titles[key], "model", tr(HINTS["predicted"]), indices[key])
-                for key in view.runs]  # fmt: skip
+        made = [
+            Column("predicted", titles[key], "model", tr(HINTS["predicted"]), indices[key])
+            for key in view.runs
+        ]
         return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
     run, found = indices[first], measured.get(first, NOT_MEASURED)
     predicted = Column("predicted", tr("predicted"), "model", tr(HINTS["predicted"]), run)
-    columns = [Column("name"), predicted,
-               Column("measured", tr("measured"), found.badge, tr(found.caption), run)]
+    columns = [
+        Column("name"),
+        predicted,
+        Column("measured", tr("measured"), found.badge, tr(found.caption), run),
+    ]
     if found.values:
         columns.append(Column("residual", "Δ", "", tr(HINTS["residual"]), run))
     return columns
@@ -146,8 +159,9 @@ class Sheet:
             return ratio(*self._pair(row))
         if column.kind == "residual":
             return self._residual(row, column)
-        value = (row.values[column.run] if column.kind == "predicted"
-                 else self.reading(row, column.run))  # fmt: skip
+        value = (
+            row.values[column.run] if column.kind == "predicted" else self.reading(row, column.run)
+        )
         return shown(value, row.percent)
 
     def reading(self, row: Row, run: int) -> float | None:

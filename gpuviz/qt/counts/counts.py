@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
 from gpuviz.export.quantities import rows_for, rows_of
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.counts.count_views import (
     Measured,
@@ -27,7 +28,6 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.measurement import Reading
-from gpuviz.words import tr
 
 REFRESH_MS = 150
 
@@ -52,8 +52,9 @@ class Counts(QWidget):
         for words in (self.note, self.expected, self.verdict):
             words.setWordWrap(True)
             words.hide()
-        self.copied = button(tr("copy"), tr("Copy counts as text"), "link",
-                             tr("Copy the table as text"))  # fmt: skip
+        self.copied = button(
+            tr("copy"), tr("Copy counts as text"), "link", tr("Copy the table as text")
+        )
         self.copied.clicked.connect(self.copy)
         for widget in (self.copied, self.view):
             keep_space(widget)
@@ -82,8 +83,12 @@ class Counts(QWidget):
         first = next(iter(showing.runs.values()))
         archs = dict.fromkeys(run.arch for run in showing.runs.values())
         self.level.setText(f"{' | '.join(archs)} · {first.level}")
-        self.level.setToolTip(tr("Architecture, and whose memory instructions are counted: "
-                                 "those of the assembled code (sass) or of the PTX."))
+        self.level.setToolTip(
+            tr(
+                "Architecture, and whose memory instructions are counted: "
+                "those of the assembled code (sass) or of the PTX."
+            )
+        )
         notes = dict.fromkeys(r.level_note for r in showing.runs.values() if r.level_note)
         _say(self.note, "\n".join(notes))
         _say(self.expected, showing.story.expected)
@@ -94,7 +99,8 @@ class Counts(QWidget):
         """Show what a meter measures."""
         meter.measured.connect(lambda key, m: self.show_measured(key, measured_of(m)))
         meter.missing.connect(
-            lambda key, why: self.show_measured(key, Measured("unavailable", why)))
+            lambda key, why: self.show_measured(key, Measured("unavailable", why))
+        )
         meter.counted.connect(self._update)
 
     def show_measured(self, key: str, measured: Measured) -> None:
@@ -153,9 +159,14 @@ class Counts(QWidget):
         indices = {key: number for number, key in enumerate(keys)}
         rows = rows_of([run.counts.totals for run in runs], sectors)
         rows = rows_for(rows, [indices[key] for key in view.runs])
-        sheet = Sheet(tuple(rows), tuple(columns_of(view, titles, indices, self._measured)),
-                      tuple(keys), dict(self._measured), view,
-                      tuple(run.arch for run in runs))  # fmt: skip
+        sheet = Sheet(
+            tuple(rows),
+            tuple(columns_of(view, titles, indices, self._measured)),
+            tuple(keys),
+            dict(self._measured),
+            view,
+            tuple(run.arch for run in runs),
+        )
         self.model.show(sheet)
         verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
         _say(self.verdict, "\n".join(v.text for v in verdicts))

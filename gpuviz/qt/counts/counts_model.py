@@ -7,8 +7,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from gpuviz.export.badges import BADGES
 from gpuviz.export.quantities import Row
 from gpuviz.export.table import Table
+from gpuviz.language import tr
 from gpuviz.qt.counts.count_views import Column, Sheet
-from gpuviz.words import tr
 
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 HEADING_ROLE = Qt.ItemDataRole.UserRole + 2
@@ -35,8 +35,9 @@ class CountsModel(QAbstractTableModel):
         if not same:
             self.endResetModel()
         elif sheet.rows:
-            self.dataChanged.emit(self.index(0, 0),
-                                  self.index(len(sheet.rows) - 1, len(sheet.columns) - 1))
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(sheet.rows) - 1, len(sheet.columns) - 1)
+            )
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Number of rows."""
@@ -51,8 +52,11 @@ class CountsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= len(self.sheet.columns):
             return None
         column = self.sheet.columns[section]
-        return {Qt.ItemDataRole.DisplayRole: column.title, BADGE_ROLE: column.badge,
-                Qt.ItemDataRole.ToolTipRole: column.hint}.get(role)  # fmt: skip
+        return {
+            Qt.ItemDataRole.DisplayRole: column.title,
+            BADGE_ROLE: column.badge,
+            Qt.ItemDataRole.ToolTipRole: column.hint,
+        }.get(role)
 
     def data(self, index: Index, role: int = 0) -> object:
         """One cell."""
@@ -101,9 +105,15 @@ def as_text(model: CountsModel) -> str:
 
 def as_table(model: CountsModel) -> Table:
     """The whole table; a row without numbers is a heading of those below it."""
-    return Table(_head(model), tuple(
-        _cells(model, row) if row.values else (row.label, *("" for _ in model.sheet.columns[1:]))
-        for row in model.sheet.rows))
+    return Table(
+        _head(model),
+        tuple(
+            _cells(model, row)
+            if row.values
+            else (row.label, *("" for _ in model.sheet.columns[1:]))
+            for row in model.sheet.rows
+        ),
+    )
 
 
 def _head(model: CountsModel) -> tuple[str, ...]:

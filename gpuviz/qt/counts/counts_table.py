@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.export.badges import BADGES
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.look.theme import Look, Theme
-from gpuviz.words import tr
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most
@@ -46,9 +46,11 @@ class CountsTable(QTableView):
         theme.changed.connect(self.fit)
         keep_arrows(self)
 
-    def scrollTo(self, index: QModelIndex | QPersistentModelIndex,
-                 hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
-                 ) -> None:
+    def scrollTo(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
         """It is the panel around the table that scrolls to a row."""
         area = self.parentWidget()
         while area is not None and not isinstance(area, QScrollArea):
@@ -167,8 +169,9 @@ class _Cell(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
 
-    def sizeHint(self, option: QStyleOptionViewItem,
-                 index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
         """The width of the text; a heading spans the columns and asks for none."""
         look = self._theme.look
         if index.data(HEADING_ROLE):
@@ -176,8 +179,12 @@ class _Cell(QStyledItemDelegate):
         text = QFontMetrics(look.font(13, bold=True)).horizontalAdvance(str(index.data()))
         return QSize(text + look.px(10), look.px(ROW))
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem,
-              index: QModelIndex | QPersistentModelIndex) -> None:
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
         """One cell."""
         look = self._theme.look
         heading = bool(index.data(HEADING_ROLE))

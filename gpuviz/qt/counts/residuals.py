@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuviz.export.quantities import Row
+from gpuviz.language import later, tr
 from gpuviz.qt.counts.count_views import Measured, Sheet, signed
 from gpuviz.runners.base import Run
-from gpuviz.words import later, tr
 
-_SCATTERED = later("scattered repeats of one address are merged by chance, in 1 to 2 % of the "
-                   "lines")
+_SCATTERED = later(
+    "scattered repeats of one address are merged by chance, in 1 to 2 % of the lines"
+)
 # Parts of a counter's key, and what is known of it; the first that fits is said.
 _CAUSES = {
-    "shared_atomic": later("additions of floats are loops that try again when lanes meet, and how "
-                           "often they meet is chance"),
+    "shared_atomic": later(
+        "additions of floats are loops that try again when lanes meet, and how "
+        "often they meet is chance"
+    ),
     "shared_reduction": later("how often an atomic loop tries again is chance"),
     "global_copy": later("asynchronous copies that bypass L1 are counted by other units"),
     "global_reduction_lines": _SCATTERED,
@@ -24,7 +27,7 @@ _CAUSES = {
     "local": later("the assembler decides which local arrays live in registers"),
     "wavefronts": later("arbitration between warps may add passes"),
     "": later("no cause is known: please report it with the copied counts"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,32 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
         return None
     subject = f"{title}: " if title else ""
     if sheet.foreign(run):
-        said = tr("{caption} ({arch}), predicted for {other}: not compared", caption=found.caption,
-                  arch=found.sm, other=source.arch)  # fmt: skip
+        said = tr(
+            "{caption} ({arch}), predicted for {other}: not compared",
+            caption=found.caption,
+            arch=found.sm,
+            other=source.arch,
+        )
         return Verdict(subject + said, True)
-    compared = [(row, r) for row in sheet.rows
-                if not row.derived and (r := sheet.residual(row, run)) is not None]  # fmt: skip
+    compared = [
+        (row, r)
+        for row in sheet.rows
+        if not row.derived and (r := sheet.residual(row, run)) is not None
+    ]
     if not compared:
         return None
     unequal = [(row, r) for row, r in compared if r]
     if not unequal:
-        said = tr("{caption}: all {count} counters equal", caption=found.caption,
-                  count=len(compared))  # fmt: skip
+        said = tr(
+            "{caption}: all {count} counters equal", caption=found.caption, count=len(compared)
+        )
         return Verdict(subject + said, True)
-    said = tr("{caption}: {some} of {count} counters differ", caption=found.caption,
-              some=len(unequal), count=len(compared))  # fmt: skip
+    said = tr(
+        "{caption}: {some} of {count} counters differ",
+        caption=found.caption,
+        some=len(unequal),
+        count=len(compared),
+    )
     return Verdict("\n".join([subject + said, *_sentences(unequal, source)]), False)
 
 
@@ -71,18 +86,23 @@ def cause(key: str, run: Run) -> str:
     """The best known reason why a counter of a run is not as predicted."""
     trace = run.trace
     if trace.blocks_emulated < trace.launch.blocks:
-        return tr("only {done} of {blocks} blocks were executed for the prediction",
-                  done=trace.blocks_emulated, blocks=trace.launch.blocks)  # fmt: skip
+        return tr(
+            "only {done} of {blocks} blocks were executed for the prediction",
+            done=trace.blocks_emulated,
+            blocks=trace.launch.blocks,
+        )
     if run.level == "ptx":
-        return tr("the counts are of the PTX as written, and the assembler may merge or remove "
-                  "accesses")
+        return tr(
+            "the counts are of the PTX as written, and the assembler may merge or remove accesses"
+        )
     return tr(_CAUSES[next(part for part in _CAUSES if part in key)])
 
 
-def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]
-                 ) -> list[Verdict]:
+def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]) -> list[Verdict]:
     """A verdict for each run with a title that was measured, named when there are several."""
     several = len(titles) > 1
-    found = (verdict(sheet, sheet.runs.index(key), runs[key], title if several else "")
-             for key, title in titles.items())  # fmt: skip
+    found = (
+        verdict(sheet, sheet.runs.index(key), runs[key], title if several else "")
+        for key, title in titles.items()
+    )
     return [one for one in found if one is not None]

@@ -40,8 +40,14 @@ class Chronicle(QObject):
             LOG.error("%s", failure.details)
 
     def _find(self, device: DeviceFacts) -> None:
-        LOG.info("GPU: %s, CC %s, driver %s, CUDA %s, counters %s", device.name,
-                 device.capability, device.driver, device.cuda, device.counters or "available")
+        LOG.info(
+            "GPU: %s, CC %s, driver %s, CUDA %s, counters %s",
+            device.name,
+            device.capability,
+            device.driver,
+            device.cuda,
+            device.counters or "available",
+        )
 
     def _follow(self, state: State) -> None:
         """Why there is no GPU, once."""

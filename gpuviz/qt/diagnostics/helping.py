@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.report import homeless
-from gpuviz.words import tr
 
 
 def open_folder(folder: Path | None, message: Message) -> None:
@@ -19,8 +19,9 @@ def open_folder(folder: Path | None, message: Message) -> None:
     if folder is None:
         message.say("note", tr("Log"), tr("No log is kept."))
     elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-        said = tr("There is no program to open a folder with. The log is in:\n{folder}",
-                  folder=folder)
+        said = tr(
+            "There is no program to open a folder with. The log is in:\n{folder}", folder=folder
+        )
         message.say("note", tr("Log"), said, str(folder))
 
 
@@ -41,8 +42,11 @@ class LostNote(QObject):
         where = homeless(str(folder)) if folder else ""
         self._said = _told(restored, where)
         self.button: QPushButton = button(
-            "▲ " + tr("unexpected end last time"), tr("gpuviz did not end properly last time"),
-            "link", self._said)
+            "▲ " + tr("unexpected end last time"),
+            tr("gpuviz did not end properly last time"),
+            "link",
+            self._said,
+        )
         self.button.setProperty("severity", "warning")
         self.button.setMinimumWidth(32)  # in a narrow window it gives way to what else is said
         self.button.clicked.connect(self._tell)
@@ -55,9 +59,20 @@ class LostNote(QObject):
 
 def _told(restored: bool, folder: str) -> str:
     """What became of the view, and where the log is."""
-    kept = tr("The view it showed is shown again, at the same moment.") if restored else tr(
-        "The view it showed is not shown again, for it may be the cause; it is among the recent "
-        "views.")
-    log = tr("The log is in {folder}; “Copy diagnostics” in the Help menu has its end.",
-             folder=folder) if folder else ""
+    kept = (
+        tr("The view it showed is shown again, at the same moment.")
+        if restored
+        else tr(
+            "The view it showed is not shown again, for it may be the cause; it is among the "
+            "recent views."
+        )
+    )
+    log = (
+        tr(
+            "The log is in {folder}; “Copy diagnostics” in the Help menu has its end.",
+            folder=folder,
+        )
+        if folder
+        else ""
+    )
     return f"{kept}\n{log}".strip()

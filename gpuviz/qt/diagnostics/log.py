@@ -17,10 +17,12 @@ NAME, CRASH = "gpuviz.log", "crash.log"
 _BYTES, _OLDER = 512 * 1024, 2  # of a file, and older files kept beside it
 _FORM = "%(asctime)s %(levelname)-8s %(message)s"
 _LEVELS = {
-    QtMsgType.QtDebugMsg: logging.DEBUG, QtMsgType.QtInfoMsg: logging.INFO,
-    QtMsgType.QtWarningMsg: logging.WARNING, QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
     QtMsgType.QtFatalMsg: logging.CRITICAL,
-}  # fmt: skip
+}
 
 
 def begin(folder: Path) -> bool:
@@ -30,8 +32,9 @@ def begin(folder: Path) -> bool:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files = RotatingFileHandler(folder / NAME, maxBytes=_BYTES, backupCount=_OLDER,
-                                    encoding="utf-8")
+        files = RotatingFileHandler(
+            folder / NAME, maxBytes=_BYTES, backupCount=_OLDER, encoding="utf-8"
+        )
         crash = _crash_file(folder / CRASH)
     except OSError as error:
         print(f"gpuviz: no log is kept: {error}", file=sys.stderr)

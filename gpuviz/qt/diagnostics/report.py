@@ -16,26 +16,38 @@ from PySide6.QtWidgets import QWidget
 from gpuviz import __version__
 from gpuviz.export.link import link
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import chosen
 from gpuviz.qt.diagnostics.log import CRASH, last_lines
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import State
-from gpuviz.words import chosen
 
 _LINES, _CRASH_LINES = 100, 40
 # NVIDIA's libraries and what talks to them, told when installed; none is imported for this.
-_PACKAGES = ("numpy", "pyqtgraph", "nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12",
-             "nvidia-cuda-runtime", "cupy-cuda13x", "cupy-cuda12x", "nvidia-ml-py",
-             "nvidia-cuda-cupti", "av")
+_PACKAGES = (
+    "numpy",
+    "pyqtgraph",
+    "nvidia-cuda-nvrtc",
+    "nvidia-cuda-nvrtc-cu12",
+    "nvidia-cuda-runtime",
+    "cupy-cuda13x",
+    "cupy-cuda12x",
+    "nvidia-ml-py",
+    "nvidia-cuda-cupti",
+    "av",
+)
 
 
 def versions() -> str:
     """One line: gpuviz, Python, Qt, the system."""
-    return (f"gpuviz {__version__}, Python {platform.python_version()}, Qt {qVersion()} "
-            f"(PySide {pyside}), {QSysInfo.prettyProductName()}, {platform.machine()}")
+    return (
+        f"gpuviz {__version__}, Python {platform.python_version()}, Qt {qVersion()} "
+        f"(PySide {pyside}), {QSysInfo.prettyProductName()}, {platform.machine()}"
+    )
 
 
-def report(view: Provenance, state: State, theme: Theme, window: QWidget, folder: Path | None
-           ) -> str:
+def report(
+    view: Provenance, state: State, theme: Theme, window: QWidget, folder: Path | None
+) -> str:
     """The whole text; the home folder is written `~`."""
     lines = [versions(), *_installed(), *_gpu(state), *_look(theme, window), f"view: {link(view)}"]
     if folder is not None:
@@ -77,5 +89,7 @@ def _look(theme: Theme, window: QWidget) -> Iterator[str]:
     screen = window.screen()
     size, ratio = screen.size(), screen.devicePixelRatio()
     yield f"look: theme {theme.mode}, text {theme.look.scale:g}, language {chosen()}"
-    yield (f"window {window.width()}x{window.height()}, screen {size.width()}x{size.height()} "
-           f"at {ratio:g}")
+    yield (
+        f"window {window.width()}x{window.height()}, screen {size.width()}x{size.height()} "
+        f"at {ratio:g}"
+    )

@@ -35,8 +35,9 @@ class Troubles(QObject):
         sys.excepthook = self.take
         threading.excepthook = self._take_from_thread
 
-    def take(self, kind: type[BaseException], error: BaseException,
-             trace: TracebackType | None) -> None:
+    def take(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
         """Print an exception as ever; one that is a mistake is logged and told of, too."""
         sys.__excepthook__(kind, error, trace)
         if not isinstance(error, Exception) or self._known(error, trace):

@@ -15,6 +15,7 @@ from gpuviz.export.film import whole
 from gpuviz.export.performed import badges
 from gpuviz.export.provenance import file_name
 from gpuviz.export.view import Cancel, Options, Progress, View
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
@@ -30,7 +31,6 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
-from gpuviz.words import tr
 
 QUICK = Options(pixels=2)
 DATA = (".csv", ".json", ".md")
@@ -70,12 +70,17 @@ class Exporting(QObject):
 
     def _commands(self) -> dict[str, Callable[[], None]]:
         return {
-            "export.quick": self.quick, "export.copy": self.copy, "export.still": self.still,
+            "export.quick": self.quick,
+            "export.copy": self.copy,
+            "export.still": self.still,
             "export.film": lambda: self.film(page=False),
-            "export.page": lambda: self.film(page=True), "export.window": self.window_picture,
-            "export.table": self.copy_table, "export.counts": self.save_counts,
-            "export.trace": self.save_trace, "export.times": self.save_times,
-        }  # fmt: skip
+            "export.page": lambda: self.film(page=True),
+            "export.window": self.window_picture,
+            "export.table": self.copy_table,
+            "export.counts": self.save_counts,
+            "export.trace": self.save_trace,
+            "export.times": self.save_times,
+        }
 
     def view(self) -> View | None:
         """The view shown, its runs with the newest measurements; says so when there is none."""
@@ -87,8 +92,10 @@ class Exporting(QObject):
     def measured(self, view: View) -> View:
         """The view as data: with what was measured since it was drawn."""
         known = self._parts.meter.known
-        runs = {key: replace(run, measurement=known.get(key, run.measurement))
-                for key, run in view.runs.items()}
+        runs = {
+            key: replace(run, measurement=known.get(key, run.measurement))
+            for key, run in view.runs.items()
+        }
         made = replace(view.provenance, badges=badges(runs))
         return replace(view, runs=runs, provenance=made)
 
@@ -109,8 +116,11 @@ class Exporting(QObject):
     def copy(self) -> None:
         """The picture on the clipboard."""
         if (view := self.view()) is not None:
-            self.exports.add(Task(tr("the picture"),
-                                  lambda progress, cancel: Saved((), saving.clip(view, QUICK))))
+            self.exports.add(
+                Task(
+                    tr("the picture"), lambda progress, cancel: Saved((), saving.clip(view, QUICK))
+                )
+            )
 
     def still(self) -> None:
         """Ask how the picture is wanted, then where."""
@@ -137,8 +147,9 @@ class Exporting(QObject):
         image = self._window.grab().toImage()
         name = "window-" + file_name(made, ".png")
         if path := self._where(tr("Save window as picture"), name, (".png",)):
-            self.exports.add(Task(path.name, lambda progress, cancel: _written(
-                path, png_of(image, made))))
+            self.exports.add(
+                Task(path.name, lambda progress, cancel: _written(path, png_of(image, made)))
+            )
 
     def copy_table(self) -> None:
         """The table of counts as it is shown, as Markdown, on the clipboard."""
@@ -157,10 +168,15 @@ class Exporting(QObject):
         """The trace of each run."""
         if (view := self.view()) is None:
             return
-        if path := self._where(tr("Save trace"), saving.name_for(view, ".gputrace"),
-                               (".gputrace",)):
-            self.exports.add(Task(path.name, lambda progress, cancel: Saved(
-                saving.save_traces(view, path, files.free))))
+        if path := self._where(
+            tr("Save trace"), saving.name_for(view, ".gputrace"), (".gputrace",)
+        ):
+            self.exports.add(
+                Task(
+                    path.name,
+                    lambda progress, cancel: Saved(saving.save_traces(view, path, files.free)),
+                )
+            )
 
     def save_times(self) -> None:
         """Every duration that the timing panel has."""
@@ -170,17 +186,21 @@ class Exporting(QObject):
         if not table.rows:
             self.said.emit(tr("Nothing has been timed: there is no GPU and no recording."))
             return
-        if path := self._where(tr("Save timings"), "times-" + saving.name_for(view, ".csv"),
-                               (".csv",)):
-            self.exports.add(Task(path.name, lambda progress, cancel: _written(
-                path, table.csv().encode())))
+        if path := self._where(
+            tr("Save timings"), "times-" + saving.name_for(view, ".csv"), (".csv",)
+        ):
+            self.exports.add(
+                Task(path.name, lambda progress, cancel: _written(path, table.csv().encode()))
+            )
 
-    def save_made(self, title: str, name: str, suffix: str,
-                  make: Callable[[Progress, Cancel], bytes]) -> None:
+    def save_made(
+        self, title: str, name: str, suffix: str, make: Callable[[Progress, Cancel], bytes]
+    ) -> None:
         """Ask for a file, and write what is made in the background."""
         if path := self._where(title, name, (suffix,)):
-            self.exports.add(Task(path.name, lambda progress, cancel: _written(
-                path, make(progress, cancel))))
+            self.exports.add(
+                Task(path.name, lambda progress, cancel: _written(path, make(progress, cancel)))
+            )
 
     def _ask(self, dialog: QDialog, accepted: Callable[[], None]) -> None:
         self.dialog = dialog
@@ -196,8 +216,9 @@ class Exporting(QObject):
     def _save_still(self, view: View, wanted: Still) -> None:
         self._kept.keep("export/still", as_text(wanted))
         sized = wanted.view(view)
-        if path := self._where(tr("Save picture"), saving.name_for(sized, wanted.suffix),
-                               _first(wanted.suffix, STILLS)):
+        if path := self._where(
+            tr("Save picture"), saving.name_for(sized, wanted.suffix), _first(wanted.suffix, STILLS)
+        ):
             self._add(sized, path, wanted.options())
 
     def _save_film(self, view: View, wanted: Film) -> None:

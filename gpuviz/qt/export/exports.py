@@ -9,11 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import shortened
 from gpuviz.qt.export.saving import Clip
 from gpuviz.qt.running.activity import Activity, Work
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,17 @@ class Saved:
         if not self.files:
             return tr("picture copied")
         if len(self.files) > 1:
-            return tr("{count} files saved in {folder}", count=len(self.files),
-                      folder=shortened(self.files[0].parent.name))  # fmt: skip
+            return tr(
+                "{count} files saved in {folder}",
+                count=len(self.files),
+                folder=shortened(self.files[0].parent.name),
+            )
         file = shortened(self.files[0].name)
-        return tr("saved and copied: {file}", file=file) if self.clip else tr("saved: {file}",
-                                                                              file=file)
+        return (
+            tr("saved and copied: {file}", file=file)
+            if self.clip
+            else tr("saved: {file}", file=file)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +71,7 @@ class Exports(Activity):
         """What is being written, and how much is to follow."""
         name = shortened(self._task.name) if self._task else ""
         if self._waiting:
-            return tr("saving {file} …, {count} more to come", file=name,
-                      count=len(self._waiting))  # fmt: skip
+            return tr("saving {file} …, {count} more to come", file=name, count=len(self._waiting))
         return tr("saving {file} …", file=name)
 
     def add(self, task: Task) -> None:

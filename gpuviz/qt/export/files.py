@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 LONGEST = 44  # letters of a file name that is read in passing
 
@@ -41,7 +41,8 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     dialog.selectNameFilter(f"{suffix[1:].upper()} (*{suffix})")
     dialog.setDefaultSuffix(suffix[1:])
     dialog.filterSelected.connect(
-        lambda chosen: dialog.setDefaultSuffix(chosen.partition(" ")[0].lower()))
+        lambda chosen: dialog.setDefaultSuffix(chosen.partition(" ")[0].lower())
+    )
     dialog.selectFile(question.proposed.name)
     if not dialog.exec():
         return None
@@ -53,10 +54,14 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
 
 def ask_which(parent: QWidget, folder: str) -> Path | None:
     """The file to open."""
-    kinds = ";;".join((
-        tr("What gpuviz opens") + " (*.cu *.ptx *.png *.svg *.pdf *.gif *.apng *.mp4 *.webm "
-        "*.html *.json *.gputrace *.gpurec *.gpuviz-lecture)",
-        f"{tr('Kernels')} (*.cu *.ptx)", f"{tr('All files')} (*)"))
+    kinds = ";;".join(
+        (
+            tr("What gpuviz opens") + " (*.cu *.ptx *.png *.svg *.pdf *.gif *.apng *.mp4 *.webm "
+            "*.html *.json *.gputrace *.gpurec *.gpuviz-lecture)",
+            f"{tr('Kernels')} (*.cu *.ptx)",
+            f"{tr('All files')} (*)",
+        )
+    )
     name, _ = QFileDialog.getOpenFileName(parent, tr("Open"), folder, kinds)
     return Path(name) if name else None
 
@@ -85,4 +90,4 @@ def shortened(name: str, most: int = LONGEST) -> str:
     if len(name) <= most:
         return name
     half = (most - 1) // 2
-    return f"{name[:most - 1 - half]}…{name[-half:]}"
+    return f"{name[: most - 1 - half]}…{name[-half:]}"

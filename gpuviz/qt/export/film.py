@@ -22,8 +22,9 @@ _WIDEST = 65535  # pixels of a GIF
 FORMATS: Mapping[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}
 
 
-def save(view: View, path: Path, options: Options, progress: Progress = quiet,
-         cancel: Cancel = go_on) -> None:
+def save(
+    view: View, path: Path, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
+) -> None:
     """Write the stretch of time of a view as a film, in the format that the suffix names.
 
     Raises
@@ -34,15 +35,24 @@ def save(view: View, path: Path, options: Options, progress: Progress = quiet,
     """
     made, suffix = view.provenance, path.suffix.lower()
     if not 1 <= options.fps <= (FASTEST if suffix == ".gif" else 120):
-        raise InputError(f"{options.fps} pictures a second: a {suffix} film takes 1 to "
-                         f"{FASTEST if suffix == '.gif' else 120}")
+        raise InputError(
+            f"{options.fps} pictures a second: a {suffix} film takes 1 to "
+            f"{FASTEST if suffix == '.gif' else 120}"
+        )
     size = (round(made.width * options.pixels), round(made.height * options.pixels))
     if suffix == ".gif" and max(size) > _WIDEST:
         raise InputError(f"a GIF of {size[0]}x{size[1]} pixels: at most {_WIDEST} along each side")
     kind = Kind(*size, options.fps, options.loop, made.text())
     times = film.moments(made.time, made.end, options.fps)
-    film.write(path, FORMATS[suffix], kind, times,
-               lambda t: picture(view.frame(t), options.pixels), progress, cancel)
+    film.write(
+        path,
+        FORMATS[suffix],
+        kind,
+        times,
+        lambda t: picture(view.frame(t), options.pixels),
+        progress,
+        cancel,
+    )
 
 
 def picture(frame: Frame, pixels: float = 1.0) -> Rgb:

@@ -8,16 +8,20 @@ from gpuviz.draw.palette import THEMES
 from gpuviz.export import video
 from gpuviz.export.gif import FASTEST
 from gpuviz.export.view import View
+from gpuviz.language import later, tr
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.export.wanted import BOTH, FILMS, SHOWN, Film
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import later, tr
 
-_FORMATS = {".gif": later("GIF: plays everywhere"), ".apng": later("APNG: every colour"),
-            ".mp4": later("MP4: film"), ".webm": later("WebM: film"),
-            ".html": later("HTML: a page to click through")}  # fmt: skip
+_FORMATS = {
+    ".gif": later("GIF: plays everywhere"),
+    ".apng": later("APNG: every colour"),
+    ".mp4": later("MP4: film"),
+    ".webm": later("WebM: film"),
+    ".html": later("HTML: a page to click through"),
+}
 FASTEST_FILM = 120
 
 
@@ -49,9 +53,17 @@ class FilmDialog(ExportDialog):
 
     def wanted(self) -> Film:
         """What is chosen."""
-        return Film(str(self.format.currentData()), self.size_.name, *self.size_.custom,
-                    self.fps.value(), self.loop.isChecked(), str(self.theme.currentData()),
-                    self._stretch, self.start.value(), self.end.value())  # fmt: skip
+        return Film(
+            str(self.format.currentData()),
+            self.size_.name,
+            *self.size_.custom,
+            self.fps.value(),
+            self.loop.isChecked(),
+            str(self.theme.currentData()),
+            self._stretch,
+            self.start.value(),
+            self.end.value(),
+        )
 
     def suit(self) -> None:
         """Only some formats say that they begin again; a GIF is not that fast."""
@@ -70,9 +82,13 @@ class FilmDialog(ExportDialog):
         """How much there will be."""
         wanted = self.wanted()
         made = next(iter(wanted.views(self.shown_view).values())).provenance
-        said = tr("{count} pictures of {width} × {height} pixels, {seconds} s",
-                  count=wanted.count(self.shown_view), width=made.width, height=made.height,
-                  seconds=f"{made.end - made.time:.1f}")  # fmt: skip
+        said = tr(
+            "{count} pictures of {width} × {height} pixels, {seconds} s",
+            count=wanted.count(self.shown_view),
+            width=made.width,
+            height=made.height,
+            seconds=f"{made.end - made.time:.1f}",
+        )
         return tr("{said}, in each of two files", said=said) if wanted.theme == BOTH else said
 
     def draw(self) -> None:

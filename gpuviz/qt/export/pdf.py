@@ -10,19 +10,22 @@ import numpy as np
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF, QUuid
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
-from gpuviz.draw.marks import F32, Boxes, Frame, Lines, Mark
+from gpuviz.arrays import F32
+from gpuviz.draw.marks import Boxes, Frame, Lines, Mark
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH
 from gpuviz.qt.painting.painter import paint
 
 _DPI = 96  # one dot of the page is one logical pixel
 _ID = QUuid("{6f3d2c0a-5b0e-5c55-9d1c-6770752d7669}")  # the same for all, so that runs are equal
-_XMP = ('<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/">'
-        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-        '<dc:description><rdf:Alt><rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt>'
-        '</dc:description></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>')
+_XMP = (
+    '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/">'
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+    '<dc:description><rdf:Alt><rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt>'
+    '</dc:description></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>'
+)
 
 
 def page(frame: Frame, provenance: Provenance | None = None, title: str = "") -> bytes:
@@ -38,9 +41,13 @@ def pages(frames: Iterable[Frame], provenance: Provenance | None = None, title: 
     writer = QPdfWriter(buffer)
     writer.setResolution(_DPI)
     size = QSizeF(first.width, first.height) / _DPI
-    writer.setPageLayout(QPageLayout(
-        QPageSize(size, QPageSize.Unit.Inch, matchPolicy=QPageSize.SizeMatchPolicy.ExactMatch),
-        QPageLayout.Orientation.Portrait, QMarginsF()))
+    writer.setPageLayout(
+        QPageLayout(
+            QPageSize(size, QPageSize.Unit.Inch, matchPolicy=QPageSize.SizeMatchPolicy.ExactMatch),
+            QPageLayout.Orientation.Portrait,
+            QMarginsF(),
+        )
+    )
     writer.setTitle(title)
     writer.setCreator("gpuviz")
     writer.setDocumentId(_ID)
@@ -74,8 +81,11 @@ def _vectors(marks: tuple[Mark, ...]) -> list[Mark]:
             found.append(mark)
             continue
         lines = Lines(hatch_lines(mark.rect), mark.hatch, HATCH_WIDTH)
-        found += [replace(mark, hatch=None, stroke=None), lines, replace(mark, fill=None,
-                                                                         hatch=None)]
+        found += [
+            replace(mark, hatch=None, stroke=None),
+            lines,
+            replace(mark, fill=None, hatch=None),
+        ]
     return found
 
 

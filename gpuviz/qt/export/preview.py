@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpuviz.export.view import View
+from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.raster import to_image
-from gpuviz.words import tr
 
 SIZE = QSize(448, 280)
 _CHECK = 8  # pixels of a square that shows through
@@ -39,8 +39,9 @@ class Preview(QWidget):
         """The picture in the middle; where it is clear a chequered ground shows."""
         painter, look = QPainter(self), self._theme.look
         size = self.image.deviceIndependentSize().toSize()
-        place = QRect(QPoint((self.width() - size.width()) // 2,
-                             (self.height() - size.height()) // 2), size)
+        place = QRect(
+            QPoint((self.width() - size.width()) // 2, (self.height() - size.height()) // 2), size
+        )
         if self.image.hasAlphaChannel():
             squares = look.color("panel"), look.blend("panel", "border", 0.5)
             painter.drawTiledPixmap(place, _chequered(*squares))

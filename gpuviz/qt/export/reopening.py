@@ -16,11 +16,11 @@ from gpuviz.errors import Error
 from gpuviz.export import link, provenance
 from gpuviz.export.opened import check_files, told_by
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import tr
 
 KERNELS = (".cu", ".ptx")
 LECTURE = ".gpuviz-lecture"
@@ -120,8 +120,13 @@ class Reopening(QObject):
             self.lesson_opened.emit(outcome)
         elif isinstance(outcome, Recording):
             self.recording_opened.emit(outcome)
-            self.said.emit(tr("{count} launches recorded on {device} are used from now on",
-                              count=len(outcome.entries), device=outcome.device.name))
+            self.said.emit(
+                tr(
+                    "{count} launches recorded on {device} are used from now on",
+                    count=len(outcome.entries),
+                    device=outcome.device.name,
+                )
+            )
 
 
 def _checked(view: Provenance, name: str) -> Provenance:
@@ -151,4 +156,3 @@ def called(asked: Asked) -> str:
     if isinstance(asked, Path):
         return shortened(asked.name)
     return tr("a link to a view") if isinstance(asked, str) else tr("a picture")
-

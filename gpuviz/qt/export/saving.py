@@ -26,8 +26,13 @@ from gpuviz.qt.painting.raster import to_image
 MOST_PIXELS = 1 << 28
 
 
-def save(view: View, path: Path, options: Options | None = None, progress: Progress = quiet,
-         cancel: Cancel = go_on) -> None:
+def save(
+    view: View,
+    path: Path,
+    options: Options | None = None,
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> None:
     """Write a view; the file appears whole or not at all, its folder is made.
 
     Raises
@@ -79,8 +84,10 @@ def png_file(view: View, options: Options) -> bytes:
 def check_pixels(width: int, height: int, pixels: float) -> None:
     """InputError when a picture of this size would have too many pixels, or too few."""
     if not 0.1 <= pixels <= 8 or width * height * pixels**2 > MOST_PIXELS:
-        raise InputError(f"{pixels:g} pixels for each of {width}x{height}: that is too large or "
-                         "too small; from 0.1 to 8, and at most 16384x16384 in all")
+        raise InputError(
+            f"{pixels:g} pixels for each of {width}x{height}: that is too large or "
+            "too small; from 0.1 to 8, and at most 16384x16384 in all"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +118,9 @@ def clip(view: View, options: Options | None = None) -> Clip:
     return Clip(QImage.fromData(QByteArray(file)), file, drawing.encode())
 
 
-def save_traces(view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
-                ) -> tuple[Path, ...]:
+def save_traces(
+    view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
+) -> tuple[Path, ...]:
     """Write the trace of each run, named after its role where there are several.
 
     `free` makes a name that nobody was asked about one that is not taken.

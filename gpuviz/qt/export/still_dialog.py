@@ -7,14 +7,17 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
 from gpuviz.export.view import View
+from gpuviz.language import later, tr
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.export.saving import check_pixels
 from gpuviz.qt.export.wanted import PIXELS, SHOWN, STILLS, Still
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import later, tr
 
-_FORMATS = {".png": later("PNG: pixels"), ".svg": later("SVG: shapes, for the web and drawing"),
-            ".pdf": later("PDF: shapes, for papers")}  # fmt: skip
+_FORMATS = {
+    ".png": later("PNG: pixels"),
+    ".svg": later("SVG: shapes, for the web and drawing"),
+    ".pdf": later("PDF: shapes, for papers"),
+}
 
 
 class StillDialog(ExportDialog):
@@ -23,8 +26,9 @@ class StillDialog(ExportDialog):
     def __init__(self, view: View, wanted: Still, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Save picture"), view, theme, parent)
         self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in STILLS])
-        self.pixels = self.choice(tr("Image pixels for each pixel of the size"),
-                                  [(f"{n}×", n) for n in PIXELS])  # fmt: skip
+        self.pixels = self.choice(
+            tr("Image pixels for each pixel of the size"), [(f"{n}×", n) for n in PIXELS]
+        )
         self.theme = self.themes((SHOWN, *THEMES))
         self.clear = self.switch(tr("Transparent"))
         self.form.addRow(tr("format"), self.format)
@@ -42,9 +46,14 @@ class StillDialog(ExportDialog):
 
     def wanted(self) -> Still:
         """What is chosen."""
-        return Still(str(self.format.currentData()), self.size_.name, *self.size_.custom,
-                     int(self.pixels.currentData()), str(self.theme.currentData()),
-                     self.clear.isChecked())  # fmt: skip
+        return Still(
+            str(self.format.currentData()),
+            self.size_.name,
+            *self.size_.custom,
+            int(self.pixels.currentData()),
+            str(self.theme.currentData()),
+            self.clear.isChecked(),
+        )
 
     def suit(self) -> None:
         """Shapes have no pixels."""
@@ -67,8 +76,7 @@ class StillDialog(ExportDialog):
         wanted = self.wanted()
         made = wanted.view(self.shown_view).provenance
         scale = wanted.pixels if wanted.suffix == ".png" else 1
-        return tr("{width} × {height} pixels", width=made.width * scale,
-                  height=made.height * scale)  # fmt: skip
+        return tr("{width} × {height} pixels", width=made.width * scale, height=made.height * scale)
 
     def draw(self) -> None:
         """The very picture, small."""

@@ -18,6 +18,8 @@ def times_table(series: Mapping[str, Series], known: Mapping[str, Measurement]) 
     for run, one in series.items():
         source = badge(known[run]) if run in known else one.badge
         first = one.launches - len(one.microseconds) + 1
-        rows += [(run, str(first + number), f"{time:.6g}", source)
-                 for number, time in enumerate(one.microseconds.tolist())]
+        rows += [
+            (run, str(first + number), f"{time:.6g}", source)
+            for number, time in enumerate(one.microseconds.tolist())
+        ]
     return Table(HEAD, tuple(rows))

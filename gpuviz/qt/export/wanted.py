@@ -12,8 +12,8 @@ from gpuviz.export.film import moments
 from gpuviz.export.page import moments_of
 from gpuviz.export.performed import LARGEST, SMALLEST, timed
 from gpuviz.export.view import Options, View
+from gpuviz.language import later
 from gpuviz.qt.look.theme import NAMES
-from gpuviz.words import later
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
 SIZES = (SHOWN, "1280x720", "1920x1080", "3840x2160", CUSTOM)
@@ -86,8 +86,10 @@ class Film:
         size = Size(self.size, self.width, self.height).of(view, self.suffix in EVEN)
         start, end = self.bounds(view)
         themes = ("dark", "light") if self.theme == BOTH else (self.theme,)
-        return {t if self.theme == BOTH else "": timed(_looks(view, size, t), start, end)
-                for t in themes}
+        return {
+            t if self.theme == BOTH else "": timed(_looks(view, size, t), start, end)
+            for t in themes
+        }
 
     def bounds(self, view: View) -> tuple[float, float]:
         """The stretch of time in seconds."""
@@ -116,16 +118,23 @@ def _looks(view: View, size: tuple[int, int], theme: str) -> View:
     palette = made.theme if theme == SHOWN else theme
     grown = max(min(size[0] / _ROOMY[0], size[1] / _ROOMY[1]), 1.0)
     letters = min(made.letters * grown, max(made.letters, _MOST_LETTERS))
-    return replace(view, provenance=replace(made, width=size[0], height=size[1], theme=palette,
-                                            letters=letters))
+    return replace(
+        view,
+        provenance=replace(made, width=size[0], height=size[1], theme=palette, letters=letters),
+    )
 
 
 Wanted = TypeVar("Wanted", Still, Film)
 _ALLOWED: Mapping[str, Sequence[object]] = {
-    "suffix": (*STILLS, *FILMS), "size": SIZES, "theme": (*THEMES, SHOWN, BOTH),
-    "stretch": _STRETCHES, "pixels": PIXELS, "fps": range(1, 121),
-    "width": range(SMALLEST[0], LARGEST + 1), "height": range(SMALLEST[1], LARGEST + 1),
-}  # fmt: skip
+    "suffix": (*STILLS, *FILMS),
+    "size": SIZES,
+    "theme": (*THEMES, SHOWN, BOTH),
+    "stretch": _STRETCHES,
+    "pixels": PIXELS,
+    "fps": range(1, 121),
+    "width": range(SMALLEST[0], LARGEST + 1),
+    "height": range(SMALLEST[1], LARGEST + 1),
+}
 
 
 def as_text(wanted: Still | Film) -> str:
@@ -142,7 +151,9 @@ def remembered(text: str, usual: Wanted) -> Wanted:
     if not isinstance(found, dict):
         return usual
     kept = {f.name: found[f.name] for f in fields(usual) if f.name in found}
-    fitting = {name: value for name, value in kept.items()
-               if type(value) is type(getattr(usual, name))
-               and value in _ALLOWED.get(name, (value,))}
+    fitting = {
+        name: value
+        for name, value in kept.items()
+        if type(value) is type(getattr(usual, name)) and value in _ALLOWED.get(name, (value,))
+    }
     return replace(usual, **fitting)

@@ -54,8 +54,7 @@ def changed(history: History, view: Provenance, at: float) -> History:
         return history
     if history.past and what == history.what and at - history.at < BURST:
         if not changes(history.past[-1], view):  # dragged back to where it was
-            return replace(history, now=history.past[-1], past=history.past[:-1],
-                           what=frozenset())
+            return replace(history, now=history.past[-1], past=history.past[:-1], what=frozenset())
         return replace(history, now=view, at=at)
     past = (*history.past, history.now)[-LONGEST:]
     return History(view, past, (), what, at)

@@ -23,8 +23,14 @@ class Keeping(QObject):
     when that has. Changes that go on are stored about once a second.
     """
 
-    def __init__(self, session: Session, viewing: Viewing, player: Player,
-                 remember: Callable[[], None], window: QWidget) -> None:
+    def __init__(
+        self,
+        session: Session,
+        viewing: Viewing,
+        player: Player,
+        remember: Callable[[], None],
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._session, self._viewing, self._remember = session, viewing, remember
         self._window = window

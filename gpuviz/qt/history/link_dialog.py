@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout,
 
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import answers, label, restyle
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import tr
 
 _WIDTH = 560
 _EXAMPLE = "gpuviz://coalescing?stride=2"
@@ -28,8 +28,14 @@ class LinkDialog(QDialog):
 
     opened = Signal(object)
 
-    def __init__(self, text: str, read: Callable[[str], Provenance],
-                 told: Callable[[Provenance], str], theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self,
+        text: str,
+        read: Callable[[str], Provenance],
+        told: Callable[[Provenance], str],
+        theme: Theme,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self._read, self._told = read, told
         self.view: Provenance | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.export.provenance import Provenance, Value, Values
+from gpuviz.language import later, tr
 from gpuviz.qt.history.history import changes
 from gpuviz.scenes.base import Lesson, Parameter
-from gpuviz.words import later, tr
 
 _MOST = 2  # changes told of one by one
 _LONGEST = 90  # letters
@@ -32,8 +32,11 @@ def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) 
     if "lesson" in what:
         return _cut(_arrow(tr(old.title), tr(new.title)))
     said = _values(before.values, after.values, new)
-    said += [f"B: {text}" for text in _values(before.compare_values, after.compare_values, new)
-             if "compare" not in what]
+    said += [
+        f"B: {text}"
+        for text in _values(before.compare_values, after.compare_values, new)
+        if "compare" not in what
+    ]
     if "compare" in what:
         said.append(tr("A beside B") if after.compared else tr("A alone"))
     if "arch" in what:
@@ -53,14 +56,16 @@ def _values(before: Values, after: Values, lesson: Lesson) -> list[str]:
     preset = _preset(after, lesson)
     if preset and len(known) > 1:
         return [preset]
-    return [f"{tr(p.label)} {_arrow(_value(p, before[p.id]), _value(p, after[p.id]))}"
-            for p in known if p.id in before and p.id in after]
+    return [
+        f"{tr(p.label)} {_arrow(_value(p, before[p.id]), _value(p, after[p.id]))}"
+        for p in known
+        if p.id in before and p.id in after
+    ]
 
 
 def _settings(values: Values, usual: Values, lesson: Lesson) -> list[str]:
     """What is not as usual, or the preset that it is."""
-    known = [p for p in lesson.parameters
-             if p.id in values and values[p.id] != usual.get(p.id)]
+    known = [p for p in lesson.parameters if p.id in values and values[p.id] != usual.get(p.id)]
     preset = _preset(values, lesson) if known else ""
     return [preset] if preset else [f"{tr(p.label)} {_value(p, values[p.id])}" for p in known]
 

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QMenu
 
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.naming import described
 from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.running.viewing import Viewing
-from gpuviz.words import tr
 
 _PREFIX = "recent."
 
@@ -21,8 +21,14 @@ _PREFIX = "recent."
 class RecentMenu(QMenu):
     """Follows the recent views; `show_view` opens one."""
 
-    def __init__(self, recents: Recents, viewing: Viewing, actions: Actions,
-                 show_view: Callable[[Provenance], object], parent: QMenu) -> None:
+    def __init__(
+        self,
+        recents: Recents,
+        viewing: Viewing,
+        actions: Actions,
+        show_view: Callable[[Provenance], object],
+        parent: QMenu,
+    ) -> None:
         super().__init__(tr("Recent views"), parent)
         self._recents, self._viewing, self._actions = recents, viewing, actions
         self._show = show_view

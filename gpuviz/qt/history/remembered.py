@@ -64,8 +64,9 @@ class Remembered:
         """Store a word, a number or a flag."""
         self._settings.setValue(key, value)
 
-    def keep_values(self, lesson: Lesson, values: Mapping[str, Value], side: str = "values"
-                    ) -> None:
+    def keep_values(
+        self, lesson: Lesson, values: Mapping[str, Value], side: str = "values"
+    ) -> None:
         """Store the values of a lesson."""
         self._settings.setValue(f"{side}/{lesson.id}", json.dumps(dict(values)))
 

@@ -29,8 +29,9 @@ class Undo(QObject):
     changed = Signal()
     refused = Signal(object)
 
-    def __init__(self, viewing: Viewing, player: Player,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, viewing: Viewing, player: Player, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__(viewing)
         self._viewing, self._player, self._clock = viewing, player, clock
         self._history = History(viewing.record())
@@ -123,6 +124,7 @@ class Undo(QObject):
 
 def _with(made: History, old: Provenance, new: Provenance) -> History:
     """The history with one view replaced by the same one at another moment."""
+
     def swapped(views: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
         return tuple(new if view is old else view for view in views)
 

@@ -20,13 +20,13 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import FILLS, parse
 from gpuviz.compile import Program
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
 from gpuviz.scenes.kernel import KernelLaunch
 from gpuviz.scenes.signature import Taken, guess, short_name, taken_by
-from gpuviz.words import tr
 
 GRID, BLOCK = "16", "256"
 _TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
@@ -69,11 +69,23 @@ class KernelDialog(QDialog):
         InputError : something does not make a launch
         """
         specs = tuple(line.text().strip() for line in self.arguments)
-        made = KernelLaunch(self._path, self._entry(), short_name(self._entry()),
-                            _triple(self.grid, "grid"), _triple(self.block, "block"), specs,
-                            self.shared.value())  # fmt: skip
-        job = Job(self._program, made.entry, made.grid, made.block, tuple(map(parse, specs)),
-                  made.dynamic_shared)  # fmt: skip
+        made = KernelLaunch(
+            self._path,
+            self._entry(),
+            short_name(self._entry()),
+            _triple(self.grid, "grid"),
+            _triple(self.block, "block"),
+            specs,
+            self.shared.value(),
+        )
+        job = Job(
+            self._program,
+            made.entry,
+            made.grid,
+            made.block,
+            tuple(map(parse, specs)),
+            made.dynamic_shared,
+        )
         check_limits(job, architecture(self._program.arch))
         return made
 
@@ -147,8 +159,12 @@ class KernelDialog(QDialog):
 
 def _specs() -> str:
     """How arguments are written."""
-    return tr("TYPE[COUNT]={fills}|VALUE|@file.npy for a buffer, TYPE=VALUE for a scalar.\n"
-              "Types: {types}.", fills="|".join(FILLS), types=_TYPES)  # fmt: skip
+    return tr(
+        "TYPE[COUNT]={fills}|VALUE|@file.npy for a buffer, TYPE=VALUE for a scalar.\n"
+        "Types: {types}.",
+        fills="|".join(FILLS),
+        types=_TYPES,
+    )
 
 
 def _why_not(make: Callable[[], object]) -> str:
@@ -170,6 +186,11 @@ def _triple(line: QLineEdit, what: str) -> Triple:
     """`16,16` as three sizes; InputError when it is something else."""
     parts = line.text().replace("×", ",").replace("x", ",").split(",")
     if not all(part.strip().isdecimal() for part in parts):
-        raise InputError(tr("{what} {given!r}: write one to three numbers, as in 16 or 16,16",
-                            what=what, given=line.text()))
+        raise InputError(
+            tr(
+                "{what} {given!r}: write one to three numbers, as in 16 or 16,16",
+                what=what,
+                given=line.text(),
+            )
+        )
     return triple(tuple(int(part) for part in parts), what)

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.compile import CompileError, Program, compile_arch, load_program
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
-from gpuviz.words import tr
 
 
 class Opening(QObject):
@@ -77,8 +77,9 @@ class Opening(QObject):
         self.refused.emit(path.name, text, error)
 
     def _ask(self, path: Path, program: Program) -> None:
-        self.said.emit(tr("{file}: compiled with {compiler}", file=path.name,
-                          compiler=program.compiler))  # fmt: skip
+        self.said.emit(
+            tr("{file}: compiled with {compiler}", file=path.name, compiler=program.compiler)
+        )
         dialog = self.dialog = KernelDialog(path, program, self._theme, self._window)
         dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
         dialog.open()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gpuviz.errors import InputError
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.lectures.answer import answer, shown
 from gpuviz.lectures.band import LETTERS
 from gpuviz.lectures.lecture import Question
 from gpuviz.qt.running.showing import Showing
-from gpuviz.words import tr
 
 _RUN = ("lesson", "values", "arch", "level", "launch", "compare_values", "compare_arch")
 
@@ -24,5 +24,9 @@ def told(question: Question, showing: Showing) -> str:
         found = answer(question, showing.runs, {})
     except (KeyError, InputError) as error:
         raise InputError(str(error)) from None
-    return tr("The answer is {value} {unit}: choice {letter}.", value=shown(found.value),
-              unit=found.unit, letter=LETTERS[found.right % len(LETTERS)])
+    return tr(
+        "The answer is {value} {unit}: choice {letter}.",
+        value=shown(found.value),
+        unit=found.unit,
+        letter=LETTERS[found.right % len(LETTERS)],
+    )

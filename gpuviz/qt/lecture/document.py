@@ -11,11 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
 
 from gpuviz.errors import Error
+from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import write
-from gpuviz.words import tr
 
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
@@ -96,8 +96,9 @@ class Document(QObject):
         """No lecture is open any more; what was not saved is given up."""
         self._take(None, None)
 
-    def change(self, how: Callable[[Lecture], Lecture], choose: int | None = None,
-               typing: str = "") -> None:
+    def change(
+        self, how: Callable[[Lecture], Lecture], choose: int | None = None, typing: str = ""
+    ) -> None:
         """Change the lecture, and look at a slide of it.
 
         Letters that follow each other soon, with the same `typing`, are undone together.

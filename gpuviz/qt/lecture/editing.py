@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.language import tr
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.plain import TIME
 from gpuviz.qt.commands.actions import Actions
@@ -19,10 +20,15 @@ from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.viewing import Viewing
-from gpuviz.words import tr
 
-_NEEDS_SLIDE = ("lecture.update", "lecture.edit", "lecture.duplicate", "lecture.up", "lecture.down",
-                "lecture.remove")  # fmt: skip
+_NEEDS_SLIDE = (
+    "lecture.update",
+    "lecture.edit",
+    "lecture.duplicate",
+    "lecture.up",
+    "lecture.down",
+    "lecture.remove",
+)
 
 
 class Editing(QObject):
@@ -35,20 +41,33 @@ class Editing(QObject):
 
     added = Signal(int)
 
-    def __init__(self, document: Document, pane: LecturePane, viewing: Viewing,
-                 director: Director, theme: Theme, actions: Actions, window: QWidget) -> None:
+    def __init__(
+        self,
+        document: Document,
+        pane: LecturePane,
+        viewing: Viewing,
+        director: Director,
+        theme: Theme,
+        actions: Actions,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._document, self._pane, self._viewing = document, pane, viewing
         self._director, self._theme, self._actions = director, theme, actions
         self._window = window
         self.dialog: SlideDialog | None = None
         doing: dict[str, Callable[[], object]] = {
-            "lecture.add": self._add, "lecture.words": self._add_words,
-            "lecture.update": self._update, "lecture.edit": self.edit,
-            "lecture.duplicate": self._duplicate, "lecture.up": lambda: self._move(-1),
-            "lecture.down": lambda: self._move(1), "lecture.remove": self._remove,
-            "lecture.undo": document.undo, "lecture.redo": document.redo,
-        }  # fmt: skip
+            "lecture.add": self._add,
+            "lecture.words": self._add_words,
+            "lecture.update": self._update,
+            "lecture.edit": self.edit,
+            "lecture.duplicate": self._duplicate,
+            "lecture.up": lambda: self._move(-1),
+            "lecture.down": lambda: self._move(1),
+            "lecture.remove": self._remove,
+            "lecture.undo": document.undo,
+            "lecture.redo": document.redo,
+        }
         for id, do in doing.items():
             actions.bind(id, do)
         pane.list.itemDoubleClicked.connect(lambda item: self.edit())
@@ -60,9 +79,14 @@ class Editing(QObject):
         lecture, at = self._document.lecture, self._pane.slide
         if lecture is None or not 0 <= at < len(lecture.slides):
             return
-        self.dialog = dialog = SlideDialog(lecture.slides[at], self._counts(),
-                                           self._viewing.record().time, self._theme, self._window,
-                                           self._told_of(lecture.slides[at]))
+        self.dialog = dialog = SlideDialog(
+            lecture.slides[at],
+            self._counts(),
+            self._viewing.record().time,
+            self._theme,
+            self._window,
+            self._told_of(lecture.slides[at]),
+        )
         dialog.accepted.connect(lambda: self._change(lambda slide: dialog.slide()))
         dialog.open()
 
@@ -112,8 +136,12 @@ class Editing(QObject):
         showing = self._director.showing
         if showing is None:
             return []
-        found = (key for run in showing.runs.values() for key, n in run.counts.totals.items()
-                 if n and not key.endswith(("_ideal", "_bytes")) and key != TIME)
+        found = (
+            key
+            for run in showing.runs.values()
+            for key, n in run.counts.totals.items()
+            if n and not key.endswith(("_ideal", "_bytes")) and key != TIME
+        )
         return [key for key in dict.fromkeys(found) if not key.startswith("l2_")]
 
     def _offer(self) -> None:

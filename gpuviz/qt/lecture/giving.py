@@ -34,8 +34,15 @@ class Giving(QObject):
     failed = Signal(object)
     came_back = Signal(int)
 
-    def __init__(self, document: Document, viewing: Viewing, director: Director, meter: Meter,
-                 perform: Perform, window: QWidget) -> None:
+    def __init__(
+        self,
+        document: Document,
+        viewing: Viewing,
+        director: Director,
+        meter: Meter,
+        perform: Perform,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._document, self._viewing = document, viewing
         self._director, self._meter, self._perform = director, meter, perform
@@ -65,8 +72,9 @@ class Giving(QObject):
         self._meter.stop()
         known = {} if lecture is self._document.lecture else self._known()
         try:
-            made = Presentation(lecture, self._perform, self._meter.sources, self, known,
-                                self.calm())
+            made = Presentation(
+                lecture, self._perform, self._meter.sources, self, known, self.calm()
+            )
         except Error as error:
             self.failed.emit(failure_of(error))
             return

@@ -12,13 +12,13 @@ from gpuviz.draw.marks import Frame
 from gpuviz.errors import Cancelled
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import Cancel, Progress
+from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Missing, pages
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.export import pdf
 from gpuviz.qt.export.exporting import Exporting
 from gpuviz.qt.lecture.document import Document
-from gpuviz.words import tr
 
 THEME = "projector"  # dark on white
 
@@ -26,8 +26,9 @@ THEME = "projector"  # dark on white
 class Handout(QObject):
     """Binds the command that saves the pages."""
 
-    def __init__(self, document: Document, exporting: Exporting, actions: Actions,
-                 parent: QObject) -> None:
+    def __init__(
+        self, document: Document, exporting: Exporting, actions: Actions, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._document, self._exporting = document, exporting
         actions.bind("lecture.print", self.save)
@@ -37,8 +38,12 @@ class Handout(QObject):
         lecture = self._document.lecture
         if lecture is not None and lecture.slides:
             name = f"{self._document.path.stem if self._document.path else lecture.title}.pdf"
-            self._exporting.save_made(tr("Save as pages to print"), name.replace("/", "-"), ".pdf",
-                                      partial(handout, lecture))
+            self._exporting.save_made(
+                tr("Save as pages to print"),
+                name.replace("/", "-"),
+                ".pdf",
+                partial(handout, lecture),
+            )
 
 
 def handout(lecture: Lecture, progress: Progress, cancel: Cancel) -> bytes:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from gpuviz.errors import Error, InputError
+from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
@@ -27,10 +28,15 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
-from gpuviz.words import tr
 
-_NEEDS_LECTURE = ("lecture.save", "lecture.save_as", "lecture.pack", "lecture.print",
-                  "lecture.close", "lecture.words")
+_NEEDS_LECTURE = (
+    "lecture.save",
+    "lecture.save_as",
+    "lecture.pack",
+    "lecture.print",
+    "lecture.close",
+    "lecture.words",
+)
 
 
 class Lecturing(QObject):
@@ -51,8 +57,16 @@ class Lecturing(QObject):
     said = Signal(str)
     opened = Signal()
 
-    def __init__(self, viewing: Viewing, director: Director, meter: Meter, perform: Perform,
-                 theme: Theme, actions: Actions, window: QWidget) -> None:
+    def __init__(
+        self,
+        viewing: Viewing,
+        director: Director,
+        meter: Meter,
+        perform: Perform,
+        theme: Theme,
+        actions: Actions,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._viewing, self._actions, self._window = viewing, actions, window
         self._then: Callable[[], object] | None = None
@@ -138,18 +152,25 @@ class Lecturing(QObject):
 
     def _bind(self) -> None:
         doing: dict[str, Callable[[], object]] = {
-            "lecture.new": self._new, "lecture.open": self._choose, "lecture.save": self._save,
-            "lecture.save_as": self._save_as, "lecture.close": self._close,
+            "lecture.new": self._new,
+            "lecture.open": self._choose,
+            "lecture.save": self._save,
+            "lecture.save_as": self._save_as,
+            "lecture.close": self._close,
             "lecture.pack": self._pack_as,
-            "present.start": self.present, "present.here": lambda: self.present(here=True),
-        }  # fmt: skip
+            "present.start": self.present,
+            "present.here": lambda: self.present(here=True),
+        }
         for id, do in doing.items():
             self._actions.bind(id, do)
         for path in bundle.shipped():
             title = read(path).title
-            self._actions.add(Command(f"lecture.shipped.{path.stem}",
-                                      tr("Lecture: {title}", title=title), "Lecture"),
-                              partial(self.open, path))  # fmt: skip
+            self._actions.add(
+                Command(
+                    f"lecture.shipped.{path.stem}", tr("Lecture: {title}", title=title), "Lecture"
+                ),
+                partial(self.open, path),
+            )
 
     def _new(self) -> None:
         if self.settle():
@@ -165,9 +186,17 @@ class Lecturing(QObject):
         if path is None:
             self._save_as()
         elif self.document.changed_elsewhere:
-            self.failed.emit(failure_of(InputError(
-                tr("{file} has been changed by another program. Save the lecture under another "
-                   "name, or over it, with “Save lecture as”.", file=path.name))))
+            self.failed.emit(
+                failure_of(
+                    InputError(
+                        tr(
+                            "{file} has been changed by another program. Save the lecture under "
+                            "another name, or over it, with “Save lecture as”.",
+                            file=path.name,
+                        )
+                    )
+                )
+            )
         else:
             self._write(path)
 
@@ -256,8 +285,9 @@ class Lecturing(QObject):
         kinds = f"{tr('Lectures')} (*{SUFFIX});;{tr('All files')} (*)"
         if save:
             name = self.document.path or Path.home() / f"{_file_name(self.document)}{SUFFIX}"
-            told, _ = QFileDialog.getSaveFileName(self._window, tr("Save lecture"), str(name),
-                                                  kinds)
+            told, _ = QFileDialog.getSaveFileName(
+                self._window, tr("Save lecture"), str(name), kinds
+            )
         else:
             told, _ = QFileDialog.getOpenFileName(self._window, tr("Open lecture"), "", kinds)
         return Path(told) if told else None
@@ -270,11 +300,18 @@ class Lecturing(QObject):
     def unsaved_box(self) -> QMessageBox:
         """Asks what becomes of changes that are not saved."""
         kinds = QMessageBox.StandardButton
-        box = QMessageBox(QMessageBox.Icon.Question, "gpuviz",
-                          tr("Save the changes of the lecture “{name}”?", name=self.document.name),
-                          kinds.Save | kinds.Discard | kinds.Cancel, self._window)
-        said = {kinds.Save: tr("Save"), kinds.Discard: tr("Do not save"),
-                kinds.Cancel: tr("Cancel")}
+        box = QMessageBox(
+            QMessageBox.Icon.Question,
+            "gpuviz",
+            tr("Save the changes of the lecture “{name}”?", name=self.document.name),
+            kinds.Save | kinds.Discard | kinds.Cancel,
+            self._window,
+        )
+        said = {
+            kinds.Save: tr("Save"),
+            kinds.Discard: tr("Do not save"),
+            kinds.Cancel: tr("Cancel"),
+        }
         for kind, text in said.items():
             box.button(kind).setText(text)
         return box

@@ -86,8 +86,9 @@ class Packer(QObject):
         with suppress(RuntimeError):
             self.progressed.emit(share)
 
-    def _end(self, lecture: Lecture, path: Path, error: Exception | None, stop: threading.Event
-             ) -> None:
+    def _end(
+        self, lecture: Lecture, path: Path, error: Exception | None, stop: threading.Event
+    ) -> None:
         if stop is not self._stop:
             return  # another bundle was begun instead
         self._thread = None
@@ -104,8 +105,9 @@ class Packer(QObject):
             for plan in side.performance.plans:
                 if side.key(plan.role) == key:
                     launch = key_of(plan)
-                    self._live[launch] = Entry(side.variant.lesson.id, plan.role,
-                                               side.variant.values, launch, measurement)
+                    self._live[launch] = Entry(
+                        side.variant.lesson.id, plan.role, side.variant.values, launch, measurement
+                    )
 
     def _entry(self, plan: Plan) -> Entry | None:
         return self._live.get(key_of(plan)) or recorded_entry(plan)

@@ -16,18 +16,24 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from gpuviz.language import later, tr
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
-from gpuviz.words import later, tr
 
 # What the buttons below the slides do, and what is written on them.
-_BUTTONS = {"lecture.add": later("+ view"), "lecture.words": later("+ words"),
-            "lecture.update": later("set view"), "lecture.edit": later("edit …"),
-            "lecture.duplicate": later("copy"), "lecture.up": "↑", "lecture.down": "↓",
-            "lecture.remove": "×"}  # fmt: skip
+_BUTTONS = {
+    "lecture.add": later("+ view"),
+    "lecture.words": later("+ words"),
+    "lecture.update": later("set view"),
+    "lecture.edit": later("edit …"),
+    "lecture.duplicate": later("copy"),
+    "lecture.up": "↑",
+    "lecture.down": "↓",
+    "lecture.remove": "×",
+}
 _LONGEST = 90  # letters of a problem in the list
 
 
@@ -90,7 +96,8 @@ class LecturePane(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Undo and redo are the lecture's while the slides have the focus."""
         if isinstance(event, QKeyEvent) and event.type() in (
-            QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
+            QEvent.Type.ShortcutOverride,
+            QEvent.Type.KeyPress,
         ):
             undo = event.matches(QKeySequence.StandardKey.Undo)
             redo = event.matches(QKeySequence.StandardKey.Redo)
@@ -128,7 +135,8 @@ class LecturePane(QFrame):
         text = _text(self.notes).strip("\n")
         self._document.change(
             lambda lecture: lecture.change(self.slide, lambda slide: replace(slide, notes=text)),
-            typing=f"notes {self.slide}")
+            typing=f"notes {self.slide}",
+        )
 
     def _lay_out(self, actions: Actions) -> None:
         column = QVBoxLayout(self)
@@ -143,8 +151,9 @@ class LecturePane(QFrame):
             made = button(tr(_BUTTONS[id]), action.text(), "chip", _tip(actions, id))
             made.setAutoRepeat(id in ("lecture.up", "lecture.down"))
             made.clicked.connect(action.trigger)
-            action.changed.connect(lambda made=made, action=action: made.setEnabled(
-                action.isEnabled()))
+            action.changed.connect(
+                lambda made=made, action=action: made.setEnabled(action.isEnabled())
+            )
             keep_space(made)
             line.addWidget(made)
         column.addLayout(line)
@@ -181,8 +190,9 @@ class _Slides(QListWidget):
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
         self.blockSignals(False)
 
-    def _move(self, parent: QModelIndex, start: int, end: int, target: QModelIndex, row: int
-              ) -> None:
+    def _move(
+        self, parent: QModelIndex, start: int, end: int, target: QModelIndex, row: int
+    ) -> None:
         """A slide was dragged: the document moves it, and the list is filled from there."""
         to = row if row < start else row - 1
         self._document.change(lambda lecture: lecture.move(start, to), to)

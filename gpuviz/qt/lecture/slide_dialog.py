@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.plain import STEPS, TIME, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
-from gpuviz.words import tr
 
 _FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have
 
@@ -37,8 +37,15 @@ class SlideDialog(QDialog):
     right.
     """
 
-    def __init__(self, slide: Slide, counts: Sequence[str], moment: float, theme: Theme,
-                 parent: QWidget, told: Callable[[Question], str] = lambda question: "") -> None:
+    def __init__(
+        self,
+        slide: Slide,
+        counts: Sequence[str],
+        moment: float,
+        theme: Theme,
+        parent: QWidget,
+        told: Callable[[Question], str] = lambda question: "",
+    ) -> None:
         super().__init__(parent)
         self._slide, self._told = slide, told
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
@@ -72,8 +79,15 @@ class SlideDialog(QDialog):
         self.answer.setWordWrap(True)
         self.buttons = answers(self, tr("Done"))
         self._lay_out(theme, moment)
-        for line in (self.title, self.stops, self.numbers, self.ask, self.choices, self.run,
-                     self.row):
+        for line in (
+            self.title,
+            self.stops,
+            self.numbers,
+            self.ask,
+            self.choices,
+            self.run,
+            self.row,
+        ):
             line.textChanged.connect(self._check)
         self.words.textChanged.connect(self._check)
         for box in (self.count, self.per):
@@ -90,16 +104,20 @@ class SlideDialog(QDialog):
         """What is filled in, as a file would have it."""
         stops = self.stops.text().strip()
         plain: dict[str, Any] = {
-            **self._view, "title": self.title.text().strip(),
+            **self._view,
+            "title": self.title.text().strip(),
             "words": self.words.toPlainText().strip(),
             "stops": stops if stops == STEPS else list(map(_value, _parts(stops))),
-            "numbers": _parts(self.numbers.text())}
+            "numbers": _parts(self.numbers.text()),
+        }
         if self.ask.text().strip():
             plain["question"] = {
                 "ask": self.ask.text().strip(),
                 "choices": [_value(part) for part in _parts(self.choices.text())],
-                "count": self.count.currentData() or "", "per": self.per.currentData(),
-                "run": self.run.text().strip()}
+                "count": self.count.currentData() or "",
+                "per": self.per.currentData(),
+                "run": self.run.text().strip(),
+            }
             if row := self.row.text().strip():
                 plain["question"]["line"] = _value(row)
         return {key: value for key, value in plain.items() if value not in ("", [])}
@@ -147,8 +165,12 @@ class SlideDialog(QDialog):
 
     def _add_rows(self, form: QFormLayout, moment: float) -> None:
         """Stops, counts and the question: only a view has them."""
-        here = button(tr("+ {t:.1f} s", t=moment), tr("Stop at this moment"), "",
-                      tr("Stop at the moment that is shown"))
+        here = button(
+            tr("+ {t:.1f} s", t=moment),
+            tr("Stop at this moment"),
+            "",
+            tr("Stop at the moment that is shown"),
+        )
         here.clicked.connect(lambda: self._stop_at(moment))
         stops = QHBoxLayout()
         stops.addWidget(self.stops, 1)
@@ -160,9 +182,14 @@ class SlideDialog(QDialog):
         self.row.setPlaceholderText(tr("all of them, or a line of the source"))
         form.addRow(tr("stops"), stops)
         rows: tuple[tuple[str, QWidget], ...] = (
-            (tr("counts shown"), self.numbers), (tr("question"), self.ask),
-            (tr("choices"), self.choices), (tr("answer: the count of"), self.count),
-            (tr("for"), self.per), (tr("in the run"), self.run), (tr("of line"), self.row))
+            (tr("counts shown"), self.numbers),
+            (tr("question"), self.ask),
+            (tr("choices"), self.choices),
+            (tr("answer: the count of"), self.count),
+            (tr("for"), self.per),
+            (tr("in the run"), self.run),
+            (tr("of line"), self.row),
+        )
         for text, row in rows:
             form.addRow(text, row)
 

@@ -102,7 +102,14 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, color: QColor) -> Non
     if name in FILLED:
         painter.fillPath(FILLED[name], color)
     else:
-        painter.setPen(QPen(color, STROKE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap,
-                            Qt.PenJoinStyle.RoundJoin))  # fmt: skip
+        painter.setPen(
+            QPen(
+                color,
+                STROKE,
+                Qt.PenStyle.SolidLine,
+                Qt.PenCapStyle.RoundCap,
+                Qt.PenJoinStyle.RoundJoin,
+            )
+        )
         painter.drawPath(DRAWN[name])
     painter.restore()

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from string import Template
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.color import mix
-from gpuviz.draw.marks import Rgba
 from gpuviz.draw.palette import Palette
 
-_NAMED = ("ground", "panel", "cell", "border", "ink", "muted", "faint", "accent", "accent_soft",
-          "good", "warn", "bad")  # fmt: skip
+_NAMED = (
+    "ground",
+    "panel",
+    "cell",
+    "border",
+    "ink",
+    "muted",
+    "faint",
+    "accent",
+    "accent_soft",
+    "good",
+    "warn",
+    "bad",
+)
 
 _SHEET = Template("""
 QMainWindow, QDialog { background: $panel; }
@@ -127,9 +139,20 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 """)
 
-_SIZES = {"text": 13, "small": 12, "large": 16, "pad": 5, "wide": 11, "hairpad": 3, "badge": 8,
-          "huge": 24, "notes": 18,
-          "chevron": 22, "slider": 20, "menu": 26}  # fmt: skip
+_SIZES = {
+    "text": 13,
+    "small": 12,
+    "large": 16,
+    "pad": 5,
+    "wide": 11,
+    "hairpad": 3,
+    "badge": 8,
+    "huge": 24,
+    "notes": 18,
+    "chevron": 22,
+    "slider": 20,
+    "menu": 26,
+}
 
 
 def code(color: Rgba) -> str:

@@ -9,17 +9,22 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.color import mix
-from gpuviz.draw.marks import Rgba
 from gpuviz.draw.palette import THEMES, Palette
+from gpuviz.language import later
 from gpuviz.qt.look import fonts
 from gpuviz.qt.look.style_sheet import style_sheet
-from gpuviz.words import later
 
 FOLLOW = "system"
 MODES = (FOLLOW, *THEMES)
-NAMES = {FOLLOW: later("follow the system"), "dark": later("dark"), "light": later("light"),
-         "projector": later("projector"), "contrast": later("high contrast")}  # fmt: skip
+NAMES = {
+    FOLLOW: later("follow the system"),
+    "dark": later("dark"),
+    "light": later("light"),
+    "projector": later("projector"),
+    "contrast": later("high contrast"),
+}
 TEXT = 13.0  # pixels, at scale 1
 SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75)
 
@@ -58,8 +63,11 @@ def qt_palette(palette: Palette) -> QPalette:
     made = QPalette()
     for role, name in _ROLES.items():
         made.setColor(role, qcolor(getattr(palette, name)))
-    for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText,
-                 QPalette.ColorRole.WindowText):
+    for role in (
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.ButtonText,
+        QPalette.ColorRole.WindowText,
+    ):
         made.setColor(QPalette.ColorGroup.Disabled, role, qcolor(palette.faint))
     return made
 
@@ -99,8 +107,9 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, mode: str = FOLLOW, scale: float = 1.0,
-                 parent: QObject | None = None) -> None:
+    def __init__(
+        self, mode: str = FOLLOW, scale: float = 1.0, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._mode = mode if mode in MODES else FOLLOW
         self._scale = scale

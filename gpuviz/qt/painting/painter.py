@@ -30,12 +30,12 @@ from PySide6.QtGui import (
 )
 from shiboken6.Shiboken import wrapInstance
 
-from gpuviz.draw.marks import F32, Boxes, Curves, Frame, Lines, Mark, Raster, Rgba, Texts
+from gpuviz.arrays import F32, F64, Rgba
+from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font
 from gpuviz.qt.look.per_thread import per_thread
 
-F64 = npt.NDArray[np.float64]
 _HATCH = 8  # pixels from one line of a hatch to the next
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
 _SHIFT = {"left": 0.0, "center": 0.5, "right": 1.0}
@@ -288,8 +288,9 @@ def _ascent(size: float, bold: bool, mono: bool, tabular: bool) -> float:
 
 
 @per_thread(8192)
-def _laid_out(text: str, size: float, bold: bool, mono: bool, tabular: bool
-              ) -> tuple[QStaticText, float]:
+def _laid_out(
+    text: str, size: float, bold: bool, mono: bool, tabular: bool
+) -> tuple[QStaticText, float]:
     """One line of text ready to be drawn, and its width."""
     laid = QStaticText(text)
     laid.setTextFormat(Qt.TextFormat.PlainText)

@@ -20,4 +20,3 @@ def to_image(frame: Frame, scale: float = 1.0) -> QImage:
     finally:
         painter.end()
     return image
-

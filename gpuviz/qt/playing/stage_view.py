@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.telling import Telling
 from gpuviz.scenes.base import Values
-from gpuviz.words import tr
 
 SMALLEST = QSize(420, 260)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.timeline import caption
 from gpuviz.scenes.base import Story
-from gpuviz.words import tr
 
 
 class Telling(QObject):
@@ -49,8 +49,12 @@ class Telling(QObject):
 def step_words(story: Story, index: int) -> str:
     """Which step of how many, and what happens in it."""
     step = story.steps[index]
-    said = tr("step {number} of {count}: {label}", number=index + 1, count=len(story.steps),
-              label=step.label)  # fmt: skip
+    said = tr(
+        "step {number} of {count}: {label}",
+        number=index + 1,
+        count=len(story.steps),
+        label=step.label,
+    )
     return f"{said}. {caption(step)}"
 
 

@@ -20,19 +20,26 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring
 from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.playing.player import Player
 from gpuviz.scenes.base import Step, Story
-from gpuviz.words import tr
 
 GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn
 BAR = (8.0, 26.0)  # top and height of the segments
 EDGE = 6.0  # space left and right for the outline of the outermost segments
 _NUDGE, _LEAP = 0.01, 0.1  # of the story, by a key
-_COLOR_OF = {"load": "load", "store": "store", "barrier": "barrier", "compute": "compute",
-             "shared": "shared", "intro": "faint", "result": "accent"}  # fmt: skip
+_COLOR_OF = {
+    "load": "load",
+    "store": "store",
+    "barrier": "barrier",
+    "compute": "compute",
+    "shared": "shared",
+    "intro": "faint",
+    "result": "accent",
+}
 
 
 def segment_rects(steps: Sequence[Step], width: float, height: float) -> list[QRectF]:
@@ -40,10 +47,9 @@ def segment_rects(steps: Sequence[Step], width: float, height: float) -> list[QR
     start, end = steps[0].start, steps[-1].end
     scale = (width - 2 * EDGE) / max(end - start, 1e-9)
     return [
-        QRectF(EDGE + (s.start - start) * scale, BAR[0],
-               _width((s.end - s.start) * scale), height)
+        QRectF(EDGE + (s.start - start) * scale, BAR[0], _width((s.end - s.start) * scale), height)
         for s in steps
-    ]  # fmt: skip
+    ]
 
 
 def _width(whole: float) -> float:
@@ -165,8 +171,12 @@ class Timeline(QWidget):
             return ""
         index = story.step_at(self.t_of(x))
         step = story.steps[index]
-        said = tr("step {number} of {count}: {label}", number=index + 1, count=len(story.steps),
-                  label=step.label)  # fmt: skip
+        said = tr(
+            "step {number} of {count}: {label}",
+            number=index + 1,
+            count=len(story.steps),
+            label=step.label,
+        )
         return f"{said}\n{caption(step)}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -233,9 +243,12 @@ class Timeline(QWidget):
             span = rects[last].right() - rects[first].left()
             if not current and span < ROOM:
                 continue
-            room = QRectF(rects[first].left(), rects[first].bottom() + look.px(7),
-                          min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE),
-                          look.px(17))  # fmt: skip
+            room = QRectF(
+                rects[first].left(),
+                rects[first].bottom() + look.px(7),
+                min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE),
+                look.px(17),
+            )
             room.moveLeft(max(EDGE, min(room.left(), self.width() - EDGE - room.width())))
             fits = current or room.width() <= span + 12
             if fits and not any(room.intersects(t) for t in taken):

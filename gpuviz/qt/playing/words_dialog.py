@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.spoken import hints, lines
+from gpuviz.language import tr
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.telling import step_words
 from gpuviz.scenes.base import Story
-from gpuviz.words import tr
 
 
 class WordsDialog(QDialog):
@@ -53,8 +53,7 @@ def in_words(story: Story, t: float, frame: Frame) -> str:
         told.append(step_words(story, story.step_at(t)))
     parts = ["\n".join(told)]
     stands = tuple(line for line in lines(frame) if line not in told)
-    for heading, found in ((tr("In the picture"), stands),
-                           (tr("Its parts"), hints(frame))):  # fmt: skip
+    for heading, found in ((tr("In the picture"), stands), (tr("Its parts"), hints(frame))):
         if found:
             parts.append("\n".join((f"{heading}:", *found)))
     return "\n\n".join(parts)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.language import chosen, languages, tr
 from gpuviz.qt.controls.controls import (
     Combo,
     Switch,
@@ -30,7 +31,6 @@ from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.running.meter import USES
-from gpuviz.words import chosen, languages, tr
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
 _GAP = 6  # between one preference and the next
@@ -39,8 +39,9 @@ _GAP = 6  # between one preference and the next
 class PreferencesDialog(QDialog):
     """`reset` brings back the defaults of everything; it is asked about first."""
 
-    def __init__(self, preferring: Preferring, reset: Callable[[], None], theme: Theme,
-                 parent: QWidget) -> None:
+    def __init__(
+        self, preferring: Preferring, reset: Callable[[], None], theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._preferring, self._reset, self._theme = preferring, reset, theme
         self._before = preferring.now()
@@ -57,10 +58,12 @@ class PreferencesDialog(QDialog):
         keep_space(self.calm)
         names = {code: LANGUAGES.get(code, code) for code in languages()}
         self.language = _combo(tr("Language"), names, theme)
-        self.use = _combo(tr("Share of the GPU's time"), {use: _use_name(use) for use in USES},
-                          theme)
-        self.everything = button(tr("Reset everything to defaults …"),
-                                 tr("Reset everything to defaults"))
+        self.use = _combo(
+            tr("Share of the GPU's time"), {use: _use_name(use) for use in USES}, theme
+        )
+        self.everything = button(
+            tr("Reset everything to defaults …"), tr("Reset everything to defaults")
+        )
         self.buttons = answers(self, tr("Done"))
         self._lay_out()
         self._show()
@@ -91,12 +94,24 @@ class PreferencesDialog(QDialog):
         rows: Sequence[tuple[str, QWidget, QLabel | None]] = (
             (tr("Theme"), self.theme, None),
             (tr("Size of text"), _row(self.text, self.percent), None),
-            (tr("Reduced motion"), self.calm, self._note(tr(
-                "Pictures stand still: playing shows the end of each step, for as long as the "
-                "step takes."))),
+            (
+                tr("Reduced motion"),
+                self.calm,
+                self._note(
+                    tr(
+                        "Pictures stand still: playing shows the end of each step, for as long as "
+                        "the step takes."
+                    )
+                ),
+            ),
             (tr("Language"), self.language, self.later),
-            (tr("Share of the GPU's time"), self.use, self._note(tr(
-                "How much of the time lessons that run on and on may keep the GPU busy."))),
+            (
+                tr("Share of the GPU's time"),
+                self.use,
+                self._note(
+                    tr("How much of the time lessons that run on and on may keep the GPU busy.")
+                ),
+            ),
         )
         for name, control, note in rows:
             _add_row(grid, name, control, note)
@@ -122,8 +137,11 @@ class PreferencesDialog(QDialog):
         """The controls say how it is."""
         now = self._preferring.now()
         steps = [abs(scale - now.scale) for scale in SCALES]
-        shown = ((self.theme, now.theme), (self.language, self._preferring.language()),
-                 (self.use, now.use))
+        shown = (
+            (self.theme, now.theme),
+            (self.language, self._preferring.language()),
+            (self.use, now.use),
+        )
         for combo, value in shown:
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData(value))
@@ -137,9 +155,16 @@ class PreferencesDialog(QDialog):
         now = self._preferring.now()
         language = str(self.language.currentData())
         kept = now.language if language == self._preferring.language() else language
-        self._preferring.set(replace(
-            now, theme=str(self.theme.currentData()), scale=SCALES[self.text.value()],
-            calm=self.calm.isChecked(), language=kept, use=float(self.use.currentData())))
+        self._preferring.set(
+            replace(
+                now,
+                theme=str(self.theme.currentData()),
+                scale=SCALES[self.text.value()],
+                calm=self.calm.isChecked(),
+                language=kept,
+                use=float(self.use.currentData()),
+            )
+        )
         self._fit()
 
     def _fit(self) -> None:
@@ -160,9 +185,12 @@ class PreferencesDialog(QDialog):
         asked.setWindowTitle(tr("Reset everything to defaults"))
         asked.setIcon(QMessageBox.Icon.NoIcon)
         asked.setText(tr("Reset everything to defaults?"))
-        asked.setInformativeText(tr(
-            "Layout, theme, size of text, language, the share of the GPU and the parameters of all "
-            "lessons become what they were at first. Recent views stay."))
+        asked.setInformativeText(
+            tr(
+                "Layout, theme, size of text, language, the share of the GPU and the parameters of "
+                "all lessons become what they were at first. Recent views stay."
+            )
+        )
         wide = self._theme.look.px(_NOTES)  # Qt would break the text after a few words
         asked.setStyleSheet(f"QLabel#qt_msgbox_informativelabel {{ min-width: {wide}px; }}")
         reset = asked.addButton(tr("Reset"), QMessageBox.ButtonRole.AcceptRole)

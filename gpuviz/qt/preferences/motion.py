@@ -13,8 +13,13 @@ from PySide6.QtWidgets import QApplication
 from gpuviz.qt.playing.player import Player
 
 KEY = "reduced_motion"
-_EFFECTS = (Qt.UIEffect.UI_AnimateMenu, Qt.UIEffect.UI_FadeMenu, Qt.UIEffect.UI_AnimateCombo,
-            Qt.UIEffect.UI_AnimateTooltip, Qt.UIEffect.UI_FadeTooltip)
+_EFFECTS = (
+    Qt.UIEffect.UI_AnimateMenu,
+    Qt.UIEffect.UI_FadeMenu,
+    Qt.UIEffect.UI_AnimateCombo,
+    Qt.UIEffect.UI_AnimateTooltip,
+    Qt.UIEffect.UI_FadeTooltip,
+)
 
 
 class Motion:

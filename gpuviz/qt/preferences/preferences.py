@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuviz.language import chosen, languages
 from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.preferences.motion import KEY, Motion
 from gpuviz.qt.running.meter import Meter
-from gpuviz.words import chosen, languages
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,13 @@ class Preferring:
 
     def now(self) -> Preferences:
         """As it is."""
-        return Preferences(self._theme.mode, self._theme.look.scale, self.motion.reduced,
-                           self._remembered.text("language", ""), self._meter.state.use)
+        return Preferences(
+            self._theme.mode,
+            self._theme.look.scale,
+            self.motion.reduced,
+            self._remembered.text("language", ""),
+            self._meter.state.use,
+        )
 
     def language(self) -> str:
         """The language of the next start; one that a newer gpuviz may have is not among ours."""
@@ -53,7 +58,12 @@ class Preferring:
             self.motion.reduce(wanted.calm)
         if wanted.use != now.use:
             self._meter.set_use(wanted.use)
-        stored = {"theme": wanted.theme, "scale": wanted.scale, "gpu_use": wanted.use,
-                  KEY: str(wanted.calm).lower(), "language": wanted.language}  # fmt: skip
+        stored = {
+            "theme": wanted.theme,
+            "scale": wanted.scale,
+            "gpu_use": wanted.use,
+            KEY: str(wanted.calm).lower(),
+            "language": wanted.language,
+        }
         for key, value in stored.items():
             kept.keep(key, value)

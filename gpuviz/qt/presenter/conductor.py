@@ -37,8 +37,13 @@ class Conductor(QObject):
     blanked = Signal()
     over = Signal()
 
-    def __init__(self, lecture: Lecture, preparing: Preparing, measuring: Measuring,
-                 parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        lecture: Lecture,
+        preparing: Preparing,
+        measuring: Measuring,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self.lecture = lecture
         self.player = Player(SCENES[0], self)

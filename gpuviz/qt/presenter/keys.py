@@ -6,12 +6,19 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
 
-from gpuviz.words import later
+from gpuviz.language import later
 
 _K = Qt.Key
 KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
-    "forward": (_K.Key_Space, _K.Key_Right, _K.Key_Down, _K.Key_PageDown, _K.Key_Return,
-                _K.Key_Enter, _K.Key_N),
+    "forward": (
+        _K.Key_Space,
+        _K.Key_Right,
+        _K.Key_Down,
+        _K.Key_PageDown,
+        _K.Key_Return,
+        _K.Key_Enter,
+        _K.Key_N,
+    ),
     "back": (_K.Key_Left, _K.Key_Up, _K.Key_PageUp, _K.Key_Backspace, _K.Key_P),
     "first": (_K.Key_Home,),
     "last": (_K.Key_End,),
@@ -26,14 +33,21 @@ KEYS: Mapping[str, tuple[Qt.Key, ...]] = {
     "full": (_K.Key_F,),
     "start": (_K.Key_F5,),  # clickers have a key for it, which may be pressed again
     "leave": (_K.Key_Escape,),
-}  # fmt: skip
+}
 # What the speaker is told of them.
 WORDS = {
-    "Space → PageDown": later("next"), "← PageUp": later("back"), "1 2 3 …": later("slide"),
-    "B  W": later("black, white"), "L": later("laser"), "Z": later("lens"),
-    "+  −": later("letters"), "M": later("measure again"), "S": later("notes"),
-    "F": later("full screen"), "Esc": later("end"),
-}  # fmt: skip
+    "Space → PageDown": later("next"),
+    "← PageUp": later("back"),
+    "1 2 3 …": later("slide"),
+    "B  W": later("black, white"),
+    "L": later("laser"),
+    "Z": later("lens"),
+    "+  −": later("letters"),
+    "M": later("measure again"),
+    "S": later("notes"),
+    "F": later("full screen"),
+    "Esc": later("end"),
+}
 _ACTS = {key: act for act, keys in KEYS.items() for key in keys}
 
 

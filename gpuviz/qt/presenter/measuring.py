@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.language import tr
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.words import tr
 
 
 class Measuring(QObject):

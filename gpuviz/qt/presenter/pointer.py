@@ -17,8 +17,9 @@ ZOOMS = (1.5, 2.0, 3.0, 4.0)
 _RED = QColor(235, 30, 30)
 
 
-def paint_tool(painter: QPainter, tool: Tool, frame: Frame, at: QPointF, zoom: float, look: Look
-               ) -> None:
+def paint_tool(
+    painter: QPainter, tool: Tool, frame: Frame, at: QPointF, zoom: float, look: Look
+) -> None:
     """The tool at a place of the picture."""
     if tool == "laser":
         _laser(painter, frame.height * _DOT, at)

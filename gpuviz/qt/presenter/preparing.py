@@ -27,8 +27,13 @@ class Preparing(QObject):
 
     changed = Signal(int)
 
-    def __init__(self, lecture: Lecture, perform: Perform, parent: QObject | None = None,
-                 known: Mapping[int, Showing] | None = None) -> None:
+    def __init__(
+        self,
+        lecture: Lecture,
+        perform: Perform,
+        parent: QObject | None = None,
+        known: Mapping[int, Showing] | None = None,
+    ) -> None:
         super().__init__(parent)
         self._slides = lecture.slides
         self._done: dict[int, Showing] = dict(known or {})

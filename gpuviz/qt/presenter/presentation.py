@@ -60,9 +60,15 @@ class Presentation(QObject):
 
     ended = Signal(int)
 
-    def __init__(self, lecture: Lecture, perform: Perform, sources: Sources,
-                 parent: QObject | None = None, known: Mapping[int, Showing] | None = None,
-                 calm: bool = False) -> None:
+    def __init__(
+        self,
+        lecture: Lecture,
+        perform: Perform,
+        sources: Sources,
+        parent: QObject | None = None,
+        known: Mapping[int, Showing] | None = None,
+        calm: bool = False,
+    ) -> None:
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")

@@ -20,8 +20,9 @@ Wanted = tuple[Shown, Cue, float]
 class Preview(QWidget):
     """Paints what `wanted` says on the screen's own stage, made smaller; None is black."""
 
-    def __init__(self, name: str, wanted: Callable[[], Wanted | None], stage: Callable[[], Stage]
-                 ) -> None:
+    def __init__(
+        self, name: str, wanted: Callable[[], Wanted | None], stage: Callable[[], Stage]
+    ) -> None:
         super().__init__()
         self._wanted, self._stage = wanted, stage
         self.setAccessibleName(name)

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.lectures.picture import frame, letters
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.pointer import ZOOMS, Tool, paint_tool
-from gpuviz.words import tr
 
 _BLANK = {"black": QColor(0, 0, 0), "white": QColor(255, 255, 255)}
 _REST_MS = 2000  # after which a pointer that does not move is hidden
@@ -85,8 +85,9 @@ class Screen(QWidget):
         """The stage of this widget's size, with letters for the back row."""
         view = self._conductor.shown.slide.view
         scale = letters(self.height(), view is not None and view.compared)
-        return Stage(float(self.width()), float(self.height()), self._look.palette,
-                     self._look.scale * scale)
+        return Stage(
+            float(self.width()), float(self.height()), self._look.palette, self._look.scale * scale
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, or a colour."""
@@ -109,8 +110,9 @@ class Screen(QWidget):
         if said.slide.question is not None and cue.asks:
             words += [said.slide.question.ask, ", ".join(map(str, said.slide.question.choices))]
         elif cue.reveals and said.answer is not None:
-            words.append(tr("answer: {value:g} {unit}", value=said.answer.value,
-                            unit=said.answer.unit))
+            words.append(
+                tr("answer: {value:g} {unit}", value=said.answer.value, unit=said.answer.unit)
+            )
         elif said.story is not None:
             words.append(said.story.sentence)
         self.announcer.say(". ".join(word for word in words if word))

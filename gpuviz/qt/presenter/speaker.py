@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, label, restyle
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.order import tab_as_laid_out
@@ -22,7 +23,6 @@ from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.preview import Preview, Wanted
 from gpuviz.qt.presenter.screen import Screen
-from gpuviz.words import tr
 
 SIZE = (1180, 720)
 _TICK_MS = 500
@@ -96,8 +96,15 @@ class Speaker(QWidget):
         conductor = self._conductor
         slide, cue = conductor.place
         count = len(conductor.lecture.slides)
-        self.place.setText(tr("slide {n} of {count} · step {step} of {steps}", n=slide + 1,
-                              count=count, step=cue + 1, steps=len(conductor.cues)))
+        self.place.setText(
+            tr(
+                "slide {n} of {count} · step {step} of {steps}",
+                n=slide + 1,
+                count=count,
+                step=cue + 1,
+                steps=len(conductor.cues),
+            )
+        )
         self.coming.setText(self._coming())
         notes = conductor.shown.slide.notes
         if notes != self._notes:  # which Qt does not give back: it makes some spaces others
@@ -120,9 +127,7 @@ class Speaker(QWidget):
         """Whatever has the focus keeps only the keys it needs: a clicker works everywhere."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             own = _BUTTON if isinstance(watched, QPushButton) else _TEXT
-            if event.modifiers() in _PLAIN and (
-                event.key() not in (*own, *_TABS)
-            ):
+            if event.modifiers() in _PLAIN and (event.key() not in (*own, *_TABS)):
                 self.pressed.emit(event.key())
                 return True
         return super().eventFilter(watched, event)
@@ -162,8 +167,9 @@ class Speaker(QWidget):
         seconds = self._elapsed.elapsed() // 1000
         planned = self._conductor.lecture.minutes
         passed = f"{seconds // 60}:{seconds % 60:02}"
-        self.elapsed.setText(tr("{passed} of {planned:g} min", passed=passed, planned=planned)
-                             if planned else passed)
+        self.elapsed.setText(
+            tr("{passed} of {planned:g} min", passed=passed, planned=planned) if planned else passed
+        )
         late = bool(planned) and seconds > planned * 60
         if self.elapsed.property("late") != late:
             self.elapsed.setProperty("late", late)
@@ -211,8 +217,12 @@ class Speaker(QWidget):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        names = (("back", tr("Back")), ("forward", tr("Next")), ("black", tr("Black")),
-                 ("leave", tr("End lecture")))
+        names = (
+            ("back", tr("Back")),
+            ("forward", tr("Next")),
+            ("black", tr("Black")),
+            ("leave", tr("End lecture")),
+        )
         for act, text in names:
             made = button(text, text)
             made.clicked.connect(lambda checked=False, act=act: self.asked.emit(act))

@@ -6,25 +6,28 @@ from collections.abc import Mapping
 from functools import partial
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
 from gpuviz.scenes.base import Lesson, Value
-from gpuviz.words import tr
 
 
 class Comparing:
     """Acts on player (side A), comparison (side B) and director."""
 
-    def __init__(self, player: Player, comparison: Comparison, director: Director,
-                 actions: Actions) -> None:
+    def __init__(
+        self, player: Player, comparison: Comparison, director: Director, actions: Actions
+    ) -> None:
         self._player, self._comparison = player, comparison
         self._director, self._actions = director, actions
         for arch in reversed(ARCHITECTURES):
             text = tr("Compare with CC {version} {name}", version=arch.version, name=arch.name)
-            actions.add(Command(f"compare.arch.{arch.sm}", text, "Compare"),
-                        partial(self.with_arch, arch.sm))  # fmt: skip
+            actions.add(
+                Command(f"compare.arch.{arch.sm}", text, "Compare"),
+                partial(self.with_arch, arch.sm),
+            )
         actions.bind("compare.toggle", lambda: self.switch(not comparison.on))
         actions.bind("compare.swap", self.swap)
 

@@ -55,8 +55,9 @@ class Comparison(QObject):
         """The values of B; none were chosen yet while it is empty."""
         return self._values
 
-    def open(self, lesson: Lesson, values: Mapping[str, Value], beside: Mapping[str, Value]
-             ) -> None:
+    def open(
+        self, lesson: Lesson, values: Mapping[str, Value], beside: Mapping[str, Value]
+    ) -> None:
         """Take another lesson; without values they are chosen when B is shown beside A's."""
         self._lesson = lesson
         self._values = {**lesson.defaults(), **values} if values else {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import MenuButton, keep_space, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import USES, Meter, State, why_of
-from gpuviz.words import tr
 
 
 class DeviceButton(MenuButton):
@@ -89,9 +89,15 @@ def tip(state: State) -> str:
             said.append(tr("Times and counters: {caption}.", caption=state.recorded))
         return "\n".join(said)
     device = state.device
-    return "\n".join((
-        tr("{name}, CC {capability}, {count} multiprocessors", name=device.name,
-           capability=device.capability, count=device.multiprocessors),
-        tr("driver {driver}, CUDA {cuda}", driver=device.driver, cuda=device.cuda),
-        tr("hardware counters: {said}", said=device.counters or tr("available"))))  # fmt: skip
-
+    return "\n".join(
+        (
+            tr(
+                "{name}, CC {capability}, {count} multiprocessors",
+                name=device.name,
+                capability=device.capability,
+                count=device.multiprocessors,
+            ),
+            tr("driver {driver}, CUDA {cuda}", driver=device.driver, cuda=device.cuda),
+            tr("hardware counters: {said}", said=device.counters or tr("available")),
+        )
+    )

@@ -44,8 +44,15 @@ class Director(QObject):
     problem_changed = Signal(str)
     forgotten = Signal()
 
-    def __init__(self, player: Player, comparison: Comparison, perform: Perform, arch: str,
-                 level: Level, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        player: Player,
+        comparison: Comparison,
+        perform: Perform,
+        arch: str,
+        level: Level,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._player, self._comparison = player, comparison
         self._arch, self._level = arch, level

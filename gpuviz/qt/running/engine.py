@@ -13,20 +13,14 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gpuviz.arrays import F64
 from gpuviz.errors import Cancelled, Error
+from gpuviz.language import tr
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
 from gpuviz.runners.live import Wishes, measure, placed
-from gpuviz.runners.measurement import (
-    F64,
-    DeviceFacts,
-    Measurement,
-    Peaks,
-    Reading,
-    Telemetry,
-)
-from gpuviz.words import tr
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Telemetry
 
 REPEATS = 200  # launches timed by one measurement
 PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
@@ -152,8 +146,9 @@ class Engine:
     `report` is given the wish that is being served, and what was found.
     """
 
-    def __init__(self, make_gpu: Callable[[int], Gpu], report: Callable[[Wish, Report], None]
-                 ) -> None:
+    def __init__(
+        self, make_gpu: Callable[[int], Gpu], report: Callable[[Wish, Report], None]
+    ) -> None:
         self._make_gpu, self._tell = make_gpu, report
         self._gpu: Gpu | None = None
         self._peaks: dict[str, Peaks] = {}

@@ -12,19 +12,20 @@ from typing import Literal
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from gpuviz.arrays import F64
 from gpuviz.errors import Error
 from gpuviz.export.badges import caption
+from gpuviz.language import later, tr
 from gpuviz.qt.running import engine
 from gpuviz.qt.running.engine import Engine, Target
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
-from gpuviz.runners.measurement import F64, DeviceFacts, Measurement, Reading
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recorded import Shelf
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
-from gpuviz.words import later, tr
 
 Activity = Literal["looking", "idle", "once", "continuous"]
 USES = (0.1, 0.25, 0.5, 1.0)
@@ -193,8 +194,10 @@ class Meter(QObject):
         if self._showing is None:
             return ()
         runs: Mapping[str, Run] = self._showing.runs
-        return tuple(Target(key, partial(self._sources.job_of, plan), runs[key].outputs)
-                     for key, plan in self._showing.plans.items())  # fmt: skip
+        return tuple(
+            Target(key, partial(self._sources.job_of, plan), runs[key].outputs)
+            for key, plan in self._showing.plans.items()
+        )
 
     def _look_up(self, showing: Showing) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""
@@ -220,8 +223,10 @@ class Meter(QObject):
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
-            return tr("not measured yet: run it on {device} (F9 once, F10 on and on)",
-                      device=self.state.device.name)  # fmt: skip
+            return tr(
+                "not measured yet: run it on {device} (F9 once, F10 on and on)",
+                device=self.state.device.name,
+            )
         return tr("unavailable: no GPU, and {why}", why=why)
 
     def _report(self, wish: engine.Wish, report: engine.Report) -> None:
@@ -260,21 +265,21 @@ class Meter(QObject):
                 self._asked = None
                 self._become(activity="idle")
 
-    def _know(self, key: str, microseconds: F64 = _NONE, readings: Mapping[str, Reading] = _EMPTY
-              ) -> None:
+    def _know(
+        self, key: str, microseconds: F64 = _NONE, readings: Mapping[str, Reading] = _EMPTY
+    ) -> None:
         """More durations of a measured run, or newer readings."""
         before = self._known.get(key)
         if before is None:
             return
         timing = before.timing
         if timing is not None:
-            timing = replace(timing, microseconds=np.concatenate(
-                [timing.microseconds, microseconds])[-KEPT:])
-        self._known[key] = replace(before, timing=timing,
-                                   counters={**before.counters, **readings})
+            timing = replace(
+                timing, microseconds=np.concatenate([timing.microseconds, microseconds])[-KEPT:]
+            )
+        self._known[key] = replace(before, timing=timing, counters={**before.counters, **readings})
 
-    def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str
-              ) -> None:
+    def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str) -> None:
         """GPUs came or went: what is missing is missing for another reason."""
         self._again = False
         self._become(devices=devices, device=device, why=why)
@@ -288,4 +293,3 @@ class Meter(QObject):
             self.changed.emit(state)
             if state.trouble and state.trouble != before.trouble:
                 self.troubled.emit(state.trouble)
-

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch import architecture
+from gpuviz.language import tr
 from gpuviz.qt.running.worker import Variant
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Plan, Story
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.perform import Performance
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QStandardPaths
 
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.playing.player import Player
@@ -18,7 +19,6 @@ from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.block_shape import LESSON
-from gpuviz.words import tr
 
 COMMAND = "gpu.sweep"
 

@@ -13,6 +13,7 @@ from gpuviz.export.fitting import fitted
 from gpuviz.export.performed import badges, lesson_for
 from gpuviz.export.provenance import Provenance
 from gpuviz.export.view import View
+from gpuviz.language import chosen
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
@@ -20,7 +21,6 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import chosen
 
 _SIZE = (1280, 720)
 
@@ -35,8 +35,14 @@ class Viewing(QObject):
 
     changed = Signal()
 
-    def __init__(self, player: Player, comparison: Comparison, director: Director, theme: Theme,
-                 open_lesson: Callable[[Lesson], None]) -> None:
+    def __init__(
+        self,
+        player: Player,
+        comparison: Comparison,
+        director: Director,
+        theme: Theme,
+        open_lesson: Callable[[Lesson], None],
+    ) -> None:
         super().__init__(player)
         self._player, self._comparison = player, comparison
         self._director, self._theme = director, theme
@@ -48,8 +54,13 @@ class Viewing(QObject):
         player.lesson_changed.connect(lambda lesson: self._seen.update({lesson.id: lesson}))
         director.performed.connect(self._arrive)
         director.failed.connect(self._give_up)
-        for signal in (player.lesson_changed, player.values_changed, comparison.changed,
-                       director.arch_changed, director.level_changed):
+        for signal in (
+            player.lesson_changed,
+            player.values_changed,
+            comparison.changed,
+            director.arch_changed,
+            director.level_changed,
+        ):
             signal.connect(lambda *_: self.changed.emit())
 
     def fit_to(self, stage: QWidget) -> None:
@@ -63,12 +74,22 @@ class Viewing(QObject):
         look, showing, lesson = self._theme.look, director.showing, player.lesson
         moment = self._due[1] if self._due and self._due[0] == lesson.id else player.t
         return Provenance(
-            lesson.id, dict(player.values), director.arch, director.level,
+            lesson.id,
+            dict(player.values),
+            director.arch,
+            director.level,
             dict(other.values) if other.on else {},
             other.arch if other.on and other.arch != AS_A else "",
-            moment, moment, look.palette.name, width, height, look.scale,
-            badges(showing.runs) if showing else {}, chosen(),
-            launch=dict(lesson.launch))
+            moment,
+            moment,
+            look.palette.name,
+            width,
+            height,
+            look.scale,
+            badges(showing.runs) if showing else {},
+            chosen(),
+            launch=dict(lesson.launch),
+        )
 
     def view(self) -> View | None:
         """The view with its story and runs; None while there is none.
@@ -81,10 +102,15 @@ class Viewing(QObject):
         a, b = (one.variant for one in (showing.sides[0], showing.sides[-1]))
         other = b if showing.compared else None
         made = replace(
-            self.record(), lesson=a.lesson.id, launch=dict(a.lesson.launch),
-            values=dict(a.values), arch=a.arch, level=a.level,
+            self.record(),
+            lesson=a.lesson.id,
+            launch=dict(a.lesson.launch),
+            values=dict(a.values),
+            arch=a.arch,
+            level=a.level,
             compare_values=dict(other.values) if other else {},
-            compare_arch=other.arch if other and other.arch != a.arch else "")
+            compare_arch=other.arch if other and other.arch != a.arch else "",
+        )
         return View(story, showing.runs, made)
 
     def lesson_of(self, wanted: Provenance) -> Lesson:

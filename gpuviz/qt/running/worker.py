@@ -22,8 +22,17 @@ PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window clo
 class Perform(Protocol):
     """Runs the launches of a lesson and tells its story; asked to stop, raises `Cancelled`."""
 
-    def __call__(self, lesson: Lesson, values: Values, *, arch: str, level: Level,
-                 progress: Progress, cancel: Cancel, prebuilt: bool) -> Performance:
+    def __call__(
+        self,
+        lesson: Lesson,
+        values: Values,
+        *,
+        arch: str,
+        level: Level,
+        progress: Progress,
+        cancel: Cancel,
+        prebuilt: bool,
+    ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
 
 
@@ -130,8 +139,7 @@ class Performer(QObject):
         if job is None:
             return
         ticket = self._current = _Ticket(job)
-        self._thread = threading.Thread(target=self._work, args=(ticket, self._kept),
-                                        daemon=True)
+        self._thread = threading.Thread(target=self._work, args=(ticket, self._kept), daemon=True)
         self.started.emit(job)
         self._thread.start()
 
@@ -152,10 +160,14 @@ class Performer(QObject):
         if ticket.stop.is_set():
             raise Cancelled("cancelled")
         return self._perform(
-            variant.lesson, variant.values, arch=variant.arch, level=variant.level,
-            progress=self._reporter(ticket, done), cancel=ticket.stop.is_set,
+            variant.lesson,
+            variant.values,
+            arch=variant.arch,
+            level=variant.level,
+            progress=self._reporter(ticket, done),
+            cancel=ticket.stop.is_set,
             prebuilt=variant.prebuilt,
-        )  # fmt: skip
+        )
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:
         """A progress function for one variant that speaks at every whole percent only."""

@@ -10,6 +10,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.export.badges import BADGES
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Elided, keep_arrows, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
@@ -18,7 +19,6 @@ from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.timing.placements import Chart, axis, chart_of, height_of, picture, summary
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
-from gpuviz.words import tr
 
 AXIS = 20  # height of the times above the rows
 
@@ -196,13 +196,22 @@ class PlacementView(QWidget):
         self.canvas.show_chart(chart, run)
         self._axis.chart = chart
         self._axis.update()
-        self._say_badge("unavailable" if chart is None or found is None else
-                        "live" if found.source == "live" else "recorded")  # fmt: skip
+        self._say_badge(
+            "unavailable"
+            if chart is None or found is None
+            else "live"
+            if found.source == "live"
+            else "recorded"
+        )
         self.said.say(summary(chart, found) if chart is not None and found is not None else "")
         self.reason.setText(self._why(found) if chart is None else "")
-        for widget, shown in ((self.badge, run is not None), (self.reason, chart is None),
-                              (self.said, chart is not None), (self._axis, chart is not None),
-                              (self._scroll, chart is not None)):  # fmt: skip
+        for widget, shown in (
+            (self.badge, run is not None),
+            (self.reason, chart is None),
+            (self.said, chart is not None),
+            (self._axis, chart is not None),
+            (self._scroll, chart is not None),
+        ):
             widget.setVisible(shown)
         self.canvas.setAccessibleDescription(self.said.toolTip() or self.said.text())
         self._fit()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import I64
 from gpuviz.draw.heading import at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
@@ -14,10 +15,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
 from gpuviz.export.badges import caption
 from gpuviz.export.quantities import grouped
+from gpuviz.language import tr
 from gpuviz.qt.timing.timings import duration
-from gpuviz.runners.measurement import I64, Measurement, Placement
+from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.trace import Launch
-from gpuviz.words import tr
 
 ROW = (2.0, 20.0)  # heights of a row in pixels, least and most
 NAME = 12.0  # size of the letters beside the rows and on the axis
@@ -70,25 +71,39 @@ def chart_of(placement: Placement) -> Chart:
         sm, start = int(placement.sm[i]), int(placement.start_ns[i])
         rows = free.setdefault(sm, [])
         slot = next((n for n, until in enumerate(rows) if until <= start), len(rows))
-        rows[slot:slot + 1] = [int(placement.end_ns[i])]
+        rows[slot : slot + 1] = [int(placement.end_ns[i])]
         slots[i], waves[i] = slot, depth.get((sm, slot), 0)
         depth[sm, slot] = int(waves[i]) + 1
     owners = np.array([sm for sm in sorted(free) for _ in free[sm]], np.int64)
     rows_of = np.searchsorted(owners, placement.sm) + slots
     by_end = np.argsort(placement.end_ns, kind="stable")
     end = max(int(placement.end_ns.max(initial=0)), 1)
-    return Chart(placement.block[by_end], placement.sm[by_end], rows_of[by_end], waves[by_end],
-                 placement.start_ns[by_end], placement.end_ns[by_end], owners, end)
+    return Chart(
+        placement.block[by_end],
+        placement.sm[by_end],
+        rows_of[by_end],
+        waves[by_end],
+        placement.start_ns[by_end],
+        placement.end_ns[by_end],
+        owners,
+        end,
+    )
 
 
 def summary(chart: Chart, measurement: Measurement) -> str:
     """What the chart shows, in a line."""
     used = len(np.unique(chart.owners))
-    said = [tr("{blocks} blocks on {used} of {all} multiprocessors",
-               blocks=grouped(len(chart.block)), used=used,
-               all=measurement.device.multiprocessors),
-            tr("up to {count} at once on each", count=chart.at_once) if chart.at_once > 1
-            else tr("one at a time on each")]  # fmt: skip
+    said = [
+        tr(
+            "{blocks} blocks on {used} of {all} multiprocessors",
+            blocks=grouped(len(chart.block)),
+            used=used,
+            all=measurement.device.multiprocessors,
+        ),
+        tr("up to {count} at once on each", count=chart.at_once)
+        if chart.at_once > 1
+        else tr("one at a time on each"),
+    ]
     if chart.waves > 1:
         said.append(tr("{count} waves", count=chart.waves))
     said.append(duration(chart.end_ns / 1000))
@@ -110,8 +125,9 @@ def picture(chart: Chart, launch: Launch, stage: Stage) -> Frame:
     side = text_width(tr("SM {number}", number=int(chart.owners.max(initial=0))), size) + size
     area = Rect(side, 0.0, stage.width - side - size, stage.height)
     bars = _bars(chart, stage)
-    marks = swimlanes(stage, area, [""] * len(chart.owners), bars, _NEVER,
-                      lambda i: _tip(chart, launch, i))  # fmt: skip
+    marks = swimlanes(
+        stage, area, [""] * len(chart.owners), bars, _NEVER, lambda i: _tip(chart, launch, i)
+    )
     return stage.frame(*_names(chart, stage), *marks)
 
 
@@ -121,18 +137,33 @@ def _bars(chart: Chart, stage: Stage) -> list[Bar]:
     colors = (palette.accent, palette.shared, palette.load, palette.compute)
     least = chart.end_ns / 1000
     rows = zip(chart.row, chart.start_ns, chart.stop_ns, chart.block, chart.wave, strict=True)
-    return [Bar(int(row), float(start), float(max(stop, start + least)), (str(block),),
-                colors[wave % len(colors)]) for row, start, stop, block, wave in rows]  # fmt: skip
+    return [
+        Bar(
+            int(row),
+            float(start),
+            float(max(stop, start + least)),
+            (str(block),),
+            colors[wave % len(colors)],
+        )
+        for row, start, stop, block, wave in rows
+    ]
 
 
 def _tip(chart: Chart, launch: Launch, i: int) -> str:
     block = launch.block_index(int(chart.block[i]))
     start, stop = int(chart.start_ns[i]), int(chart.stop_ns[i])
-    return "\n".join((
-        tr("block {block} on multiprocessor {sm}", block=block, sm=int(chart.sm[i])),
-        tr("from {start} to {stop} ns: {time}", start=grouped(start), stop=grouped(stop),
-           time=duration((stop - start) / 1000)),
-        tr("wave {number} of {count}", number=int(chart.wave[i]) + 1, count=chart.waves)))
+    return "\n".join(
+        (
+            tr("block {block} on multiprocessor {sm}", block=block, sm=int(chart.sm[i])),
+            tr(
+                "from {start} to {stop} ns: {time}",
+                start=grouped(start),
+                stop=grouped(stop),
+                time=duration((stop - start) / 1000),
+            ),
+            tr("wave {number} of {count}", number=int(chart.wave[i]) + 1, count=chart.waves),
+        )
+    )
 
 
 def _names(chart: Chart, stage: Stage) -> tuple[Mark, ...]:
@@ -145,8 +176,10 @@ def _names(chart: Chart, stage: Stage) -> tuple[Mark, ...]:
     where = np.stack([np.full(len(owners), size * 0.4), middle], axis=1).astype(np.float32)[shown]
     words = tuple(tr("SM {number}", number=int(sm)) for sm in owners[shown])
     ends = np.array([[[0, y], [stage.width, y]] for y in (first[1:] * high).tolist()], np.float32)
-    return (Lines(ends.reshape(-1, 2, 2), stage.palette.soft(stage.palette.border, 0.5), 1.0),
-            Texts(where, words, stage.palette.muted, size))
+    return (
+        Lines(ends.reshape(-1, 2, 2), stage.palette.soft(stage.palette.border, 0.5), 1.0),
+        Texts(where, words, stage.palette.muted, size),
+    )
 
 
 def axis(chart: Chart, frame: Frame, stage: Stage) -> Frame:
@@ -157,8 +190,16 @@ def axis(chart: Chart, frame: Frame, stage: Stage) -> Frame:
     size, y = stage.text(NAME), stage.height / 2
     times = ticks(chart.end_ns, max(2, min(TICKS, int(scale * chart.end_ns / (size * 7)))))
     ink = stage.palette.muted
-    marks = [Texts(at(left + t * scale, y), (duration(t / 1000) if t else "0",), ink, size,
-                   "center" if t else "left") for t in times]  # fmt: skip
+    marks = [
+        Texts(
+            at(left + t * scale, y),
+            (duration(t / 1000) if t else "0",),
+            ink,
+            size,
+            "center" if t else "left",
+        )
+        for t in times
+    ]
     return stage.frame(*marks)
 
 

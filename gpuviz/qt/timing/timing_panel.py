@@ -8,8 +8,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from gpuviz.arrays import F64
 from gpuviz.export.badges import BADGES
 from gpuviz.export.quantities import grouped
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.theme import Look, Theme, qcolor
@@ -17,9 +19,8 @@ from gpuviz.qt.running.meter import Meter, State
 from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.qt.timing.timings import Line, Series, by_run, lines_of, series_of
-from gpuviz.runners.measurement import F64, Measurement
+from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of
-from gpuviz.words import tr
 
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read
@@ -40,8 +41,12 @@ class TimingPanel(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.badge = label("", "badge")
         self.once = button(tr("run"), tr("Run once on the GPU"), "chip", tr("Run once  (F9)"))
-        self.again = button(tr("live"), tr("Run continuously on the GPU"), "chip",
-                            tr("Run on and on, beside the animation; again stops  (F10)"))
+        self.again = button(
+            tr("live"),
+            tr("Run continuously on the GPU"),
+            "chip",
+            tr("Run on and on, beside the animation; again stops  (F10)"),
+        )
         self.again.setCheckable(True)
         self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
         self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
@@ -171,8 +176,11 @@ def _shown(series: Sequence[Series]) -> str:
     if not series:
         return ""
     kept, launches = max(len(s.microseconds) for s in series), max(s.launches for s in series)
-    many = (tr("last {kept} of {all}", kept=kept, all=grouped(launches)) if launches > kept
-            else str(kept))  # fmt: skip
+    many = (
+        tr("last {kept} of {all}", kept=kept, all=grouped(launches))
+        if launches > kept
+        else str(kept)
+    )
     if len(series) > 1:
         return tr("µs, {count} launches each", count=many)
     return tr("µs, {count} launches", count=many)

@@ -12,9 +12,9 @@ import numpy as np
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme, qcolor
 from gpuviz.qt.timing.timings import Series
-from gpuviz.words import tr
 
 HEIGHT = 118
 BINS = 40
@@ -135,8 +135,13 @@ class TimingPlot(QWidget):
         for number in range(count):
             color = getattr(self._theme.look.palette, color_name(number, count))
             line = self._lines.plot(pen=pyqtgraph.mkPen(qcolor(color), width=1), antialias=True)
-            bars = pyqtgraph.BarGraphItem(x0=np.zeros(BINS), width=np.zeros(BINS),
-                                          y=np.zeros(BINS), height=np.zeros(BINS), pen=None,
-                                          brush=qcolor(color, 0.7))  # fmt: skip
+            bars = pyqtgraph.BarGraphItem(
+                x0=np.zeros(BINS),
+                width=np.zeros(BINS),
+                y=np.zeros(BINS),
+                height=np.zeros(BINS),
+                pen=None,
+                brush=qcolor(color, 0.7),
+            )
             self._bars.addItem(bars)
             self._items.append((line, bars))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gpuviz.arrays import F64
 from gpuviz.export.badges import caption
+from gpuviz.language import later, tr
 from gpuviz.qt.counts.count_views import ratio
-from gpuviz.runners.measurement import F64, Measurement, Peaks
+from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import Throughput, Work, throughput
-from gpuviz.words import later, tr
 
 LEAST = 0.1  # percent of a peak: what is less is as good as nothing
 KEPT = 400  # launches that are plotted and counted in the statistics
@@ -69,9 +70,16 @@ def series_of(measurement: Measurement, work: Work | None) -> Series | None:
     if timing is None or len(timing.microseconds) == 0:
         return None
     live = measurement.source == "live"
-    return Series(timing.microseconds[-KEPT:], "live" if live else "recorded",
-                  caption(measurement), len(timing.microseconds), work, measurement.peaks,
-                  measurement.differences, measurement.notes)  # fmt: skip
+    return Series(
+        timing.microseconds[-KEPT:],
+        "live" if live else "recorded",
+        caption(measurement),
+        len(timing.microseconds),
+        work,
+        measurement.peaks,
+        measurement.differences,
+        measurement.notes,
+    )
 
 
 @dataclass(frozen=True)
@@ -84,32 +92,47 @@ class Line:
 
 
 NAMES = {
-    "median": later("median"), "shortest": later("shortest"), "useful": later("useful GB/s"),
-    "moved": later("moved GB/s"), "flops": later("GFLOP/s"), "result": later("result"),
-}  # fmt: skip
+    "median": later("median"),
+    "shortest": later("shortest"),
+    "useful": later("useful GB/s"),
+    "moved": later("moved GB/s"),
+    "flops": later("GFLOP/s"),
+    "result": later("result"),
+}
 HINTS = {
     "median": later("The middle one of the durations shown; ± half the way between the quartiles."),
     "shortest": later("The least disturbed launch."),
-    "useful": later("Bytes the lanes asked for, read and written, a second; percent of what a "
-                    "plain copy reaches on this GPU."),
-    "moved": later("Bytes of the sectors moved, a second. A cache may serve them faster than "
-                   "memory could."),
-    "flops": later("Floating-point operations a second; percent of what a loop of multiply-adds "
-                   "reaches on this GPU."),
+    "useful": later(
+        "Bytes the lanes asked for, read and written, a second; percent of what a "
+        "plain copy reaches on this GPU."
+    ),
+    "moved": later(
+        "Bytes of the sectors moved, a second. A cache may serve them faster than memory could."
+    ),
+    "flops": later(
+        "Floating-point operations a second; percent of what a loop of multiply-adds "
+        "reaches on this GPU."
+    ),
     "result": later("The largest difference between the GPU's result and the emulator's."),
-}  # fmt: skip
+}
 RATES = ("useful", "moved", "flops")
 Cells = Sequence[str]
 
 
 def lines_of(series: Sequence[Series]) -> list[Line]:
     """Times and rates of some runs; with two of them, how many times as much the second is."""
-    median = _line("median", [duration(s.median) for s in series],
-                   _ratio([s.median for s in series]))  # fmt: skip
-    spread = Line("", _with(["± " + _spread(s) for s in series], _waver(series)),
-                  tr(HINTS["median"]))
-    lines = [*_joined(median, spread), _line("shortest", [duration(s.minimum) for s in series],
-                                             _ratio([s.minimum for s in series]))]  # fmt: skip
+    median = _line(
+        "median", [duration(s.median) for s in series], _ratio([s.median for s in series])
+    )
+    spread = Line(
+        "", _with(["± " + _spread(s) for s in series], _waver(series)), tr(HINTS["median"])
+    )
+    lines = [
+        *_joined(median, spread),
+        _line(
+            "shortest", [duration(s.minimum) for s in series], _ratio([s.minimum for s in series])
+        ),
+    ]
     for which, name in enumerate(RATES):
         lines += _rates(name, series, which)
     if any(s.differences for s in series):
@@ -119,9 +142,14 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
 
 def by_run(titles: Sequence[str], series: Sequence[Series]) -> list[Line]:
     """One line a run, for more runs than there is room for columns; ratios are to the first."""
-    return [Line(title, (f"{duration(s.median)}  ± {_spread(s)}",
-                         ratio(series[0].median, s.median)), tr(HINTS["median"]))
-            for title, s in zip(titles, series, strict=True)]  # fmt: skip
+    return [
+        Line(
+            title,
+            (f"{duration(s.median)}  ± {_spread(s)}", ratio(series[0].median, s.median)),
+            tr(HINTS["median"]),
+        )
+        for title, s in zip(titles, series, strict=True)
+    ]
 
 
 def _line(name: str, cells: Cells, end: Cells) -> Line:

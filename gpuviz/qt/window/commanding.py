@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.language import chosen, languages, tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.commands.keys_dialog import KeysDialog
@@ -27,7 +28,6 @@ from gpuviz.qt.window.left_tabs import LECTURE, LESSONS
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import chosen, languages, tr
 
 
 class Commanding(QObject):
@@ -45,8 +45,12 @@ class Commanding(QObject):
         for lesson in window.course.lessons:
             self.add_lesson(lesson)
         for arch in reversed(ARCHITECTURES):
-            self.choices.add(f"arch.{arch.sm}", f"CC {arch.version} {arch.name}", "Architecture",
-                             partial(self._choose_arch, arch.sm))
+            self.choices.add(
+                f"arch.{arch.sm}",
+                f"CC {arch.version} {arch.name}",
+                "Architecture",
+                partial(self._choose_arch, arch.sm),
+            )
         for level in LEVELS:
             choose = partial(window.director.set_level, cast(Level, level))
             self.choices.add(f"level.{level}", tr(LEVELS[level]), "Level", choose)
@@ -170,9 +174,18 @@ class Commanding(QObject):
         """The commands that say how things are."""
         window = self._window
         player, director, meter = window.player, window.director, window.meter
-        on = {f"open.{player.lesson.id}", f"arch.{director.arch}", f"level.{director.level}",
-              f"theme.{window.theme.mode}", use_id(meter.state.use), f"language.{chosen()}"}
-        flags = {"play.loop": player.state.loop, "compare.toggle": window.comparison.on,
-                 "gpu.continuous": meter.state.activity == "continuous"}
+        on = {
+            f"open.{player.lesson.id}",
+            f"arch.{director.arch}",
+            f"level.{director.level}",
+            f"theme.{window.theme.mode}",
+            use_id(meter.state.use),
+            f"language.{chosen()}",
+        }
+        flags = {
+            "play.loop": player.state.loop,
+            "compare.toggle": window.comparison.on,
+            "gpu.continuous": meter.state.activity == "continuous",
+        }
         on |= {id for id, state in flags.items() if state}
         return on | {f"show.{name}" for name in window.visible.shown}

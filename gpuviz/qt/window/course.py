@@ -22,8 +22,13 @@ class Course(QObject):
 
     added = Signal(object)
 
-    def __init__(self, lessons: Sequence[Lesson], player: Player, comparison: Comparison,
-                 remembered: Remembered) -> None:
+    def __init__(
+        self,
+        lessons: Sequence[Lesson],
+        player: Player,
+        comparison: Comparison,
+        remembered: Remembered,
+    ) -> None:
         super().__init__(player)
         self.lessons = tuple(lessons)
         self._player, self._comparison = player, comparison

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu
 from gpuviz.errors import InputError
 from gpuviz.export.link import parse
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.diagnostics import helping
 from gpuviz.qt.diagnostics.chronicle import Chronicle
@@ -30,7 +31,6 @@ from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.lasting import remember, start_over
-from gpuviz.words import tr
 
 
 class Everyday(QObject):
@@ -111,8 +111,9 @@ class Everyday(QObject):
         if self._state is None:
             return
         window = self._window
-        keeping = self.keeping = Keeping(self.session, window.viewing, window.player,
-                                         partial(remember, window), window)
+        keeping = self.keeping = Keeping(
+            self.session, window.viewing, window.player, partial(remember, window), window
+        )
         for splitter in window.panes.splitters.values():
             keeping.follow(splitter)
         window.theme.changed.connect(keeping.touch)
@@ -124,8 +125,9 @@ class Everyday(QObject):
         window = self._window
         file = window.toolbar.menu.findChild(QMenu, "File")
         assert isinstance(file, QMenu)
-        menu = self.recent_menu = RecentMenu(self.recents, window.viewing, window.actions_,
-                                             self.linking.show_view, file)
+        menu = self.recent_menu = RecentMenu(
+            self.recents, window.viewing, window.actions_, self.linking.show_view, file
+        )
         file.insertMenu(window.actions_["file.quit"], menu)
         file.insertSeparator(window.actions_["file.quit"])
 
@@ -156,14 +158,16 @@ class Everyday(QObject):
 
     def _prefer(self) -> None:
         window = self._window
-        self.preferences = PreferencesDialog(self.preferring, self._start_over, window.theme,
-                                             window)
+        self.preferences = PreferencesDialog(
+            self.preferring, self._start_over, window.theme, window
+        )
         self.preferences.open()
 
     def _copy_diagnostics(self) -> None:
         window = self._window
-        helping.copy(report(window.viewing.record(), window.meter.state, window.theme, window,
-                            self._state))
+        helping.copy(
+            report(window.viewing.record(), window.meter.state, window.theme, window, self._state)
+        )
         window.status.say(tr("The diagnostics are on the clipboard."))
 
     def _start_over(self) -> None:

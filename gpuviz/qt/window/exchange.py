@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from gpuviz.errors import Error
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
@@ -20,14 +21,14 @@ from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.runners.recorded import adopt
 from gpuviz.runners.recording import Recording
-from gpuviz.words import tr
 
 
 class Exchange(QObject):
     """`exporting` writes what is shown, `reopening` shows what was written."""
 
-    def __init__(self, window: QMainWindow, parts: Parts, kept: Remembered, actions: Actions
-                 ) -> None:
+    def __init__(
+        self, window: QMainWindow, parts: Parts, kept: Remembered, actions: Actions
+    ) -> None:
         super().__init__(window)
         self._parts = parts
         self.exporting = Exporting(window, parts, kept, actions)
@@ -45,7 +46,8 @@ class Exchange(QObject):
         status.follow_activity(exports)
         exports.saved.connect(self._offer_folder)
         exports.failed.connect(
-            lambda failure: message.show_failure(failure, tr("This could not be saved"), True))
+            lambda failure: message.show_failure(failure, tr("This could not be saved"), True)
+        )
         self.exporting.said.connect(status.say)
         self.reopening.said.connect(status.say)
         self.reopening.refused.connect(self._refuse)

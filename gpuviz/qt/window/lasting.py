@@ -42,8 +42,7 @@ def core(kept: Remembered, lessons: Sequence[Lesson], perform: Perform, parent: 
     """Theme, player, comparison and director, as they were left."""
     ids = [lesson.id for lesson in lessons]
     sms = [arch.sm for arch in ARCHITECTURES]
-    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES),
-                  parent)
+    theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES), parent)
     theme.apply()
     player = Player(lessons[ids.index(kept.text("lesson", ids[0], ids))], parent)
     player.set_speed(kept.number("speed", 1.0, SPEEDS))
@@ -70,13 +69,19 @@ def restore_layout(window: Host) -> None:
 def remember(window: Host) -> None:
     """Keep everything for the next start."""
     kept, player, director = window.remembered, window.player, window.director
-    stored = {"theme": window.theme.mode, "scale": window.theme.look.scale,
-              "lesson": player.lesson.id, "speed": player.state.speed,
-              "loop": str(player.state.loop).lower(), "arch": director.arch,
-              "level": director.level, "compare_arch": window.comparison.arch,
-              "gpu_use": window.meter.state.use,
-              "compare": str(window.comparison.on).lower(),
-              "code": window.source.tabs.currentIndex()}  # fmt: skip
+    stored = {
+        "theme": window.theme.mode,
+        "scale": window.theme.look.scale,
+        "lesson": player.lesson.id,
+        "speed": player.state.speed,
+        "loop": str(player.state.loop).lower(),
+        "arch": director.arch,
+        "level": director.level,
+        "compare_arch": window.comparison.arch,
+        "gpu_use": window.meter.state.use,
+        "compare": str(window.comparison.on).lower(),
+        "code": window.source.tabs.currentIndex(),
+    }
     for key, value in stored.items():
         kept.keep(key, value)
     window.course.keep_values()

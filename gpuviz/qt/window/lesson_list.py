@@ -15,11 +15,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import tr
 
 LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
 PICTURE = (48, 27)
@@ -190,23 +190,26 @@ def in_lines(text: str, measure: QFontMetrics, width: int, most: int = LINES) ->
     if most == 1:
         return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
     words = text.split()
-    fitting = [n for n in range(1, len(words))
-               if measure.horizontalAdvance(" ".join(words[:n])) <= width]  # fmt: skip
+    fitting = [
+        n for n in range(1, len(words)) if measure.horizontalAdvance(" ".join(words[:n])) <= width
+    ]
     if not fitting:
         return measure.elidedText(text, Qt.TextElideMode.ElideRight, width)
     first, rest = " ".join(words[: fitting[-1]]), " ".join(words[fitting[-1] :])
     return f"{first}\n{in_lines(rest, measure, width, most - 1)}"
 
 
-def _ground(painter: QPainter, look: Look, option: QStyleOptionViewItem, rect: QRectF,
-            chosen: bool) -> None:
+def _ground(
+    painter: QPainter, look: Look, option: QStyleOptionViewItem, rect: QRectF, chosen: bool
+) -> None:
     """What lies under a lesson: the selection, the pointer, the focus."""
     shape = QPainterPath()
     shape.addRoundedRect(rect, 5, 5)
     if chosen:
         painter.fillPath(shape, look.blend("accent_soft", "panel", 0.35))
-        painter.fillRect(QRectF(rect.left(), rect.top() + 4, 3, rect.height() - 8),
-                         look.color("accent"))  # fmt: skip
+        painter.fillRect(
+            QRectF(rect.left(), rect.top() + 4, 3, rect.height() - 8), look.color("accent")
+        )
     elif option.state & QStyle.StateFlag.State_MouseOver:
         painter.fillPath(shape, look.color("cell"))
     if chosen and option.state & QStyle.StateFlag.State_HasFocus:

@@ -25,9 +25,18 @@ class Panes(QWidget):
     The order of construction is the order of the Tab key.
     """
 
-    def __init__(self, toolbar: Toolbar, lessons: LessonList, stage: StageView,
-                 transport: Transport, timeline: Timeline, source: Source,
-                 side: tuple[QWidget, ...], status: Status, lecture: QWidget) -> None:
+    def __init__(
+        self,
+        toolbar: Toolbar,
+        lessons: LessonList,
+        stage: StageView,
+        transport: Transport,
+        timeline: Timeline,
+        source: Source,
+        side: tuple[QWidget, ...],
+        status: Status,
+        lecture: QWidget,
+    ) -> None:
         super().__init__()
         self.left = LeftTabs(lessons, lecture)
         self.list = _frame("listpane", self.left)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.controls.knobs import Knob, knob
@@ -26,7 +27,6 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
 from gpuviz.scenes.compare import SIDES
-from gpuviz.words import tr
 
 
 class Parameters(QWidget):
@@ -48,8 +48,9 @@ class Parameters(QWidget):
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.problem.hide()
-        self.reset = button(tr("reset"), tr("Reset parameters"), "link",
-                            tr("Back to the defaults  (Ctrl+R)"))
+        self.reset = button(
+            tr("reset"), tr("Reset parameters"), "link", tr("Back to the defaults  (Ctrl+R)")
+        )
         self.reset.clicked.connect(self.restore)
         keep_space(self.reset)
         self._column = QVBoxLayout(self)

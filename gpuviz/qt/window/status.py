@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.export.quantities import grouped
+from gpuviz.language import tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
 from gpuviz.qt.controls.failure import Failure
@@ -21,7 +22,6 @@ from gpuviz.qt.running.worker import Job
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.trace import Finding
-from gpuviz.words import tr
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200
@@ -67,11 +67,16 @@ class Status(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
         self.progress.setAccessibleName(tr("Progress"))
-        self.cancel = button(tr("cancel"), tr("Cancel what is under way"), "link",
-                             tr("Cancel what is under way  (Esc)"))
+        self.cancel = button(
+            tr("cancel"),
+            tr("Cancel what is under way"),
+            "link",
+            tr("Cancel what is under way  (Esc)"),
+        )
         self.cancel.clicked.connect(self.stop)
-        self.findings = button("", tr("Findings of the checks"), "link",
-                               tr("What the checks found"))
+        self.findings = button(
+            "", tr("Findings of the checks"), "link", tr("What the checks found")
+        )
         self.findings.clicked.connect(lambda: self.findings_asked.emit(self._findings))
         self.link = button("", "", "link")
         self.link.clicked.connect(self._follow_link)
@@ -188,8 +193,15 @@ class Status(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 3, 14, 3)
         row.setSpacing(14)
-        for widget in (self.counters, self.device, self.running, self.link, self.progress,
-                       self.cancel, self.findings):  # fmt: skip
+        for widget in (
+            self.counters,
+            self.device,
+            self.running,
+            self.link,
+            self.progress,
+            self.cancel,
+            self.findings,
+        ):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.watched)
@@ -238,8 +250,9 @@ class Status(QFrame):
         self.cancel.setVisible(running)
         if running and self._job is not None:
             archs = " | ".join(dict.fromkeys(v.arch for v in self._job.variants))
-            self._announced = tr("running {lesson} for {archs} …",
-                                 lesson=tr(self._job.lesson.title), archs=archs)
+            self._announced = tr(
+                "running {lesson} for {archs} …", lesson=tr(self._job.lesson.title), archs=archs
+            )
             self.say(self._announced)
         elif self._announced and self.running.text() == self._announced:
             self.say(tr("cancelled"))
@@ -259,8 +272,11 @@ def counters_words(state: State) -> tuple[str, str, bool]:
 
 def telemetry_words(telemetry: Telemetry) -> list[str]:
     """What NVML tells, each with its unit."""
-    parts = (("SM {} MHz", telemetry.sm_clock), ("{} °C", telemetry.temperature),
-             ("{} W", telemetry.power))  # fmt: skip
+    parts = (
+        ("SM {} MHz", telemetry.sm_clock),
+        ("{} °C", telemetry.temperature),
+        ("{} W", telemetry.power),
+    )
     said = [words.format(grouped(value)) for words, value in parts if value is not None]
     return said + [tr("slowed: {reason}", reason=reason) for reason in telemetry.throttle]
 
@@ -294,5 +310,6 @@ def _watched(run: Run) -> str:
     warps = launch.warps_per_block
     several = tr("{count} warps", count=warps) if warps != 1 else tr("1 warp")
     place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
-    return tr("block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks,
-              warps=several)  # fmt: skip
+    return tr(
+        "block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks, warps=several
+    )

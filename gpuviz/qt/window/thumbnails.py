@@ -27,8 +27,11 @@ def thumbnail(story: Story, palette_of: Theme, size: QSize) -> QPixmap:
     painter = QPainter(image)
     paint(painter, story.frame(MOMENT * story.duration, stage))
     painter.end()
-    small = image.scaled(size, Qt.AspectRatioMode.KeepAspectRatioByExpanding,
-                         Qt.TransformationMode.SmoothTransformation)  # fmt: skip
+    small = image.scaled(
+        size,
+        Qt.AspectRatioMode.KeepAspectRatioByExpanding,
+        Qt.TransformationMode.SmoothTransformation,
+    )
     return QPixmap.fromImage(small)
 
 
@@ -42,8 +45,14 @@ class Thumbnails(QObject):
 
     ready = Signal(str)
 
-    def __init__(self, lessons: Sequence[Lesson], perform: Perform, director: Director,
-                 theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        lessons: Sequence[Lesson],
+        perform: Perform,
+        director: Director,
+        theme: Theme,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._director = director

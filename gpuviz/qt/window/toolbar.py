@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.language import later, tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import IconButton, MenuButton, button, keep_space, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.device_button import DeviceButton
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import later, tr
 
 LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
-_TIPS = {"level": later(
-    "Whose memory instructions are counted: those of the assembled code (SASS),\n"
-    "where the assembler may have merged some, or those of the PTX as written.")}  # fmt: skip
+_TIPS = {
+    "level": later(
+        "Whose memory instructions are counted: those of the assembled code (SASS),\n"
+        "where the assembler may have merged some, or those of the PTX as written."
+    )
+}
 
 
 class Toolbar(QFrame):
@@ -33,18 +36,21 @@ class Toolbar(QFrame):
         self.main.setMenu(self.menu)
         self.lesson = MenuButton(tr("Lesson"), theme, tr("Choose a lesson"))
         self.lesson.setMenu(_lesson_menu(lessons, actions, self))
-        self.arch = MenuButton(tr("Architecture"), theme,
-                               tr("Architecture to compile and count for"))
+        self.arch = MenuButton(
+            tr("Architecture"), theme, tr("Architecture to compile and count for")
+        )
         self.arch.setMenu(_arch_menu(actions, self))
         self.level = MenuButton(tr("Level"), theme, tr(_TIPS["level"]))
         self.level.setMenu(_level_menu(actions, self))
-        self.compare = button("A | B", tr("Compare A and B"), "",
-                              tr("Two variants side by side  (Ctrl+B)"))
+        self.compare = button(
+            "A | B", tr("Compare A and B"), "", tr("Two variants side by side  (Ctrl+B)")
+        )
         self.compare.setCheckable(True)
         self.compare.clicked.connect(lambda: actions["compare.toggle"].trigger())
         self.device = DeviceButton(theme, actions)
-        self.present = button(tr("Present"), tr("Present"), "",
-                              tr("Show the lecture, or this view, to a class  (F5)"))
+        self.present = button(
+            tr("Present"), tr("Present"), "", tr("Show the lecture, or this view, to a class  (F5)")
+        )
         self.present.clicked.connect(lambda: actions["present.start"].trigger())
         self.export = MenuButton(tr("Export"), theme, tr("Save or copy what is shown"))
         self.export.setText(tr("Export"))
@@ -65,8 +71,15 @@ class Toolbar(QFrame):
         row.addWidget(self.present)
         row.addWidget(self.export)
         row.addWidget(self.commands)
-        for widget in (self.main, self.lesson, self.compare, self.arch, self.level, self.present,
-                       self.commands):
+        for widget in (
+            self.main,
+            self.lesson,
+            self.compare,
+            self.arch,
+            self.level,
+            self.present,
+            self.commands,
+        ):
             keep_space(widget)
 
     def group_menu(self, group: str) -> QMenu:

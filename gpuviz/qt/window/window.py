@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QResizeEvent
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.export.provenance import Provenance
+from gpuviz.language import tr
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
@@ -43,7 +44,6 @@ from gpuviz.qt.window.toolbar import Toolbar
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Lesson
-from gpuviz.words import tr
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 
@@ -56,9 +56,15 @@ class Window(Host):
     of the session and the log (nothing is kept without one), `first` the view to begin with.
     """
 
-    def __init__(self, perform: Perform, lessons: Sequence[Lesson], settings: QSettings,
-                 sources: Sources | None = None, state: Path | None = None,
-                 first: Provenance | None = None) -> None:
+    def __init__(
+        self,
+        perform: Perform,
+        lessons: Sequence[Lesson],
+        settings: QSettings,
+        sources: Sources | None = None,
+        state: Path | None = None,
+        first: Provenance | None = None,
+    ) -> None:
         super().__init__()
         self.setWindowTitle("gpuviz")
         self.resize(*lasting.SIZE)
@@ -89,8 +95,7 @@ class Window(Host):
     def _build(self, perform: Perform) -> None:
         player, theme, actions = self.player, self.theme, self.actions_
         lessons = self.course.lessons
-        self.viewing = Viewing(player, self.comparison, self.director, theme,
-                               self.course.open_any)
+        self.viewing = Viewing(player, self.comparison, self.director, theme, self.course.open_any)
         self.thumbnails = Thumbnails(lessons, perform, self.director, theme, self)
         self.toolbar = Toolbar(lessons, theme, actions)
         self.lessons = LessonList(lessons, theme, self.thumbnails)
@@ -105,10 +110,20 @@ class Window(Host):
         self.timing = TimingPanel(self.meter, theme, actions)
         self.status = Status(self.director)
         side = self.parameters, self.counts, self.timing
-        self.lecturing = Lecturing(self.viewing, self.director, self.meter, perform, theme, actions,
-                                   self)
-        self.panes = Panes(self.toolbar, self.lessons, self.stage, self.transport, self.timeline,
-                           self.source, side, self.status, self.lecturing.pane)
+        self.lecturing = Lecturing(
+            self.viewing, self.director, self.meter, perform, theme, actions, self
+        )
+        self.panes = Panes(
+            self.toolbar,
+            self.lessons,
+            self.stage,
+            self.transport,
+            self.timeline,
+            self.source,
+            side,
+            self.status,
+            self.lecturing.pane,
+        )
         self.setCentralWidget(self.panes)
         panes = {"lessons": self.panes.list, "source": self.panes.code, "side": self.panes.side}
         self.visible = VisiblePanes(panes, "lessons")
@@ -148,12 +163,14 @@ class Window(Host):
         lecturing.giving.calm = lambda: self.player.state.calm
         lecturing.add_shipped(self.toolbar.group_menu("Lecture"))
         lecturing.failed.connect(
-            lambda failure: self.message.show_failure(failure, tr("About the lecture"), True))
+            lambda failure: self.message.show_failure(failure, tr("About the lecture"), True)
+        )
         lecturing.said.connect(self.status.say)
         lecturing.opened.connect(lambda: self.commanding.go_to("lecture"))
         self.panes.left.tabs.currentChanged.connect(lambda tab: self._make_room())
         lecturing.document.changed.connect(
-            lambda: self.panes.left.offer(lecturing.document.lecture is not None))
+            lambda: self.panes.left.offer(lecturing.document.lecture is not None)
+        )
         once = Qt.ConnectionType.SingleShotConnection
         self.director.performed.connect(lambda showing: lecturing.recover(), once)
 
@@ -173,7 +190,8 @@ class Window(Host):
         director.forgotten.connect(self.timing.hide)
         meter.found.connect(self.suit)
         meter.troubled.connect(
-            lambda said: self.message.say("error", tr("The GPU did not run this"), said))
+            lambda said: self.message.say("error", tr("The GPU did not run this"), said)
+        )
         meter.changed.connect(self.choices.mark)
         use = self.remembered.number("gpu_use", meter.state.use, USES)
         meter.set_use(min(USES, key=lambda one: abs(one - use)))

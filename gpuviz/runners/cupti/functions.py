@@ -13,9 +13,14 @@ from functools import cache
 from typing import Any
 
 _TYPES: dict[str, Any] = {
-    "byte": ctypes.c_uint8, "short": ctypes.c_uint16, "int": ctypes.c_int, "uint": ctypes.c_uint32,
-    "size": ctypes.c_size_t, "ptr": ctypes.c_void_p, "text": ctypes.c_char_p,
-}  # fmt: skip
+    "byte": ctypes.c_uint8,
+    "short": ctypes.c_uint16,
+    "int": ctypes.c_int,
+    "uint": ctypes.c_uint32,
+    "size": ctypes.c_size_t,
+    "ptr": ctypes.c_void_p,
+    "text": ctypes.c_char_p,
+}
 
 FIELDS = {
     "cuptiProfilerInitialize": "",

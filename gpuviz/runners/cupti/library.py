@@ -30,8 +30,7 @@ class Library:
         ------
         CountersUnavailable : CUPTI refuses, or this version lacks the function
         """
-        parameters = functions.structure(function)(
-            struct_size=functions.size_of(function), **given)
+        parameters = functions.structure(function)(struct_size=functions.size_of(function), **given)
         try:
             entry = getattr(self._dll, function)
         except AttributeError:

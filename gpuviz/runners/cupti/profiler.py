@@ -42,7 +42,8 @@ class Chip:
         """Base names of all counters, without `.sum` and the like."""
         host = _host(self.library, self.name)
         listed = self.library.call(
-            "cuptiProfilerHostGetBaseMetrics", host=host, kind=_COUNTER_METRICS)
+            "cuptiProfilerHostGetBaseMetrics", host=host, kind=_COUNTER_METRICS
+        )
         names = ctypes.cast(listed.names, ctypes.POINTER(ctypes.c_char_p))
         found = frozenset(names[i].decode() for i in range(listed.count) if names[i])
         self.library.call("cuptiProfilerHostDeinitialize", host=host)
@@ -64,8 +65,9 @@ class Profiler:
         self._names = (ctypes.c_char_p * len(metrics))(*(m.encode() for m in metrics))
         self._host = _host(self._library, chip.name)
         self._config = self._configuration()
-        self.passes = int(self._library.call(
-            "cuptiProfilerHostGetNumOfPasses", **_image(self._config)).passes)
+        self.passes = int(
+            self._library.call("cuptiProfilerHostGetNumOfPasses", **_image(self._config)).passes
+        )
         self._profiler = self._library.call("cuptiRangeProfilerEnable", context=context).profiler
         self._data = self._data_image()
 
@@ -83,8 +85,12 @@ class Profiler:
 
     def _data_image(self) -> ctypes.Array[Any]:
         size = self._library.call(
-            "cuptiRangeProfilerGetCounterDataSize", profiler=self._profiler, ranges=self._ranges,
-            nodes=self._ranges, **self._named).size  # fmt: skip
+            "cuptiRangeProfilerGetCounterDataSize",
+            profiler=self._profiler,
+            ranges=self._ranges,
+            nodes=self._ranges,
+            **self._named,
+        ).size
         return _bytes(size)
 
     def read(self, launch: Callable[[], None]) -> list[dict[str, float]]:
@@ -101,7 +107,8 @@ class Profiler:
         finally:
             self._library.call("cuptiRangeProfilerStop", profiler=self._profiler)
         dropped = self._library.call(
-            "cuptiRangeProfilerDecodeData", profiler=self._profiler).dropped
+            "cuptiRangeProfilerDecodeData", profiler=self._profiler
+        ).dropped
         if dropped:
             raise unavailable("failed", f"{dropped} kernels were launched beyond the one expected")
         info = self._library.call("cuptiRangeProfilerGetCounterDataInfo", **self._decoded)
@@ -110,12 +117,25 @@ class Profiler:
     def _prepare(self) -> None:
         """An empty image, or the values of the last reading would stay."""
         data, config = _address(self._data), _address(self._config)
-        self._library.call("cuptiRangeProfilerCounterDataImageInitialize",
-                           profiler=self._profiler, size=len(self._data), data=data)  # fmt: skip
         self._library.call(
-            "cuptiRangeProfilerSetConfig", profiler=self._profiler, config=config,
-            config_size=len(self._config), data=data, data_size=len(self._data), range=_AUTO_RANGE,
-            replay=_KERNEL_REPLAY, ranges=self._ranges, levels=1, first_level=1)  # fmt: skip
+            "cuptiRangeProfilerCounterDataImageInitialize",
+            profiler=self._profiler,
+            size=len(self._data),
+            data=data,
+        )
+        self._library.call(
+            "cuptiRangeProfilerSetConfig",
+            profiler=self._profiler,
+            config=config,
+            config_size=len(self._config),
+            data=data,
+            data_size=len(self._data),
+            range=_AUTO_RANGE,
+            replay=_KERNEL_REPLAY,
+            ranges=self._ranges,
+            levels=1,
+            first_level=1,
+        )
 
     @property
     def _decoded(self) -> dict[str, Any]:
@@ -123,8 +143,14 @@ class Profiler:
 
     def _values(self, number: int) -> dict[str, float]:
         values = (ctypes.c_double * len(self.metrics))()
-        self._library.call("cuptiProfilerHostEvaluateToGpuValues", host=self._host, range=number,
-                           values=_address(values), **self._decoded, **self._named)  # fmt: skip
+        self._library.call(
+            "cuptiProfilerHostEvaluateToGpuValues",
+            host=self._host,
+            range=number,
+            values=_address(values),
+            **self._decoded,
+            **self._named,
+        )
         return dict(zip(self.metrics, values, strict=True))
 
     def close(self) -> None:

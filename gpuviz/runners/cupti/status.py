@@ -54,13 +54,17 @@ def unavailable(reason: Reason, what: str = "") -> CountersUnavailable:
     """The error for an obstacle, with its remedy."""
     cause = f" ({what})" if what else ""
     return CountersUnavailable(
-        f"hardware counters are {_STATES[reason]}{cause}: {_REMEDIES[reason]}", reason)
+        f"hardware counters are {_STATES[reason]}{cause}: {_REMEDIES[reason]}", reason
+    )
 
 
 _STATES: dict[Reason, str] = {
-    "denied": "denied", "busy": "busy", "unsupported": "not supported here",
-    "missing": "not to be had", "failed": "not available",
-}  # fmt: skip
+    "denied": "denied",
+    "busy": "busy",
+    "unsupported": "not supported here",
+    "missing": "not to be had",
+    "failed": "not available",
+}
 
 
 def failure(function: str, status: int, name: str) -> CountersUnavailable:

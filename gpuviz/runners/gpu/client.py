@@ -23,20 +23,14 @@ from typing import Any, Literal
 import numpy as np
 
 from gpuviz.arguments import materialise
+from gpuviz.arrays import Array
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.process import Process, command, never
-from gpuviz.runners.gpu.protocol import Array, Mode, Reply, Request
+from gpuviz.runners.gpu.protocol import Mode, Reply, Request
 from gpuviz.runners.job import Job, Triple
-from gpuviz.runners.measurement import (
-    DeviceFacts,
-    Peaks,
-    Placement,
-    Reading,
-    Telemetry,
-    Timing,
-)
+from gpuviz.runners.measurement import DeviceFacts, Peaks, Placement, Reading, Telemetry, Timing
 from gpuviz.runners.placement import decode, for_driver, instrument
 
 LIMIT_SECONDS = 20.0
@@ -66,8 +60,11 @@ class GpuLaunch:
         digest.update(repr((self.entry, self.grid, self.block, self.dynamic_shared)).encode())
         for argument in self.arguments:
             digest.update(f"{argument.dtype.str}{argument.shape}".encode())
-            digest.update(np.ascontiguousarray(argument).view(np.uint8).data if argument.ndim
-                          else argument.tobytes())  # fmt: skip
+            digest.update(
+                np.ascontiguousarray(argument).view(np.uint8).data
+                if argument.ndim
+                else argument.tobytes()
+            )
         return digest.hexdigest()
 
     @property
@@ -82,15 +79,27 @@ def launch_of(job: Job) -> GpuLaunch:
     arguments = tuple(np.asarray(materialise(spec, n)) for n, spec in enumerate(job.arguments))
     has_code = bool(program.cubin)
     return GpuLaunch(
-        "cubin" if has_code else "ptx", program.cubin or program.ptx.encode(),
-        program.ptx, job.entry, job.grid, job.block, job.dynamic_shared, arguments)  # fmt: skip
+        "cubin" if has_code else "ptx",
+        program.cubin or program.ptx.encode(),
+        program.ptx,
+        job.entry,
+        job.grid,
+        job.block,
+        job.dynamic_shared,
+        arguments,
+    )
 
 
 class Gpu:
     """One GPU, owned by a process of its own that is started when first needed."""
 
-    def __init__(self, device: int = 0, *, limit: float = LIMIT_SECONDS,
-                 arguments: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        device: int = 0,
+        *,
+        limit: float = LIMIT_SECONDS,
+        arguments: Sequence[str] | None = None,
+    ) -> None:
         self._arguments = tuple(arguments or command(device))
         self._limit = limit
         self._process: Process | None = None
@@ -148,10 +157,18 @@ class Gpu:
 
     def _load(self, launch: GpuLaunch, cancel: Cancel) -> str:
         self._running()
-        return self._keep(protocol.Load(
-            launch.key, launch.form, launch.entry, launch.grid, launch.block,
-            launch.dynamic_shared, (np.frombuffer(launch.code, np.uint8), *launch.arguments),
-        ), cancel)  # fmt: skip
+        return self._keep(
+            protocol.Load(
+                launch.key,
+                launch.form,
+                launch.entry,
+                launch.grid,
+                launch.block,
+                launch.dynamic_shared,
+                (np.frombuffer(launch.code, np.uint8), *launch.arguments),
+            ),
+            cancel,
+        )
 
     def _keep(self, request: protocol.Load, cancel: Cancel) -> str:
         if request.key in self._loaded:
@@ -184,9 +201,16 @@ class Gpu:
         with self._lock:
             return self._ask(protocol.Run(self._load(launch, cancel)), cancel).arrays
 
-    def time(self, launch: GpuLaunch, count: int = 100, *, mode: Mode = "warm",
-             warmup_ms: float = WARMUP_MS, cancel: Cancel = never,
-             progress: Progress = lambda fraction: None) -> Timing:
+    def time(
+        self,
+        launch: GpuLaunch,
+        count: int = 100,
+        *,
+        mode: Mode = "warm",
+        warmup_ms: float = WARMUP_MS,
+        cancel: Cancel = never,
+        progress: Progress = lambda fraction: None,
+    ) -> Timing:
         """Durations of `count` launches; errors as `run`."""
         times: list[Any] = []
         clocks: list[float] = []
@@ -195,14 +219,16 @@ class Gpu:
             for first in range(0, count, BATCH):
                 size = min(BATCH, count - first)
                 reply = self._ask(
-                    protocol.Time(key, size, 0.0 if first else warmup_ms, mode), cancel)
+                    protocol.Time(key, size, 0.0 if first else warmup_ms, mode), cancel
+                )
                 times.append(reply.arrays[0])
                 clocks += reply.values["clocks"]
                 progress((first + size) / count)
         return Timing(np.concatenate(times), mode, tuple(clocks))
 
-    def count(self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = never
-              ) -> dict[str, Reading]:
+    def count(
+        self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = never
+    ) -> dict[str, Reading]:
         """Counters of one launch, by the keys of a set of `gpuviz.runners.counters.SETS`.
 
         Raises
@@ -219,10 +245,18 @@ class Gpu:
         with self._lock:
             major, _, minor = self.facts().cuda.partition(".")
             ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
-            key = self._keep(protocol.Load(
-                launch.key + "+places", "ptx", launch.entry, launch.grid, launch.block,
-                launch.dynamic_shared,
-                (np.frombuffer(ptx.encode(), np.uint8), *launch.arguments)), cancel)
+            key = self._keep(
+                protocol.Load(
+                    launch.key + "+places",
+                    "ptx",
+                    launch.entry,
+                    launch.grid,
+                    launch.block,
+                    launch.dynamic_shared,
+                    (np.frombuffer(ptx.encode(), np.uint8), *launch.arguments),
+                ),
+                cancel,
+            )
             return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
 
     def peaks(self, cancel: Cancel = never) -> Peaks:

@@ -28,10 +28,15 @@ NO_CUPY = (
     "from 580 on, cupy-cuda12x for older ones"
 )
 _LIMITS = (
-    "warpSize", "maxThreadsPerBlock", "maxThreadsPerMultiProcessor", "regsPerBlock",
-    "regsPerMultiprocessor", "sharedMemPerBlock", "sharedMemPerBlockOptin",
+    "warpSize",
+    "maxThreadsPerBlock",
+    "maxThreadsPerMultiProcessor",
+    "regsPerBlock",
+    "regsPerMultiprocessor",
+    "sharedMemPerBlock",
+    "sharedMemPerBlockOptin",
     "sharedMemPerMultiprocessor",
-)  # fmt: skip
+)
 
 
 def _check_driver() -> None:
@@ -40,8 +45,10 @@ def _check_driver() -> None:
     try:
         ctypes.CDLL(name)
     except OSError:
-        raise NoDevice(f"there is no NVIDIA driver on this machine ({name} is missing), so kernels "
-                       "cannot run on a GPU here; emulation and recordings need none") from None
+        raise NoDevice(
+            f"there is no NVIDIA driver on this machine ({name} is missing), so kernels "
+            "cannot run on a GPU here; emulation and recordings need none"
+        ) from None
 
 
 def _open_cupy() -> Any:
@@ -119,13 +126,19 @@ class Device:
         bus = self._cupy.cuda.Device(index).pci_bus_id
         sensor, cuda = Sensor(bus), runtime.driverGetVersion()
         return DeviceFacts(
-            index=index, name=found["name"].decode(), driver=sensor.driver(),
+            index=index,
+            name=found["name"].decode(),
+            driver=sensor.driver(),
             capability=f"{found['major']}.{found['minor']}",
             cuda=f"{cuda // 1000}.{cuda % 1000 // 10}",
-            multiprocessors=int(found["multiProcessorCount"]), memory=int(found["totalGlobalMem"]),
-            l2=int(found["l2CacheSize"]), bus=str(bus), clock_mhz=sensor.highest_clock() or 0.0,
+            multiprocessors=int(found["multiProcessorCount"]),
+            memory=int(found["totalGlobalMem"]),
+            l2=int(found["l2CacheSize"]),
+            bus=str(bus),
+            clock_mhz=sensor.highest_clock() or 0.0,
             memory_clock_mhz=sensor.memory_clock() or 0.0,
-            limits={name: int(found[name]) for name in _LIMITS if name in found})  # fmt: skip
+            limits={name: int(found[name]) for name in _LIMITS if name in found},
+        )
 
     def load(self, request: protocol.Load) -> Reply:
         """Keep a launch."""
@@ -160,8 +173,9 @@ class Device:
         """Durations, and the clock before and after."""
         kernel = self._kernel(request.key)
         before = self._sensor.clock() if not request.warmup_ms else None
-        times = self._guarded(lambda: self._stopwatch.time(
-            kernel, request.count, request.warmup_ms, request.mode))
+        times = self._guarded(
+            lambda: self._stopwatch.time(kernel, request.count, request.warmup_ms, request.mode)
+        )
         clocks = [clock for clock in (before, self._sensor.clock()) if clock is not None]
         return Reply({"clocks": clocks}, (times,))
 

@@ -7,7 +7,8 @@ import os
 import tempfile
 from typing import Any
 
-from gpuviz.runners.gpu.protocol import Array, Load
+from gpuviz.arrays import Array
+from gpuviz.runners.gpu.protocol import Load
 
 COPIES_BYTES = 2 << 30  # at most, of buffers to rotate through
 _COPIES = 64
@@ -38,15 +39,22 @@ class Kernel:
     def launch(self, number: int = 0) -> None:
         """Start it, on one of the copies in turn; does not wait."""
         request, copies = self._request, self._copies
-        self._kernel(request.grid, request.block, copies[number % len(copies)],
-                     shared_mem=request.dynamic_shared)  # fmt: skip
+        self._kernel(
+            request.grid,
+            request.block,
+            copies[number % len(copies)],
+            shared_mem=request.dynamic_shared,
+        )
 
     def resident_blocks(self) -> int | None:
         """How many of its blocks the driver says fit on one multiprocessor; None: it won't say."""
         driver, (x, y, z) = self._cupy.cuda.driver, self._request.block
         try:
-            return int(driver.occupancyMaxActiveBlocksPerMultiprocessor(
-                self._kernel.kernel.ptr, x * y * z, self._request.dynamic_shared))  # fmt: skip
+            return int(
+                driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                    self._kernel.kernel.ptr, x * y * z, self._request.dynamic_shared
+                )
+            )
         except driver.CUDADriverError:  # a shape that it would not launch either
             return None
 
@@ -58,8 +66,9 @@ class Kernel:
 
     def outputs(self) -> tuple[Array, ...]:
         """The buffers now."""
-        return tuple(d.get() for h, d in zip(self._arguments, self._copies[0], strict=True)
-                     if h.ndim)  # fmt: skip
+        return tuple(
+            d.get() for h, d in zip(self._arguments, self._copies[0], strict=True) if h.ndim
+        )
 
     def rotate(self, beyond: int) -> None:
         """Make as many copies of the buffers as together exceed a number of bytes."""

@@ -42,8 +42,13 @@ class Process:
     def __init__(self, arguments: Sequence[str]) -> None:
         flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)
         self._process = subprocess.Popen(
-            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=_environment(), creationflags=flags)  # fmt: skip
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(),
+            creationflags=flags,
+        )
         self._stdin, stdout, stderr = _open_pipes(self._process)
         self._replies: queue.SimpleQueue[Reply | Failure | Error] = queue.SimpleQueue()
         self._words: deque[str] = deque(maxlen=_WORDS)
@@ -98,8 +103,9 @@ class Process:
         except OSError:
             raise self._lost() from None
 
-    def _wait(self, limit: float, cancel: Cancel, what: Callable[[], str]
-              ) -> Reply | Failure | Error:
+    def _wait(
+        self, limit: float, cancel: Cancel, what: Callable[[], str]
+    ) -> Reply | Failure | Error:
         end, stopping = time.monotonic() + limit, False
         while True:
             try:
@@ -114,17 +120,22 @@ class Process:
                 end, stopping = min(end, time.monotonic() + GRACE_SECONDS), True
             if time.monotonic() > end:
                 self.kill()
-                raise Cancelled("stopped") if stopping else TimeLimit(
+                if stopping:
+                    raise Cancelled("stopped")
+                raise TimeLimit(
                     f"the GPU did not answer within {limit:g} s ({what()}): the kernel may never "
-                    "end; its process was stopped, and starts again with the next launch")
+                    "end; its process was stopped, and starts again with the next launch"
+                )
 
     def _lost(self) -> WorkerLost:
         self.kill()
         status = self._process.returncode
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         last = f": {self._words[-1]}" if self._words else ""
-        return WorkerLost(f"the process that runs kernels on the GPU was lost ({how}{last}); it "
-                          "starts again with the next launch")
+        return WorkerLost(
+            f"the process that runs kernels on the GPU was lost ({how}{last}); it "
+            "starts again with the next launch"
+        )
 
     def kill(self) -> None:
         """End it at once."""

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array
 from gpuviz.errors import FormatError
 from gpuviz.runners.counters import Which
 
-Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 Triple = tuple[int, int, int]
 Mode = Literal["warm", "flushed", "rotated"]
@@ -134,10 +133,13 @@ def send(stream: BinaryIO, message: Message) -> None:
     """Write one message and flush."""
     plain = {f.name: getattr(message, f.name) for f in fields(message)}
     arrays = [np.asarray(array) for array in plain.pop("arrays", ())]
-    header = json.dumps({
-        "kind": type(message).__name__, "fields": plain,
-        "arrays": [{"dtype": a.dtype.str, "shape": a.shape} for a in arrays],
-    }).encode()  # fmt: skip
+    header = json.dumps(
+        {
+            "kind": type(message).__name__,
+            "fields": plain,
+            "arrays": [{"dtype": a.dtype.str, "shape": a.shape} for a in arrays],
+        }
+    ).encode()
     stream.write(_FRAME.pack(_MAGIC, len(header)) + header)
     for array in arrays:
         stream.write(array.tobytes())

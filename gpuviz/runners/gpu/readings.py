@@ -59,8 +59,9 @@ class Counters:
             values, passes = values | found, passes + took
         return values, passes
 
-    def _read(self, kernel: Kernel, chosen: dict[str, tuple[str, ...]]
-              ) -> tuple[dict[str, float], int]:  # fmt: skip
+    def _read(
+        self, kernel: Kernel, chosen: dict[str, tuple[str, ...]]
+    ) -> tuple[dict[str, float], int]:
         """One configuration of the profiler."""
         profiler = self._select(chosen)
         kernel.stay()

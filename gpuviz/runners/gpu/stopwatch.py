@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from gpuviz.arrays import F64
 from gpuviz.compile import compile_cuda
 from gpuviz.runners.gpu.kernel import Kernel
 from gpuviz.runners.gpu.own_kernels import FLOPS_PER_ROUND, SOURCE
 from gpuviz.runners.gpu.protocol import Load, Mode
-from gpuviz.runners.measurement import F64, Peaks
+from gpuviz.runners.measurement import Peaks
 
 HOLD_NS = 25_000  # for each launch that queues up
 _LONGEST_HOLD_NS = 5_000_000
@@ -61,8 +62,9 @@ class Stopwatch:
             self._sweep = self._cupy.zeros(2 * self._l2, self._cupy.uint8)
         self._sweep.data.memset_async(0, self._sweep.nbytes)
 
-    def _durations(self, launch: Callable[[int], None], count: int,
-                   between: Callable[[], None] | None) -> F64:
+    def _durations(
+        self, launch: Callable[[int], None], count: int, between: Callable[[], None] | None
+    ) -> F64:
         cuda = self._cupy.cuda
         events = [(cuda.Event(), cuda.Event()) for _ in range(count)]
         self._hold_up(count)
@@ -82,8 +84,10 @@ class Stopwatch:
 
     def peaks(self, multiprocessors: int, memory: int) -> Peaks:
         """The best of several tries of a copy and of multiply-adds, `memory` bytes being there."""
-        return Peaks(self._copied(multiprocessors, min(_COPY_BYTES, memory // 8)),
-                     self._multiplied(multiprocessors))  # fmt: skip
+        return Peaks(
+            self._copied(multiprocessors, min(_COPY_BYTES, memory // 8)),
+            self._multiplied(multiprocessors),
+        )
 
     def _copied(self, multiprocessors: int, size: int) -> float:
         count = size // 16

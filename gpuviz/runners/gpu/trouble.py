@@ -26,22 +26,29 @@ _FATAL: dict[str, str] = {
     "devicesunavailable": "the GPU is in use by another process in exclusive mode",
 }
 _REFUSED: dict[str, tuple[type[Error], str]] = {
-    "launchoutofresources": (LaunchError, "the launch needs more registers or shared memory than "
-                             "a multiprocessor has"),
+    "launchoutofresources": (
+        LaunchError,
+        "the launch needs more registers or shared memory than a multiprocessor has",
+    ),
     "invalidconfiguration": (LaunchError, "this GPU takes no launch of this shape"),
     "invalidvalue": (LaunchError, "the GPU's driver refused the launch (a size out of range?)"),
     "memoryallocation": (UnavailableError, "the GPU has too little free memory for the buffers"),
     "outofmemory": (UnavailableError, "the GPU has too little free memory for the buffers"),
     "nobinaryforgpu": (UnavailableError, "the machine code is for another GPU architecture"),
-    "nokernelimagefordevice": (UnavailableError, "the machine code is for another GPU "
-                               "architecture"),
-    "unsupportedptxversion": (UnavailableError, "the driver is older than the compiler that wrote "
-                              "this PTX: update the driver, or install an older NVRTC"),
+    "nokernelimagefordevice": (
+        UnavailableError,
+        "the machine code is for another GPU architecture",
+    ),
+    "unsupportedptxversion": (
+        UnavailableError,
+        "the driver is older than the compiler that wrote "
+        "this PTX: update the driver, or install an older NVRTC",
+    ),
     "invalidimage": (UnavailableError, "the driver does not load this machine code"),
     "invalidptx": (UnavailableError, "the driver does not assemble this PTX"),
     "insufficientdriver": (NoDevice, "the NVIDIA driver is missing, or older than CuPy needs"),
     "nodevice": (NoDevice, "no NVIDIA GPU is there"),
-}  # fmt: skip
+}
 
 
 def name_of(error: Exception) -> str:

@@ -7,14 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuviz.arrays import F32, I32, I64, Bool, Rgba
 from gpuviz.draw.figures import Figure, figures, line_height, sourced
 from gpuviz.draw.heading import heading, label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Frame, Lines, Mark, Rgba, Texts, Tip
+from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import I32, I64, LANES, Bool
-from gpuviz.words import tr
+from gpuviz.language import tr
+from gpuviz.trace import LANES
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,9 @@ class Cost:
     efficiency: float
 
 
-def picture(stage: Stage, way: Way, costs: tuple[Cost, Cost], title: str, sentence: str,
-            slot: float) -> Frame:  # fmt: skip
+def picture(
+    stage: Stage, way: Way, costs: tuple[Cost, Cost], title: str, sentence: str, slot: float
+) -> Frame:
     """The whole stage when so many instructions have been issued."""
     head, area = heading(stage, title, sentence)
     tall, size = line_height(stage), stage.text(14)
@@ -84,9 +86,12 @@ def picture(stage: Stage, way: Way, costs: tuple[Cost, Cost], title: str, senten
     chart = Rect(area.x, area.y, area.width, area.height - bars - feet * tall - size * 0.4)
     below = Rect(area.x, chart.bottom + size * 0.4, area.width, bars)
     board = Rect(area.x, below.bottom, area.width, feet * tall)
-    return stage.frame(*head, *_chart(stage, way, chart, slot),
-                       *_costs(stage, way, costs, below, slot),
-                       *_board(stage, way, costs[0], board, slot))  # fmt: skip
+    return stage.frame(
+        *head,
+        *_chart(stage, way, chart, slot),
+        *_costs(stage, way, costs, below, slot),
+        *_board(stage, way, costs[0], board, slot),
+    )
 
 
 def _chart(stage: Stage, way: Way, area: Rect, slot: float) -> tuple[Mark, ...]:
@@ -158,9 +163,15 @@ def _tip(way: Way, rows: I64, lanes: I64) -> Tip:
         row, lane = int(rows[i]), int(lanes[i])
         work = tr("at work") if way.active[row, lane] else tr("switched off")
         last = int(way.start[row] + way.count[row])
-        return tr("lane {lane} of warp {warp} · {work}\nline {line} · instructions {a} to {b}",
-                  lane=lane, warp=way.warp, work=work, line=way.line[row],
-                  a=int(way.start[row]) + 1, b=last)  # fmt: skip
+        return tr(
+            "lane {lane} of warp {warp} · {work}\nline {line} · instructions {a} to {b}",
+            lane=lane,
+            warp=way.warp,
+            work=work,
+            line=way.line[row],
+            a=int(way.start[row]) + 1,
+            b=last,
+        )
 
     return say
 
@@ -186,8 +197,11 @@ def _names(stage: Stage, way: Way, area: Rect, slot: float) -> tuple[Mark, ...]:
         if now:
             marks.append(Boxes(box.array(), stroke=palette.outline, stroke_width=2, radius=4))
         lanes = int(way.active[part.start].sum())
-        forms = (tr("{name}: {n} lanes", name=way.name(part), n=lanes), way.name(part),
-                 way.name(part)[-1] if part.path else "")[stage.asks:]  # fmt: skip
+        forms = (
+            tr("{name}: {n} lanes", name=way.name(part), n=lanes),
+            way.name(part),
+            way.name(part)[-1] if part.path else "",
+        )[stage.asks :]
         text = first_fitting(forms, box.width - size * 0.5, size, True)
         if text:
             ink = palette.ink_on(fill)
@@ -203,8 +217,9 @@ def _axes(stage: Stage, way: Way, left: Rect, below: Rect) -> tuple[Mark, ...]:
     at = np.array([(left.right - size * 0.5, v) for v in y], np.float32)
     step = next(s for s in (5, 10, 20, 50, 100, 200, 500) if way.total / s <= 10 or s == 500)
     ticks = range(0, way.total - step // 2, step)
-    under = np.array([(below.x + below.width * n / way.total, below.y + size * 0.8) for n in ticks],
-                     np.float32)  # fmt: skip
+    under = np.array(
+        [(below.x + below.width * n / way.total, below.y + size * 0.8) for n in ticks], np.float32
+    )
     words = tuple(map(str, ticks))
     unit = tr("instructions of warp {warp}", warp=way.warp)
     end = text_width(unit, size) + size
@@ -218,8 +233,9 @@ def _axes(stage: Stage, way: Way, left: Rect, below: Rect) -> tuple[Mark, ...]:
     )
 
 
-def _costs(stage: Stage, way: Way, costs: tuple[Cost, Cost], area: Rect, slot: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _costs(
+    stage: Stage, way: Way, costs: tuple[Cost, Cost], area: Rect, slot: float
+) -> tuple[Mark, ...]:
     """Two bars of instructions a warp: with these groups, and with others; none while the stage
     asks.
     """
@@ -232,12 +248,14 @@ def _costs(stage: Stage, way: Way, costs: tuple[Cost, Cost], area: Rect, slot: f
     marks: list[Mark] = []
     for cost, name, row in zip(costs, names, area.rows(2, size * 0.3), strict=True):
         mine = cost is costs[0]
-        marks.append(label(row.x, row.center[1], name, palette.ink if mine else palette.muted,
-                           size))  # fmt: skip
+        marks.append(
+            label(row.x, row.center[1], name, palette.ink if mine else palette.muted, size)
+        )
         bar = row.beside(room)[1]
         grown = slot / way.total if mine else 1.0
-        marks += _bar(stage, Rect(bar.x, bar.y, bar.width * cost.issued / most, bar.height), cost,
-                      grown)  # fmt: skip
+        marks += _bar(
+            stage, Rect(bar.x, bar.y, bar.width * cost.issued / most, bar.height), cost, grown
+        )
     return tuple(marks)
 
 
@@ -260,8 +278,15 @@ def _bar(stage: Stage, bar: Rect, cost: Cost, grown: float) -> list[Mark]:
     forms = (tr("{n} instructions a warp", n=f"{cost.issued:.4g}"), f"{cost.issued:.4g}")
     text = first_fitting(forms, used - size, size, True)
     marks.append(label(bar.x + size * 0.4, bar.center[1], text, palette.ink, size, True))
-    said = first_fitting((tr("{share} % of the lanes switched off", share=f"{idle:.0f}"),
-                          tr("{share} % off", share=f"{idle:.0f}")), lost - size * 1.6, size, True)
+    said = first_fitting(
+        (
+            tr("{share} % of the lanes switched off", share=f"{idle:.0f}"),
+            tr("{share} % off", share=f"{idle:.0f}"),
+        ),
+        lost - size * 1.6,
+        size,
+        True,
+    )
     if said:
         wide = text_width(said, size, True) + size * 0.6
         plate = Rect(bar.right - wide - size * 0.3, bar.y + 2, wide, bar.height - 4)
@@ -278,14 +303,23 @@ def _board(stage: Stage, way: Way, cost: Cost, area: Rect, slot: float) -> tuple
     pieces: tuple[Figure, ...] = (
         (tr("{n} of 32 lanes at work", n=lanes), palette.accent, True),
         (tr("{n} of {all} warps part", n=cost.parted, all=cost.forks), palette.ink, False),
-        (tr("branch efficiency {share} %", share=f"{100 * cost.efficiency:.0f}"), palette.ink,
-         False),
-    )  # fmt: skip
+        (
+            tr("branch efficiency {share} %", share=f"{100 * cost.efficiency:.0f}"),
+            palette.ink,
+            False,
+        ),
+    )
     first, rest = area.above(line_height(stage))
     marks = figures(stage, first, pieces, tr("model"), palette.accent)
     if rest.height < 0.5 * line_height(stage):
         return marks
     said = tr("8600 GTS, groups of 512, 16, 8: 14.5, 14.4, 22.1 ms")
-    forms = (tr("{said}, its half warps being served apart · Threads and blocks in detail (2013)",
-                said=said), tr("{said} · Threads and blocks in detail (2013)", said=said), said)
-    return *marks, *sourced(stage, rest, tr("published"), palette.muted, forms)  # fmt: skip
+    forms = (
+        tr(
+            "{said}, its half warps being served apart · Threads and blocks in detail (2013)",
+            said=said,
+        ),
+        tr("{said} · Threads and blocks in detail (2013)", said=said),
+        said,
+    )
+    return *marks, *sourced(stage, rest, tr("published"), palette.muted, forms)

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, I64, Bool, Rgba
 from gpuviz.draw.ease import passed
 from gpuviz.draw.figures import Figure, figures, line_height, lines
 from gpuviz.draw.heading import label, steady_heading
 from gpuviz.draw.layout import Rect, around, centers, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Frame, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Frame, Mark, Texts
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.view import draw, lay_out
 from gpuviz.scenes.request.words import nouns
-from gpuviz.trace import I64, Bool
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,9 @@ class Moment:
     served: float
 
 
-def picture(stage: Stage, reading: Reading, title: str, sentences: tuple[str, ...], now: Moment
-            ) -> Frame:  # fmt: skip
+def picture(
+    stage: Stage, reading: Reading, title: str, sentences: tuple[str, ...], now: Moment
+) -> Frame:
     """The matrix beside the request under way, or above it where the stage is narrow."""
     k = min(now.request, len(reading.loads) - 1)
     load, size = reading.loads[k], stage.text(14)
@@ -71,10 +72,11 @@ def picture(stage: Stage, reading: Reading, title: str, sentences: tuple[str, ..
     board = Rect(area.x, area.bottom - bars, area.width, bars)
     over = 1.0 if now.request > k else now.served
     return stage.frame(
-        *head, *_matrix(stage, reading, left, k, now.sent, over),
+        *head,
+        *_matrix(stage, reading, left, k, now.sent, over),
         *draw(stage, lay_out(load, stage, right), now.sent, over * load.count),
         *_board(stage, reading, board, k, over),
-    )  # fmt: skip
+    )
 
 
 def _matrix_width(body: Rect, reading: Reading, size: float) -> float:
@@ -83,8 +85,9 @@ def _matrix_width(body: Rect, reading: Reading, size: float) -> float:
     return max(min(high * reading.columns + size, body.width * 0.42), body.width * 0.26)
 
 
-def _matrix(stage: Stage, reading: Reading, area: Rect, k: int, sent: float, served: float
-            ) -> tuple[Mark, ...]:  # fmt: skip
+def _matrix(
+    stage: Stage, reading: Reading, area: Rect, k: int, sent: float, served: float
+) -> tuple[Mark, ...]:
     """Elements in the colours of the lanes that read them; what comes along for nothing hatched."""
     palette, size, load = stage.palette, stage.text(14), reading.loads[k]
     top, rest = area.above(size * 1.5)
@@ -93,9 +96,10 @@ def _matrix(stage: Stage, reading: Reading, area: Rect, k: int, sent: float, ser
     matrix = Matrix(rest.x, rest.y, reading.rows, reading.columns, pitch)
     mine, along = reading.turn == k, _along(reading, load)
     cells, fill = matrix.cells, _fill(stage, reading, k, served)
-    forms = (tr("M, {rows} × {columns}, stored row by row", rows=reading.rows,
-                columns=reading.columns),
-             tr("M, {rows} × {columns}", rows=reading.rows, columns=reading.columns))  # fmt: skip
+    forms = (
+        tr("M, {rows} × {columns}, stored row by row", rows=reading.rows, columns=reading.columns),
+        tr("M, {rows} × {columns}", rows=reading.rows, columns=reading.columns),
+    )
     text = first_fitting(forms, area.width, size)
     hatched = along & (served > 0.5) & (not stage.asks)
     again, new = hatched & (reading.turn < k), hatched & (reading.turn > k)
@@ -125,19 +129,25 @@ def _rule(stage: Stage, reading: Reading, area: Rect, matrix: Rect) -> tuple[Mar
     """Where an element lies, and what a step costs, in the larger space that the matrix leaves."""
     size, palette = stage.text(14), stage.palette
     top = area.y + size * 1.5
-    right = Rect(matrix.right + size * 1.5, top, area.right - matrix.right - size * 1.5,
-                 area.bottom - top)  # fmt: skip
-    below = Rect(area.x, matrix.bottom + size * 0.8, area.width,
-                 area.bottom - matrix.bottom - size * 0.8)  # fmt: skip
+    right = Rect(
+        matrix.right + size * 1.5, top, area.right - matrix.right - size * 1.5, area.bottom - top
+    )
+    below = Rect(
+        area.x, matrix.bottom + size * 0.8, area.width, area.bottom - matrix.bottom - size * 0.8
+    )
     room = max(right, below, key=lambda r: max(r.width, 0) * max(r.height, 0))
     width = 4 * reading.columns
     marks: list[Mark] = []
-    for n, text in enumerate((
-        tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=reading.columns),
-        tr("A step along a row is 4 bytes, a step down a column {n}.", n=width),
-        tr("Whether L1 still holds the rest of a sector when the next request comes is not counted "
-           "here."),
-    )):  # fmt: skip
+    for n, text in enumerate(
+        (
+            tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=reading.columns),
+            tr("A step along a row is 4 bytes, a step down a column {n}.", n=width),
+            tr(
+                "Whether L1 still holds the rest of a sector when the next request comes is not "
+                "counted here."
+            ),
+        )
+    ):
         said, rest = lines(stage, room, text, palette.ink if n == 0 else palette.muted)
         if room.width < size * 12 or rest.height < 0:
             break
@@ -182,12 +192,14 @@ def _numbers(stage: Stage, reading: Reading, matrix: Matrix, fill: Rgba) -> tupl
 def element_tip(reading: Reading, element: int) -> str:
     """What hovering an element says."""
     row, column = divmod(element, reading.columns)
-    place = tr("M[{r}][{c}] · element {n} · byte {byte}", r=row, c=column, n=element,
-               byte=4 * element)  # fmt: skip
+    place = tr(
+        "M[{r}][{c}] · element {n} · byte {byte}", r=row, c=column, n=element, byte=4 * element
+    )
     if reading.turn[element] < 0:
         return f"{place}\n{tr('not read by this warp')}"
-    who = tr("read by lane {lane} with request {k}", lane=reading.lane[element],
-             k=reading.turn[element])  # fmt: skip
+    who = tr(
+        "read by lane {lane} with request {k}", lane=reading.lane[element], k=reading.turn[element]
+    )
     return f"{place}\n{who}"
 
 
@@ -219,8 +231,13 @@ def _bars(stage: Stage, reading: Reading, area: Rect) -> tuple[Mark, ...]:
         color = palette.ink if bar is reading.bars[0] else palette.muted
         marks.append(label(row.x, row.center[1], bar.name, color, size))
         place = row.beside(room)[1]
-        marks += _bar(stage, Rect(place.x, place.y, place.width * bar.count / most, place.height),
-                      place.right, bar, nouns(reading.loads[0].noun))  # fmt: skip
+        marks += _bar(
+            stage,
+            Rect(place.x, place.y, place.width * bar.count / most, place.height),
+            place.right,
+            bar,
+            nouns(reading.loads[0].noun),
+        )
     return tuple(marks)
 
 
@@ -229,7 +246,8 @@ def _bar(stage: Stage, area: Rect, end: float, bar: Bar, noun: str) -> list[Mark
     palette, size = stage.palette, stage.text(14)
     need = area.width * min(bar.ideal / bar.count, 1.0)
     marks: list[Mark] = [
-        Boxes(Rect(area.x, area.y, need, area.height).array(), palette.accent_soft)]
+        Boxes(Rect(area.x, area.y, need, area.height).array(), palette.accent_soft)
+    ]
     if bar.count > bar.ideal:
         rest = Rect(area.x + need, area.y, area.width - need, area.height)
         marks.append(Boxes(rest.array(), palette.waste_ground, hatch=palette.waste))

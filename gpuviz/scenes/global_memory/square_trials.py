@@ -13,20 +13,25 @@ from gpuviz.draw.figures import sourced
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.memory.coalescing import transactions
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, time_columns, time_of
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.words import nouns
 from gpuviz.trace import LANES, Trace, lane_mask
-from gpuviz.words import tr
 
 Triple = tuple[int, int, int]  # STRIDE, OFFSET, GROUP_SIZE
 # "Threads and blocks in detail" (2013): mean of 1000 launches on a GeForce 8600 GTS, in ms.
 PUBLISHED: Mapping[Triple, float] = {
-    (32, 0, 512): 14.5, (16, 0, 512): 14.7, (8, 0, 512): 86.0, (32, 1, 512): 93.5,
-    (32, 0, 16): 14.4, (32, 0, 8): 22.1, (8, 1, 8): 85.5,
-}  # fmt: skip
+    (32, 0, 512): 14.5,
+    (16, 0, 512): 14.7,
+    (8, 0, 512): 86.0,
+    (32, 1, 512): 93.5,
+    (32, 0, 16): 14.4,
+    (32, 0, 8): 22.1,
+    (8, 1, 8): 85.5,
+}
 THEN = architecture("sm_11")  # of the GeForce 8600 GTS
 
 
@@ -81,9 +86,13 @@ def height_of(stage: Stage, trials: tuple[Trial, ...]) -> float:
 
 
 def draw(
-    stage: Stage, area: Rect, trials: tuple[Trial, ...], arch: Architecture, shown: int,
+    stage: Stage,
+    area: Rect,
+    trials: tuple[Trial, ...],
+    arch: Architecture,
+    shown: int,
     now: int | None,
-) -> tuple[Mark, ...]:  # fmt: skip
+) -> tuple[Mark, ...]:
     """The table: the first `shown` trials, `now` being the one under way."""
     laid = table.lay_out(stage, area, _columns(stage, trials, arch))
     marks = [*table.draw(stage, laid, shown, now)]
@@ -99,26 +108,40 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _columns(
-    stage: Stage, trials: tuple[Trial, ...], arch: Architecture
-) -> list[table.Column]:
+def _columns(stage: Stage, trials: tuple[Trial, ...], arch: Architecture) -> list[table.Column]:
     """The columns; the times only where there are any."""
     palette, size = stage.palette, stage.text(14)
     published = tuple("–" if t.published is None else f"{t.published:.1f} ms" for t in trials)
     what = nouns(trials[0].noun)
     columns = [
-        *(table.Column((name,), tuple(str(t.triple[i]) for t in trials), given=True)
-          for i, name in enumerate(("STRIDE", "OFFSET", "GROUP_SIZE"))),
-        table.Column((tr("8600 GTS"),), published, badge=tr("published"), color=palette.muted,
-                     bold=True),
+        *(
+            table.Column((name,), tuple(str(t.triple[i]) for t in trials), given=True)
+            for i, name in enumerate(("STRIDE", "OFFSET", "GROUP_SIZE"))
+        ),
+        table.Column(
+            (tr("8600 GTS"),), published, badge=tr("published"), color=palette.muted, bold=True
+        ),
         table.Column((tr("requests"),), tuple(_number(t.requests) for t in trials), optional=2),
-        table.Column((tr("segments, CC 1.1"),),
-                     tuple(_number(t.then) for t in trials), badge=tr("model"), bold=True),
-        table.Column((tr("above: ms, below: bytes moved"),),
-                     ("",) * len(trials), "left", least=size * 6, optional=1),
-        table.Column((tr("{what}, {arch}", what=what, arch=f"CC {arch.version}"),),
-                     tuple(_number(t.now) for t in trials), badge=tr("model"), bold=True),
-    ]  # fmt: skip
+        table.Column(
+            (tr("segments, CC 1.1"),),
+            tuple(_number(t.then) for t in trials),
+            badge=tr("model"),
+            bold=True,
+        ),
+        table.Column(
+            (tr("above: ms, below: bytes moved"),),
+            ("",) * len(trials),
+            "left",
+            least=size * 6,
+            optional=1,
+        ),
+        table.Column(
+            (tr("{what}, {arch}", what=what, arch=f"CC {arch.version}"),),
+            tuple(_number(t.now) for t in trials),
+            badge=tr("model"),
+            bold=True,
+        ),
+    ]
     return columns + time_columns(stage, [t.time for t in trials])
 
 
@@ -142,12 +165,18 @@ def _bars(stage: Stage, cell: Rect, trial: Trial, trials: tuple[Trial, ...]) -> 
 def sources(stage: Stage, area: Rect, elements: int) -> tuple[Mark, ...]:
     """Where the published times are from, and that our array is a smaller one."""
     texts = (
-        tr("“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean of "
-           "1000 launches · counted here: {n} elements, every 32 cost the same", n=elements),
-        tr("“Threads and blocks in detail”, 8600 GTS, 2^25 elements · counted here: {n}, "
-           "every 32 alike", n=elements),
+        tr(
+            "“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean of "
+            "1000 launches · counted here: {n} elements, every 32 cost the same",
+            n=elements,
+        ),
+        tr(
+            "“Threads and blocks in detail”, 8600 GTS, 2^25 elements · counted here: {n}, "
+            "every 32 alike",
+            n=elements,
+        ),
         tr("2^25 elements on a GeForce 8600 GTS · counted here: {n}", n=elements),
-    )  # fmt: skip
+    )
     return sourced(stage, area, tr("published"), stage.palette.muted, texts)
 
 

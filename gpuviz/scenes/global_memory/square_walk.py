@@ -8,15 +8,16 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, Rgba
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import at, label
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
-from gpuviz.draw.marks import Boxes, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.request.requests import Request, requests_of
-from gpuviz.trace import I64, LANES, Trace
-from gpuviz.words import tr
+from gpuviz.trace import LANES, Trace
 
 _LINE = 32  # floats in a line of 128 bytes
 
@@ -147,8 +148,9 @@ def _body(
     for place, row in enumerate(rows):
         band = Rect(area.x, area.y + place * high, area.width, high)
         if row < 0:
-            marks.append(Texts(at(band.x + names / 2, band.center[1]), ("…",), palette.faint, size,
-                               "center"))  # fmt: skip
+            marks.append(
+                Texts(at(band.x + names / 2, band.center[1]), ("…",), palette.faint, size, "center")
+            )
             continue
         is_now = row == int(now) and now < walk.iterations
         if is_now:
@@ -168,9 +170,16 @@ def _row(
     middle = at(band.x + names / 2 - size * 0.4, band.center[1])
     return [
         Texts(middle, (str(row),), palette.ink if is_now else palette.muted, size, "center"),
-        Texts(cells, text, ink, size, "center", bold=is_now,
-              tip=lambda t: f"a[{walk.element[row, t]}] · {_thread_tip(walk, t)}"),
-    ]  # fmt: skip
+        Texts(
+            cells,
+            text,
+            ink,
+            size,
+            "center",
+            bold=is_now,
+            tip=lambda t: f"a[{walk.element[row, t]}] · {_thread_tip(walk, t)}",
+        ),
+    ]
 
 
 def _array(stage: Stage, area: Rect, walk: Walk, now: float) -> tuple[Mark, ...]:
@@ -178,12 +187,19 @@ def _array(stage: Stage, area: Rect, walk: Walk, now: float) -> tuple[Mark, ...]
     size, palette = stage.text(14), stage.palette
     caption, body = area.above(size * 1.6)
     last = walk.size - 1
-    words = (tr("a[0] to a[{last}], a line of 128 bytes in each row", last=last),
-             tr("the array, 128 bytes a row"), tr("the array"))  # fmt: skip
+    words = (
+        tr("a[0] to a[{last}], a line of 128 bytes in each row", last=last),
+        tr("the array, 128 bytes a row"),
+        tr("the array"),
+    )
     rows = -(-walk.size // _LINE)
     pitch = min(body.width / _LINE, body.height / rows)
-    cells = grid(Rect(body.x, body.y, pitch * _LINE, min(pitch * 1.7 * rows, body.height)),
-                 rows, _LINE, 2.0 if pitch >= 12 else 1.0)[: walk.size]  # fmt: skip
+    cells = grid(
+        Rect(body.x, body.y, pitch * _LINE, min(pitch * 1.7 * rows, body.height)),
+        rows,
+        _LINE,
+        2.0 if pitch >= 12 else 1.0,
+    )[: walk.size]
     mine = walk.owner >= 0
     fill = np.where(mine[:, None], colors(stage, walk)[walk.owner], palette.cell).astype(np.uint8)
     progress = np.where(mine, smooth(np.asarray(now - walk.turn, np.float64)), 0.0)
@@ -191,11 +207,15 @@ def _array(stage: Stage, area: Rect, walk: Walk, now: float) -> tuple[Mark, ...]
     fill = palette.state(fill, progress)
     edge = cells[going] + np.array([-1, -1, 2, 2], np.float32)
     marks: list[Mark] = [
-        label(caption.x, caption.y + size * 0.5, first_fitting(words, caption.width, size),
-              palette.muted, size),
-        Boxes(cells, fill, radius=2.0 if pitch >= 12 else 0.0,
-              tip=lambda i: _element_tip(walk, i)),
-    ]  # fmt: skip
+        label(
+            caption.x,
+            caption.y + size * 0.5,
+            first_fitting(words, caption.width, size),
+            palette.muted,
+            size,
+        ),
+        Boxes(cells, fill, radius=2.0 if pitch >= 12 else 0.0, tip=lambda i: _element_tip(walk, i)),
+    ]
     if now < walk.iterations:
         marks.append(Boxes(edge, stroke=palette.outline, stroke_width=2.0, radius=2))
     return tuple(marks)
@@ -205,13 +225,22 @@ def _thread_tip(walk: Walk, thread: int) -> str:
     """What hovering a thread says."""
     first, last = walk.element[0, thread], walk.element[-1, thread]
     what = tr("doubles its elements") if walk.path[thread] else tr("squares its elements")
-    return tr("thread {thread} · a[{first}] to a[{last}] · {what}",
-              thread=thread, first=first, last=last, what=what)  # fmt: skip
+    return tr(
+        "thread {thread} · a[{first}] to a[{last}] · {what}",
+        thread=thread,
+        first=first,
+        last=last,
+        what=what,
+    )
 
 
 def _element_tip(walk: Walk, element: int) -> str:
     """What hovering an element says."""
     if walk.owner[element] < 0:
         return tr("a[{n}] · no thread works on it", n=element)
-    return tr("a[{n}] · thread {thread} in iteration {turn}", n=element,
-              thread=walk.owner[element], turn=walk.turn[element])  # fmt: skip
+    return tr(
+        "a[{n}] · thread {thread} in iteration {turn}",
+        n=element,
+        thread=walk.owner[element],
+        turn=walk.turn[element],
+    )

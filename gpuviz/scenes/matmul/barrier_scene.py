@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuviz.arrays import F64, I64, Bool
 from gpuviz.ptx.races import Hazard, hazards
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul.results import Outcome, outcome
-from gpuviz.scenes.matmul.turns import Numbers, PartName, Replay, Turn, replay
-from gpuviz.trace import I64, LANES, Bool
+from gpuviz.scenes.matmul.turns import PartName, Replay, Turn, replay
+from gpuviz.trace import LANES
 
 _SECONDS: Mapping[PartName, float] = {"load": 1.0, "multiply": 1.6, "store": 0.8, "barrier": 0.6}
 _RESULT, _SHORTEST, _LONGEST = 3.0, 8.5, 24.0
@@ -94,7 +95,7 @@ def kernel(run: Run, tile: int, names: tuple[str, ...], last_first: bool) -> Ker
     return Kernel(run, made, hazards(run.trace), _outcome(names, made, m, n, tile))
 
 
-def _outcome(names: tuple[str, ...], made: Replay, m: Numbers, n: Numbers, tile: int) -> Outcome:
+def _outcome(names: tuple[str, ...], made: Replay, m: F64, n: F64, tile: int) -> Outcome:
     """The block's part of P in the order of the replay, checked."""
     row, column = np.divmod(made.stored, len(m))
     rows, columns = (slice(int(a.min()), int(a.max()) + 1) for a in (row, column))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuviz.arrays import I64, Rgba
 from gpuviz.draw.figures import lines, pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import Boxes, Mark, Rgba, Tip
+from gpuviz.draw.marks import Boxes, Mark, Tip
 from gpuviz.draw.matrix import Matrix, number_size, numbers, outlined, painted, strip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
@@ -17,6 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, height_of, swimlanes
 from gpuviz.draw.table import Column
 from gpuviz.draw.table import height_of as table_height
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.barrier_scene import Course, Kernel, Timed, reads_so_far, running
 from gpuviz.scenes.matmul.barrier_words import found, hazard_lines, nothing, turn_tip
 from gpuviz.scenes.matmul.layout import Framed, framed, side_by_side
@@ -24,8 +26,7 @@ from gpuviz.scenes.matmul.results import summary, tip_of
 from gpuviz.scenes.matmul.turns import TileReplay
 from gpuviz.scenes.matmul.view import captions
 from gpuviz.scenes.matmul.words import spaced
-from gpuviz.trace import I64, LANES
-from gpuviz.words import tr
+from gpuviz.trace import LANES
 
 _FLAT = 20  # text lines below the heading; fewer are a low stage
 
@@ -65,9 +66,7 @@ def _framed(stage: Stage, area: Rect, tile: int) -> Framed:
     return taught if taught.pitch * 1.1 >= flat.pitch else flat
 
 
-def _tiles(
-    stage: Stage, at: Framed, course: Course, t: float, least: float
-) -> tuple[Mark, ...]:
+def _tiles(stage: Stage, at: Framed, course: Course, t: float, least: float) -> tuple[Mark, ...]:
     """The tiles at a moment, and the block's threads."""
     position, matrices, made = course.position(t), at.matrices, course.shown.replay
     notes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -90,9 +89,14 @@ def _of_phase(palette: Palette, phase: I64, phases: int) -> Rgba:
 
 
 def _tile(
-    stage: Stage, matrix: Matrix, tile: TileReplay, course: Course, t: float, position: int,
+    stage: Stage,
+    matrix: Matrix,
+    tile: TileReplay,
+    course: Course,
+    t: float,
+    position: int,
     least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+) -> tuple[Mark, ...]:
     """What each slot holds: the number is the phase; what is read now is outlined."""
     held = tile.held(position, course.tile**2)
     fill = _of_phase(stage.palette, held, course.phases)
@@ -141,8 +145,9 @@ def _threads(
     wrong = kernel.outcome.wrong.ravel() if over else kernel.replay.wrong_before(position)
     marks: list[Mark] = [painted(matrix, fill, tip_of(kernel.outcome) if over else _who(course))]
     if wrong.any() and not stage.asks:
-        marks.append(Boxes(matrix.cells[wrong], palette.waste_ground, hatch=palette.bad,
-                           stroke=palette.bad))  # fmt: skip
+        marks.append(
+            Boxes(matrix.cells[wrong], palette.waste_ground, hatch=palette.bad, stroke=palette.bad)
+        )
     turn = course.line[min(now, len(course.line) - 1)].turn
     if not over:
         mine = np.flatnonzero(running(course, turn.warp)) if turn.warp >= 0 else np.arange(count)
@@ -156,8 +161,13 @@ def _who(course: Course) -> Tip:
 
     def tip(thread: int) -> str:
         y, x = divmod(thread, course.tile)
-        return tr("thread ({x},{y}), warp {warp} lane {lane}", x=x, y=y, warp=thread // LANES,
-                  lane=thread % LANES)  # fmt: skip
+        return tr(
+            "thread ({x},{y}), warp {warp} lane {lane}",
+            x=x,
+            y=y,
+            warp=thread // LANES,
+            lane=thread % LANES,
+        )
 
     return tip
 
@@ -171,13 +181,22 @@ def _report(stage: Stage, area: Rect, course: Course, t: float) -> tuple[Mark, .
     size, palette = stage.text(14), stage.palette
     head, rest = area.above(size * 1.7)
     word = tr("model")
-    name = first_fitting((tr("Race check of the kernel"), tr("Race check")),
-                         head.width - pill_width(stage, word), size, True)  # fmt: skip
+    name = first_fitting(
+        (tr("Race check of the kernel"), tr("Race check")),
+        head.width - pill_width(stage, word),
+        size,
+        True,
+    )
     marks: list[Mark] = [
         label(head.x, head.y + size * 0.7, name, palette.ink, size, True),
-        *badge(stage, head.right - pill_width(stage, word) + size * 0.65, head.y + size * 0.7,
-               word, palette.accent),
-    ]  # fmt: skip
+        *badge(
+            stage,
+            head.right - pill_width(stage, word) + size * 0.65,
+            head.y + size * 0.7,
+            word,
+            palette.accent,
+        ),
+    ]
     said = [line for one in course.shown.hazards for line in hazard_lines(course, one)]
     for text, bad in said or [(nothing(course), False)]:
         color = palette.bad if bad else palette.muted if said else palette.good
@@ -195,9 +214,16 @@ def _so_far(stage: Stage, area: Rect, course: Course, position: int) -> tuple[Ma
     side, room = _read_sides(stage, course)
     if rest.height < course.warps * size * 1.5 or rest.width - side - room < size * 4:
         return ()
-    text = first_fitting((tr("Reads of the shared tiles so far (hatched: wrong element)"),
-                          tr("Reads so far (hatched: wrong)"), tr("Reads so far")), head.width,
-                         size, True)  # fmt: skip
+    text = first_fitting(
+        (
+            tr("Reads of the shared tiles so far (hatched: wrong element)"),
+            tr("Reads so far (hatched: wrong)"),
+            tr("Reads so far"),
+        ),
+        head.width,
+        size,
+        True,
+    )
     marks: list[Mark] = [label(head.x, head.y + size * 0.7, text, palette.ink, size, True)]
     every, wrong = reads_so_far(course, position)
     most = int(reads_so_far(course, 1 << 62)[0].max())
@@ -211,8 +237,10 @@ def _read_sides(stage: Stage, course: Course) -> tuple[float, float]:
     """The room for words before and after the bars."""
     size, most = stage.text(14), spaced(int(reads_so_far(course, 1 << 62)[0].max()))
     widest = tr("{n} of {all} wrong", n=most, all=most)
-    return (text_width(tr("warp {n}", n=course.warps), size) + size * 0.7,
-            text_width(widest, size, True) + size)  # fmt: skip
+    return (
+        text_width(tr("warp {n}", n=course.warps), size) + size * 0.7,
+        text_width(widest, size, True) + size,
+    )
 
 
 def _reads_of(
@@ -241,11 +269,16 @@ def _table(stage: Stage, area: Rect, course: Course, t: float) -> tuple[Mark, ..
     over = course.at(t) >= len(course.line)
     columns = (
         Column((tr("barriers"),), _cells(kernels, lambda k: k.replay.barriers), optional=1),
-        Column((tr("stores to P"), tr("stores")), _cells(kernels, lambda k: k.replay.stores),
-               optional=2),
-        Column((tr("words at risk"), tr("at risk")),
-               _cells(kernels, lambda k: sum(one.count for one in k.hazards))),
-    )  # fmt: skip
+        Column(
+            (tr("stores to P"), tr("stores")),
+            _cells(kernels, lambda k: k.replay.stores),
+            optional=2,
+        ),
+        Column(
+            (tr("words at risk"), tr("at risk")),
+            _cells(kernels, lambda k: sum(one.count for one in k.hazards)),
+        ),
+    )
     known = (over,) * len(kernels)
     outcomes = tuple(k.outcome for k in kernels)
     return summary(stage, area, outcomes, known, columns, [k.run for k in kernels])
@@ -262,12 +295,15 @@ def _lanes(stage: Stage, area: Rect, course: Course, t: float) -> tuple[Mark, ..
     caption, rest = area.above(size * 1.5)
     forms = (
         tr("An order the hardware may choose: each warp runs as far as the next barrier (grey)"),
-        tr("Each warp runs as far as the next barrier (grey)"), tr("One possible order"),
-    )  # fmt: skip
+        tr("Each warp runs as far as the next barrier (grey)"),
+        tr("One possible order"),
+    )
     text = first_fitting(forms, area.width, size)
     names = tuple(tr("warp {n}", n=n) for n in range(course.warps))
-    bars = tuple(_bar(stage, timed, read.wrong > 0 and not stage.asks)
-                 for timed, read in zip(course.line, course.misreads, strict=True))  # fmt: skip
+    bars = tuple(
+        _bar(stage, timed, read.wrong > 0 and not stage.asks)
+        for timed, read in zip(course.line, course.misreads, strict=True)
+    )
 
     def tip(number: int) -> str:
         return turn_tip(course, number)
@@ -283,9 +319,15 @@ def _bar(stage: Stage, timed: Timed, wrong: bool) -> Bar:
     palette, turn = stage.palette, timed.turn
     n = turn.phase + 1
     names = {
-        "load": (tr("load {n}", n=n), tr("load")), "store": (tr("store"),), "barrier": (),
+        "load": (tr("load {n}", n=n), tr("load")),
+        "store": (tr("store"),),
+        "barrier": (),
         "multiply": (tr("multiply {n}", n=n), tr("multiply"), f"× {n}", "×"),
-    }[turn.part]  # fmt: skip
-    color = {"load": palette.load, "store": palette.store, "barrier": palette.barrier,
-             "multiply": palette.compute}[turn.part]  # fmt: skip
+    }[turn.part]
+    color = {
+        "load": palette.load,
+        "store": palette.store,
+        "barrier": palette.barrier,
+        "multiply": palette.compute,
+    }[turn.part]
     return Bar(turn.warp, timed.start, timed.end, names, color, wrong)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from gpuviz.language import tr
 from gpuviz.ptx.races import Hazard
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.barrier_scene import Course, slot_of
 from gpuviz.scenes.matmul.turns import Turn
 from gpuviz.scenes.matmul.words import spaced, things
 from gpuviz.trace import LANES
-from gpuviz.words import tr
 
 
 def title(course: Course, variant: str) -> str:
@@ -20,9 +20,12 @@ def title(course: Course, variant: str) -> str:
         "no first": tr("Without the first barrier a warp multiplies what is not loaded yet"),
         "no second": tr("Without the second barrier a warp loads over what others still read"),
         "none": tr("Without barriers nothing keeps the warps in the same phase"),
-        "inside": tr("Barrier and store in the inner loop: right, with {n} barriers instead of "
-                     "{few}", n=course.shown.replay.barriers, few=course.right.replay.barriers),
-    }[variant]  # fmt: skip
+        "inside": tr(
+            "Barrier and store in the inner loop: right, with {n} barriers instead of {few}",
+            n=course.shown.replay.barriers,
+            few=course.right.replay.barriers,
+        ),
+    }[variant]
 
 
 def found(phase: int) -> str:
@@ -46,11 +49,21 @@ def sentence(course: Course, number: int) -> str:
         return tr("Warp {warp} stores its elements of P.", warp=warp)
     every, early, late = course.misreads[number]
     if early:
-        return tr("Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
-                  warp=warp, n=n, few=spaced(early), all=spaced(every))  # fmt: skip
+        return tr(
+            "Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
+            warp=warp,
+            n=n,
+            few=spaced(early),
+            all=spaced(every),
+        )
     if late:
-        return tr("Warp {warp} multiplies phase {n}: {few} of its {all} reads find the next phase.",
-                  warp=warp, n=n, few=spaced(late), all=spaced(every))  # fmt: skip
+        return tr(
+            "Warp {warp} multiplies phase {n}: {few} of its {all} reads find the next phase.",
+            warp=warp,
+            n=n,
+            few=spaced(late),
+            all=spaced(every),
+        )
     return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", warp=warp, n=n)
 
 
@@ -58,8 +71,10 @@ def _result(course: Course) -> str:
     """What the order of the turns does to the block's part of P."""
     shown = course.shown
     if shown.outcome.count:
-        return tr("In this order: {said}. With all warps in step, as emulated: none.",
-                  said=shown.outcome.said)  # fmt: skip
+        return tr(
+            "In this order: {said}. With all warps in step, as emulated: none.",
+            said=shown.outcome.said,
+        )
     if shown.hazards:
         return tr("In this order nothing is wrong; in another it may be.")
     if course.warps == 1:
@@ -76,37 +91,68 @@ def nothing(course: Course) -> str:
 
 def hazard_lines(course: Course, hazard: Hazard) -> tuple[tuple[str, bool], ...]:
     """A hazard in two sentences: which lines, and the first case of it."""
-    early = tr("lines {a} and {b}, {n} words", a=hazard.first.line, b=hazard.second.line,
-               n=spaced(hazard.count))  # fmt: skip
+    early = tr(
+        "lines {a} and {b}, {n} words",
+        a=hazard.first.line,
+        b=hazard.second.line,
+        n=spaced(hazard.count),
+    )
     kind = {
-        "read after write": tr("Read after write"), "write after read": tr("Write after read"),
+        "read after write": tr("Read after write"),
+        "write after read": tr("Write after read"),
         "write after write": tr("Write after write"),
-    }[hazard.kind]  # fmt: skip
-    one, two = (tr("thread ({x},{y})", x=thread % course.tile, y=thread // course.tile)
-                for thread in hazard.threads)  # fmt: skip
+    }[hazard.kind]
+    one, two = (
+        tr("thread ({x},{y})", x=thread % course.tile, y=thread // course.tile)
+        for thread in hazard.threads
+    )
     slot = slot_of(course, hazard)
     cases = {
-        "read after write": tr("{one} writes {slot} and {two} of another warp reads it, with no "
-                               "barrier between.", one=one, two=two, slot=slot),
-        "write after read": tr("{one} reads {slot} and {two} of another warp writes it, with no "
-                               "barrier between.", one=one, two=two, slot=slot),
-        "write after write": tr("{one} and {two} of another warp write {slot}, with no barrier "
-                                "between.", one=one, two=two, slot=slot),
-    }  # fmt: skip
+        "read after write": tr(
+            "{one} writes {slot} and {two} of another warp reads it, with no barrier between.",
+            one=one,
+            two=two,
+            slot=slot,
+        ),
+        "write after read": tr(
+            "{one} reads {slot} and {two} of another warp writes it, with no barrier between.",
+            one=one,
+            two=two,
+            slot=slot,
+        ),
+        "write after write": tr(
+            "{one} and {two} of another warp write {slot}, with no barrier between.",
+            one=one,
+            two=two,
+            slot=slot,
+        ),
+    }
     case = cases[hazard.kind]
     return (f"{kind}: {early}", True), (case[:1].upper() + case[1:], False)
 
 
 _KIND: dict[str, StepKind] = {
-    "load": "load", "multiply": "compute", "store": "store", "barrier": "barrier",
-}  # fmt: skip
+    "load": "load",
+    "multiply": "compute",
+    "store": "store",
+    "barrier": "barrier",
+}
 
 
 def steps(course: Course, role: str) -> tuple[Step, ...]:
     """The time line: one step a turn, then the result."""
-    made = [Step(timed.start, timed.end, _KIND[timed.turn.part], _label(timed.turn),
-                 _detail(course, number), timed.turn.line, role)
-            for number, timed in enumerate(course.line)]  # fmt: skip
+    made = [
+        Step(
+            timed.start,
+            timed.end,
+            _KIND[timed.turn.part],
+            _label(timed.turn),
+            _detail(course, number),
+            timed.turn.line,
+            role,
+        )
+        for number, timed in enumerate(course.line)
+    ]
     count = len(course.shown.hazards)
     races = tr("1 hazard") if count == 1 else tr("{n} hazards", n=count)
     last = f"{races} · {course.shown.outcome.said}"

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import I64
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column
 from gpuviz.draw.track import track
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul.block_view import block, phase_parts
 from gpuviz.scenes.matmul.layout import Framed, Table, areas, framed
@@ -20,8 +22,6 @@ from gpuviz.scenes.matmul.results import Outcome, panels, summary
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.view import global_memory, inside
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 WRONG = "rounded down"  # the role of the kernel that drops a tile
 _NO_TABLE = Table(*[float("inf")] * 3)
@@ -38,9 +38,15 @@ class Scene:
 
 
 def draw(
-    stage: Stage, body: Rect, scene: Scene, outcomes: Sequence[Outcome], runs: Sequence[Run],
-    made: tuple[int, int], share: float, least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    body: Rect,
+    scene: Scene,
+    outcomes: Sequence[Outcome],
+    runs: Sequence[Run],
+    made: tuple[int, int],
+    share: float,
+    least: float,
+) -> tuple[Mark, ...]:
     """Everything below the heading; `made` are the phases of both kernels."""
     about, moment = scene.about, scene.moment
     (rows, inner), (_, columns) = about.sizes.padded("M"), about.sizes.padded("N")
@@ -100,5 +106,12 @@ def _hatched(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
     if not len(cells) or stage.asks:
         return ()
     palette = stage.palette
-    return (Boxes(matrix.cells[cells], palette.waste_ground, hatch=palette.bad, stroke=palette.bad,
-                  stroke_width=1.5),)  # fmt: skip
+    return (
+        Boxes(
+            matrix.cells[cells],
+            palette.waste_ground,
+            hatch=palette.bad,
+            stroke=palette.bad,
+            stroke_width=1.5,
+        ),
+    )

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Mark
-from gpuviz.draw.matrix import (
-    Matrix,
-    heat,
-    once,
-    outlined,
-    painted,
-    planned,
-    strip,
-    ticking,
-)
+from gpuviz.draw.matrix import Matrix, heat, once, outlined, painted, planned, strip, ticking
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.table import named
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import element_tip
 from gpuviz.scenes.matmul.view import often, own, told
 from gpuviz.scenes.matmul.words import times
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 
 def heat_map(
@@ -50,8 +41,12 @@ def _often(about: Multiplication) -> tuple[str, ...]:
     counts = [o.naive[-1][o.naive[-1] > 0] for o in (about.m, about.n)]
     low, high = min(int(c.min(initial=99)) for c in counts), max(int(c.max()) for c in counts)
     often = times(high) if low == high else tr("{a} to {b} times", a=low, b=high)
-    return (tr("reads each element {often} from global memory", often=often),
-            tr("each element {often}", often=often), often, "")  # fmt: skip
+    return (
+        tr("reads each element {often} from global memory", often=often),
+        tr("each element {often}", often=often),
+        often,
+        "",
+    )
 
 
 def _bands(stage: Stage, area: Rect, about: Multiplication) -> tuple[Matrix, Matrix]:
@@ -86,17 +81,23 @@ def _elements(about: Multiplication, operand: Operand) -> I64:
 
 
 def _band(
-    stage: Stage, matrix: Matrix, operand: Operand, about: Multiplication, moment: Moment,
-    share: float, least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    matrix: Matrix,
+    operand: Operand,
+    about: Multiplication,
+    moment: Moment,
+    share: float,
+    least: float,
+) -> tuple[Mark, ...]:
     """The block's part of one factor: reads so far as heat and number, those now outlined."""
     palette, element = stage.palette, _elements(about, operand)
     after = operand.naive[moment.naive + (moment.step >= 0), element]
     read = ticking(operand.naive[moment.naive, element], after, float(smooth(share)))
     count = told(stage, read)
     every = np.ones(len(element), bool)
-    fill = planned(palette, heat(palette, count, operand.most), once(palette, operand.most), every,
-                   count == 0)  # fmt: skip
+    fill = planned(
+        palette, heat(palette, count, operand.most), once(palette, operand.most), every, count == 0
+    )
 
     def tip(cell: int) -> str:
         return element_tip(about, operand, int(element[cell]), int(read[cell]))
@@ -119,15 +120,22 @@ def _band_name(operand: Operand, about: Multiplication, room: float, size: float
     if last == first:
         which = tr("row {a}", a=first) if operand.is_m else tr("column {a}", a=first)
     else:
-        which = tr("rows {a} to {b}", a=first, b=last) if operand.is_m else (
-            tr("columns {a} to {b}", a=first, b=last))  # fmt: skip
+        which = (
+            tr("rows {a} to {b}", a=first, b=last)
+            if operand.is_m
+            else (tr("columns {a} to {b}", a=first, b=last))
+        )
     return first_fitting((f"{operand.name}, {which}", operand.name), room, size)
 
 
 def read_now(
-    stage: Stage, matrix: Matrix, operand: Operand, element: I64, about: Multiplication,
+    stage: Stage,
+    matrix: Matrix,
+    operand: Operand,
+    element: I64,
+    about: Multiplication,
     moment: Moment,
-) -> tuple[Mark, ...]:  # fmt: skip
+) -> tuple[Mark, ...]:
     """The elements read at the step that is made now, and the followed thread's one."""
     if moment.step < 0:
         return ()

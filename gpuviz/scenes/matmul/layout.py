@@ -63,8 +63,9 @@ def areas(stage: Stage, body: Rect, table: Table, aspect: float) -> Areas:
     """Cut the area below the heading. `aspect` is width by height of the three matrices."""
     size = stage.text(14)
     if body.height < size * _FLAT:
-        return _flat(stage, *_split_off(body, height_of(stage, slim=True), size * 0.5), table,
-                     aspect)  # fmt: skip
+        return _flat(
+            stage, *_split_off(body, height_of(stage, slim=True), size * 0.5), table, aspect
+        )
     rest, track = _split_off(body, height_of(stage), size * 0.9)
     if rest.width >= 1.3 * rest.height:
         return _wide(stage, rest, track, table, aspect)
@@ -97,9 +98,7 @@ def totals_height(stage: Stage, room: float) -> float:
     return stage.text(14) * (6.0 if room >= stage.text(14) * 26 else 3.0)
 
 
-def _wide(
-    stage: Stage, area: Rect, track: Rect, table: Table, aspect: float
-) -> Areas:
+def _wide(stage: Stage, area: Rect, track: Rect, table: Table, aspect: float) -> Areas:
     """The matrices on the left; shared memory, the naive kernel, totals on the right."""
     size = stage.text(14)
     gap = size * 1.8
@@ -123,9 +122,7 @@ def _share(stage: Stage, area: Rect, table: Table) -> tuple[Rect, Rect]:
     return area.beside((area.width - size * 1.6) * 0.54, size * 1.6)
 
 
-def _tall(
-    stage: Stage, area: Rect, track: Rect, table: Table, aspect: float
-) -> Areas:
+def _tall(stage: Stage, area: Rect, track: Rect, table: Table, aspect: float) -> Areas:
     """The matrices and shared memory side by side; below them the naive kernel, then totals."""
     size = stage.text(14)
     gap = size * 1.4
@@ -180,15 +177,17 @@ def _side(size: float, rows: int) -> float:
     return text_width(str(rows - 1), size) + size * 0.5
 
 
-def above_columns(framed_at: Framed, x: float, y: float, count: int) -> np.ndarray[
-        tuple[int, int], np.dtype[np.float32]]:
+def above_columns(
+    framed_at: Framed, x: float, y: float, count: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """(count, 2) middles of the numbers above columns that start at x."""
     pitch = framed_at.pitch
     at = x + (np.arange(count) + 0.5) * pitch - framed_at.matrices.corner.gap / 2
     return np.stack([at, np.full(count, y)], axis=1).astype(np.float32)
 
 
-def beside_rows(framed_at: Framed, x: float, y: float, count: int) -> np.ndarray[
-        tuple[int, int], np.dtype[np.float32]]:
+def beside_rows(
+    framed_at: Framed, x: float, y: float, count: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """(count, 2) middles of the numbers beside rows that start at y."""
     return above_columns(framed_at, y, x, count)[:, ::-1].copy()

@@ -35,21 +35,27 @@ class Areas:
 
 
 def draw(
-    stage: Stage, body: Rect, about: Multiplication, rates: Ratios, moment: Moment, share: float,
+    stage: Stage,
+    body: Rect,
+    about: Multiplication,
+    rates: Ratios,
+    moment: Moment,
+    share: float,
     least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+) -> tuple[Mark, ...]:
     """Everything below the heading."""
     at = _areas(stage, body, about, rates)
     (rows, inner), (_, columns) = about.m.padded, about.n.padded
     window = fitting(stage, at.table, about, moment)
     return (
-        *_matrices(stage, framed(stage, at.matrices, rows, inner, columns), about, moment, share,
-                   least),
+        *_matrices(
+            stage, framed(stage, at.matrices, rows, inner, columns), about, moment, share, least
+        ),
         *statement(stage, at.formula, formula(about, moment), least),
         *(access_table(stage, at.table, about, moment, window) if window else ()),
         *_others(stage, at.table, about, moment, window),
         *picture(stage, at.ratio, rates),
-    )  # fmt: skip
+    )
 
 
 def _others(
@@ -67,10 +73,15 @@ def _others(
     if rest.height < size * 1.5 * len(said):
         return ()
     return tuple(
-        label(rest.x, rest.y + size * (0.6 + 1.5 * i), elide(text, rest.width, size),
-              stage.palette.muted, size)
+        label(
+            rest.x,
+            rest.y + size * (0.6 + 1.5 * i),
+            elide(text, rest.width, size),
+            stage.palette.muted,
+            size,
+        )
         for i, text in enumerate(said)
-    )  # fmt: skip
+    )
 
 
 def _areas(stage: Stage, body: Rect, about: Multiplication, rates: Ratios) -> Areas:

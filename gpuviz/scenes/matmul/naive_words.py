@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64
+from gpuviz.language import tr
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.scene import Multiplication
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import readers
 from gpuviz.scenes.matmul.words import cost_of, number, product_sum, spaced, stored, things
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 
 def loads_of(about: Multiplication, steps: slice) -> tuple[int, int]:
@@ -24,23 +24,29 @@ def title(about: Multiplication) -> str:
     """What the block does in all."""
     loads, different = loads_of(about, slice(None))
     if loads == different:
-        return tr("One block loads {n} floats, none of them twice",
-                  n=spaced(different))  # fmt: skip
-    return tr("One block makes {loads} loads of only {n} floats", loads=spaced(loads),
-              n=spaced(different))  # fmt: skip
+        return tr("One block loads {n} floats, none of them twice", n=spaced(different))
+    return tr(
+        "One block makes {loads} loads of only {n} floats", loads=spaced(loads), n=spaced(different)
+    )
 
 
 def sentence(about: Multiplication, moment: Moment) -> str:
     """What the block does now."""
     if moment.part == "multiply":
         loads, different = loads_of(about, slice(moment.step, moment.step + 1))
-        return tr("Step k = {k}: {loads} loads from global memory, of {n} different floats.",
-                  k=moment.step, loads=loads, n=different)  # fmt: skip
+        return tr(
+            "Step k = {k}: {loads} loads from global memory, of {n} different floats.",
+            k=moment.step,
+            loads=loads,
+            n=different,
+        )
     if moment.part == "store":
         return stored(about)
     loads, different = loads_of(about, slice(None))
-    return tr("On average each float came {n} times: nothing is kept for the other threads.",
-              n=f"{loads / max(different, 1):.3g}")  # fmt: skip
+    return tr(
+        "On average each float came {n} times: nothing is kept for the other threads.",
+        n=f"{loads / max(different, 1):.3g}",
+    )
 
 
 def formula(about: Multiplication, moment: Moment) -> tuple[str, str, str]:
@@ -90,5 +96,8 @@ def steps(about: Multiplication, cost: I64) -> tuple[Step, ...]:
 
 def _ratio_word(about: Multiplication) -> str:
     """The loads of the launch."""
-    return tr("{loads} loads · {sectors}", loads=spaced(about.totals["naive"].loads),
-              sectors=things(about.totals["naive"].sectors, about.noun))  # fmt: skip
+    return tr(
+        "{loads} loads · {sectors}",
+        loads=spaced(about.totals["naive"].loads),
+        sectors=things(about.totals["naive"].sectors, about.noun),
+    )

@@ -11,11 +11,11 @@ from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul.scene import Multiplication
 from gpuviz.scenes.matmul.words import spaced
 from gpuviz.scenes.measured import time_of
-from gpuviz.words import tr
 
 _FLOAT = 4  # bytes
 DOCUMENT = "GPGPU programming, university course"
@@ -71,8 +71,7 @@ def ratios(about: Multiplication, runs: Mapping[str, Run], card: Card) -> Ratios
     operations, loads = runs["naive"].trace.flops, about.totals["naive"].loads
     shared = operations / max(about.totals["tiled"].loads, 1)
     tile = about.sizes.tile
-    pairs = [(tr("naive"), operations / max(loads, 1)),
-             (tr("tiles of {n} × {n}", n=tile), shared)]  # fmt: skip
+    pairs = [(tr("naive"), operations / max(loads, 1)), (tr("tiles of {n} × {n}", n=tile), shared)]
     rows = [Row(name, ratio, card.rate(ratio)) for name, ratio in pairs]
     if card.peak:
         rows.append(Row(tr("needed"), card.needed, card.peak))
@@ -87,8 +86,9 @@ def _measured(run: Run, operations: int) -> tuple[str, str]:
         return "", ""
     rate = operations / timed.microseconds / 1000
     word = tr("recorded") if timed.badge == "recorded" else tr("live")
-    return word, tr("{rate} GFLOP/s at this size on {device}", rate=f"{rate:.3g}",
-                    device=timed.device)  # fmt: skip
+    return word, tr(
+        "{rate} GFLOP/s at this size on {device}", rate=f"{rate:.3g}", device=timed.device
+    )
 
 
 def height_of(stage: Stage, about: Ratios, full: bool) -> float:
@@ -118,8 +118,12 @@ def picture(stage: Stage, area: Rect, about: Ratios) -> tuple[Mark, ...]:
 
 def said(about: Ratios) -> str:
     """`128 operations / 128 loads = 1`."""
-    return tr("{a} operations / {b} loads = {ratio}", a=spaced(about.operations),
-              b=spaced(about.loads), ratio=f"{about.rows[0].ratio:.3g}")  # fmt: skip
+    return tr(
+        "{a} operations / {b} loads = {ratio}",
+        a=spaced(about.operations),
+        b=spaced(about.loads),
+        ratio=f"{about.rows[0].ratio:.3g}",
+    )
 
 
 def _line(stage: Stage, area: Rect, about: Ratios) -> tuple[Mark, ...]:
@@ -134,8 +138,11 @@ def _head(stage: Stage, area: Rect, about: Ratios) -> list[Mark]:
     """What the bars show, with the badge of the counts."""
     size, palette, y = stage.text(14), stage.palette, area.y + stage.text(14) * 0.7
     pill = pill_width(stage, tr("model"))
-    forms = (tr("Operations for every float loaded: {said}", said=said(about)),
-             tr("Operations for every float loaded"), tr("Operations per load"))  # fmt: skip
+    forms = (
+        tr("Operations for every float loaded: {said}", said=said(about)),
+        tr("Operations for every float loaded"),
+        tr("Operations per load"),
+    )
     text = first_fitting(forms, area.width - pill, size, True)
     return [
         label(area.x, y, text, palette.ink, size, True),
@@ -187,8 +194,9 @@ def _sources(stage: Stage, area: Rect, about: Ratios) -> tuple[Mark, ...]:
     marks = sourced(stage, first, tr("published"), muted, _published(about.card))
     if not about.measured[0]:
         return marks
-    return *marks, *sourced(stage, rest.above(line)[0], about.measured[0], muted,
-                            (about.measured[1],))  # fmt: skip
+    return *marks, *sourced(
+        stage, rest.above(line)[0], about.measured[0], muted, (about.measured[1],)
+    )
 
 
 def _published(card: Card) -> tuple[str, ...]:
@@ -196,7 +204,11 @@ def _published(card: Card) -> tuple[str, ...]:
     document = DOCUMENT
     if card.peak:
         said = tr("1 TB/s brings 250 G floats/s: 250 GFLOP/s at ratio 1, 2 % of 12 TFLOP/s")
-        return f"{said} · {document}", said, tr("1 TB/s, 12 TFLOP/s · {document}",
-                                                 document=document), "1 TB/s, 12 TFLOP/s"
+        return (
+            f"{said} · {document}",
+            said,
+            tr("1 TB/s, 12 TFLOP/s · {document}", document=document),
+            "1 TB/s, 12 TFLOP/s",
+        )
     said = tr("150 GB/s allow 600 GFLOP/s with tiles of 16 × 16")
     return f"{said} · {document}", said, "150 GB/s"

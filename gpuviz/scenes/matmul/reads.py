@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
 from gpuviz.memory.counting import measure
-from gpuviz.trace import I32, I64, Bool, MemoryInstruction, Trace, lane_mask
+from gpuviz.trace import MemoryInstruction, Trace, lane_mask
 
 _WORD = 4
 
@@ -65,8 +66,13 @@ class Words:
 
     def pick(self, keep: Bool) -> Words:
         """Some of the words."""
-        return Words(self.trace, self.instruction[keep], self.phase[keep], self.thread[keep],
-                     self.address[keep])  # fmt: skip
+        return Words(
+            self.trace,
+            self.instruction[keep],
+            self.phase[keep],
+            self.thread[keep],
+            self.address[keep],
+        )
 
     def of(self, op: str, space: str) -> Words:
         """The words touched by such instructions."""
@@ -280,8 +286,9 @@ class Costs:
 
     def of(self, op: str, space: str, line: int, phase: int | None = None) -> tuple[int, int]:
         """Requests and their cost, of one CUDA line, in one phase or in all."""
-        fits = np.array([(i.op, i.space, i.line) == (op, space, line)
-                         for i in self.trace.instructions], bool)[self.instruction]  # fmt: skip
+        fits = np.array(
+            [(i.op, i.space, i.line) == (op, space, line) for i in self.trace.instructions], bool
+        )[self.instruction]
         fits &= True if phase is None else self.phase == phase
         return int(fits.sum()), int(self.cost[fits].sum())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F64, Bool
 from gpuviz.draw import table
 from gpuviz.draw.figures import sourced
 from gpuviz.draw.heading import label
@@ -15,11 +16,9 @@ from gpuviz.draw.marks import Boxes, Mark, Texts, Tip
 from gpuviz.draw.matrix import Matrix, painted
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
-from gpuviz.scenes.matmul.scene import Numbers
 from gpuviz.scenes.matmul.words import number, spaced
-from gpuviz.trace import Bool
-from gpuviz.words import tr
 
 _SQUARE, _TALL = 64.0, 1.35  # largest cell; a line of caption
 
@@ -33,8 +32,8 @@ class Outcome:
     """
 
     names: tuple[str, ...]
-    value: Numbers
-    reference: Numbers
+    value: F64
+    reference: F64
     wrong: Bool
 
     @property
@@ -60,7 +59,7 @@ class Outcome:
         return tr("{n} of {all} wrong", n=spaced(self.count), all=spaced(self.wrong.size))
 
 
-def outcome(names: tuple[str, ...], value: Numbers, m: Numbers, n: Numbers) -> Outcome:
+def outcome(names: tuple[str, ...], value: F64, m: F64, n: F64) -> Outcome:
     """A result checked against the product of two matrices in double precision."""
     reference = m @ n
     rounding = m.shape[1] * 2.0**-23 * (np.abs(m) @ np.abs(n))
@@ -116,20 +115,25 @@ def _panel(
 ) -> tuple[Mark, ...]:
     """The values: wrong ones hatched, all of them empty while they are not known."""
     palette, wrong = stage.palette, one.wrong.ravel() & known
-    fill = np.tile(palette.soft(palette.store, 0.35) if known else palette.cell,
-                   (one.value.size, 1))  # fmt: skip
+    fill = np.tile(
+        palette.soft(palette.store, 0.35) if known else palette.cell, (one.value.size, 1)
+    )
     fill[wrong] = palette.waste_ground
     marks: list[Mark] = [painted(matrix, fill, tip_of(one) if known else None)]
     if wrong.any():
-        marks.append(Boxes(matrix.cells[wrong], hatch=palette.bad, stroke=palette.bad,
-                           stroke_width=1.5))  # fmt: skip
+        marks.append(
+            Boxes(matrix.cells[wrong], hatch=palette.bad, stroke=palette.bad, stroke_width=1.5)
+        )
     return (*marks, *_values(stage, matrix, one, fill, least)) if known else tuple(marks)
 
 
 def _values(
-    stage: Stage, matrix: Matrix, one: Outcome, fill: np.ndarray[tuple[int, ...],
-                                                                 np.dtype[np.uint8]], least: float
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    matrix: Matrix,
+    one: Outcome,
+    fill: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+    least: float,
+) -> tuple[Mark, ...]:
     """The numbers, on plain ground, where all of them fit."""
     words = tuple(number(v) for v in one.value.ravel().tolist())
     widest = max(words, key=len)
@@ -139,8 +143,10 @@ def _values(
         return ()
     wide = np.array([text_width(word, size, True) + size * 0.4 for word in words], np.float32)
     middle, wrong = centers(matrix.cells), one.wrong.ravel()
-    plates = np.stack([middle[:, 0] - wide / 2, middle[:, 1] - size * 0.6, wide,
-                       np.full_like(wide, size * 1.2)], axis=1)[wrong]  # fmt: skip
+    plates = np.stack(
+        [middle[:, 0] - wide / 2, middle[:, 1] - size * 0.6, wide, np.full_like(wide, size * 1.2)],
+        axis=1,
+    )[wrong]
     ground = Boxes(plates, stage.palette.waste_ground, radius=3)
     return ground, Texts(middle, words, stage.palette.ink_on(fill), size, "center", bold=True)
 
@@ -161,9 +167,13 @@ def tip_of(one: Outcome) -> Tip:
 
 
 def summary(
-    stage: Stage, area: Rect, outcomes: Sequence[Outcome], shown: Sequence[bool],
-    columns: Sequence[table.Column], runs: Sequence[Run],
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    area: Rect,
+    outcomes: Sequence[Outcome],
+    shown: Sequence[bool],
+    columns: Sequence[table.Column],
+    runs: Sequence[Run],
+) -> tuple[Mark, ...]:
     """A row an outcome: its name, `columns`, wrong elements, differences; or a line of words."""
     if area.height < table.height_of(stage, len(outcomes), 1, True) * 0.86:
         return _lines(stage, area, outcomes, shown)
@@ -171,13 +181,18 @@ def summary(
     made = (
         table.Column(("",), tuple(one.name for one in outcomes), "left", bold=True),
         *columns,
-        table.Column((tr("wrong elements"), tr("wrong")),
-                     tuple(f"{one.count} / {one.wrong.size}" if k else "" for one, k in known),
-                     badge=tr("model")),
-        table.Column((tr("largest difference"), tr("difference")),
-                     tuple(number(one.difference) if k else "" for one, k in known), optional=4),
+        table.Column(
+            (tr("wrong elements"), tr("wrong")),
+            tuple(f"{one.count} / {one.wrong.size}" if k else "" for one, k in known),
+            badge=tr("model"),
+        ),
+        table.Column(
+            (tr("largest difference"), tr("difference")),
+            tuple(number(one.difference) if k else "" for one, k in known),
+            optional=4,
+        ),
         _returned(stage, runs),
-    )  # fmt: skip
+    )
     laid = table.lay_out(stage, area, made)
     return table.draw(stage, laid, len(outcomes))
 
@@ -187,10 +202,18 @@ def _returned(stage: Stage, runs: Sequence[Run]) -> table.Column:
     found = [run.measurement for run in runs]
     cells = tuple("–" if m is None else number(m.differences.get("P", 0.0)) for m in found)
     first = next((m for m in found if m is not None), None)
-    word = tr("unavailable") if first is None else (
-        tr("recorded") if first.source == "recorded" else tr("live"))  # fmt: skip
-    return table.Column((tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")), cells,
-                        badge=word, color=stage.palette.muted, optional=3)  # fmt: skip
+    word = (
+        tr("unavailable")
+        if first is None
+        else (tr("recorded") if first.source == "recorded" else tr("live"))
+    )
+    return table.Column(
+        (tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")),
+        cells,
+        badge=word,
+        color=stage.palette.muted,
+        optional=3,
+    )
 
 
 def _lines(
@@ -201,6 +224,9 @@ def _lines(
     if not known:
         return ()
     worst = max(known, key=lambda one: one.count)
-    forms = (*(" · ".join(f"{one.names[i]}: {one.said}" for one in known) for i in (0, -1)),
-             f"{worst.name}: {worst.said}", worst.said)  # fmt: skip
+    forms = (
+        *(" · ".join(f"{one.names[i]}: {one.said}" for one in known) for i in (0, -1)),
+        f"{worst.name}: {worst.said}",
+        worst.said,
+    )
     return sourced(stage, area, tr("model"), stage.palette.accent, forms)

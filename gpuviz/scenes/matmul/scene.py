@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import F64, I64, Bool
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul.reads import (
     Costs,
@@ -22,9 +22,6 @@ from gpuviz.scenes.matmul.reads import (
     tiled_reads,
 )
 from gpuviz.scenes.matmul.time import Moment, moments
-from gpuviz.trace import I64, Bool
-
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +51,7 @@ class Operand:
     held: I64
     origin: I64
     naive_reads: I64
-    value: Numbers
+    value: F64
 
     def place(self, element: int) -> tuple[int, int]:
         """Row and column of an element."""
@@ -109,8 +106,8 @@ class Multiplication:
     naive: Naive
     tiled: Tiled
     costs: Costs
-    product: Numbers
-    sums: Numbers
+    product: F64
+    sums: F64
     totals: Mapping[str, Totals]
     merged: bool
     line: tuple[Moment, ...]
@@ -142,39 +139,59 @@ class Multiplication:
 
 
 def multiplication(
-    sizes: Sizes, block: tuple[int, int], thread: tuple[int, int], runs: Mapping[str, Run],
+    sizes: Sizes,
+    block: tuple[int, int],
+    thread: tuple[int, int],
+    runs: Mapping[str, Run],
     arch: Architecture,
-) -> Multiplication:  # fmt: skip
+) -> Multiplication:
     """Everything about one block of the runs "naive" and "tiled"."""
     number = block[1] * sizes.grid[0] + block[0]
     naive = naive_reads(runs["naive"].trace, number, sizes)
     tiled = tiled_reads(runs["tiled"].trace, number, sizes)
     outputs = runs["tiled"].outputs
-    value = {name: np.asarray(outputs[name], np.float64).reshape(sizes.shape(name))
-             for name in "MNP"}  # fmt: skip
+    value = {
+        name: np.asarray(outputs[name], np.float64).reshape(sizes.shape(name)) for name in "MNP"
+    }
     m = _operand("M", sizes, tiled.m, naive.m, value["M"])
     n = _operand("N", sizes, tiled.n, naive.n, value["N"])
     watched = thread[1] * sizes.tile + thread[0]
     return Multiplication(
-        sizes, arch, block, thread, m, n, naive, tiled,
-        costs(runs["tiled"].trace, arch, number), value["P"], _sums(m, n, watched),
+        sizes,
+        arch,
+        block,
+        thread,
+        m,
+        n,
+        naive,
+        tiled,
+        costs(runs["tiled"].trace, arch, number),
+        value["P"],
+        _sums(m, n, watched),
         {role: _totals(run) for role, run in runs.items()},
-        runs["tiled"].level == "sass", moments(sizes, len(tiled.m.element)),
-    )  # fmt: skip
+        runs["tiled"].level == "sass",
+        moments(sizes, len(tiled.m.element)),
+    )
 
 
-def _operand(name: str, sizes: Sizes, tile: TileReads, naive: I64, value: Numbers) -> Operand:
+def _operand(name: str, sizes: Sizes, tile: TileReads, naive: I64, value: F64) -> Operand:
     """One factor, its reads counted."""
     shape = sizes.shape(name)
     count = shape[0] * shape[1]
     phases = range(len(tile.element))
     return Operand(
-        name, shape, sizes.padded(name), tile, tally(tile.element, count), tally(naive, count),
+        name,
+        shape,
+        sizes.padded(name),
+        tile,
+        tally(tile.element, count),
+        tally(naive, count),
         np.stack([tally(tile.reads[p], sizes.tile**2) for p in phases]),
         np.stack([tile.filled(p) for p in phases]),
         np.array([_origin(tile.element[p], shape[1]) for p in phases]),
-        naive, value,
-    )  # fmt: skip
+        naive,
+        value,
+    )
 
 
 def _origin(element: I64, columns: int) -> tuple[int, int]:
@@ -183,7 +200,7 @@ def _origin(element: I64, columns: int) -> tuple[int, int]:
     return (int(loaded.min() // columns), int((loaded % columns).min())) if len(loaded) else (0, 0)
 
 
-def _sums(m: Operand, n: Operand, thread: int) -> Numbers:
+def _sums(m: Operand, n: Operand, thread: int) -> F64:
     """(inner + 1,) products of what a thread of the naive kernel reads, summed up."""
     reads_m, reads_n = m.naive_reads[:, thread], n.naive_reads[:, thread]
     pairs = m.value.ravel()[reads_m] * n.value.ravel()[reads_n]

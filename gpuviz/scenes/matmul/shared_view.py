@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64, Rgba
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size, wrap
-from gpuviz.draw.marks import Boxes, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.matrix import (
     Matrix,
     guards,
@@ -21,13 +22,12 @@ from gpuviz.draw.matrix import (
 )
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.layout import Framed
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import slot_tip, thread_tip
 from gpuviz.scenes.matmul.view import captions, notes_of, often, own, told
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _LANDED = 0.97  # share of a load after which its elements are in the tile
 
@@ -37,8 +37,10 @@ def shared_memory(
 ) -> tuple[Mark, ...]:
     """Ms, Ns and the threads between them: what is there, and who reads what."""
     at, most = framed.matrices, str(about.sizes.tile)
-    notes = notes_of([slots(o, moment, share)[2] for o in (about.m, about.n)],
-                   number_size(stage, at.left, most, least))  # fmt: skip
+    notes = notes_of(
+        [slots(o, moment, share)[2] for o in (about.m, about.n)],
+        number_size(stage, at.left, most, least),
+    )
     marks = list(captions(stage, framed, ("Ms", "Ns", tr("threads")), notes))
     for operand, matrix in ((about.m, at.left), (about.n, at.top)):
         marks += _tile(stage, matrix, operand, about, moment, share, least)
@@ -65,9 +67,14 @@ def slots(operand: Operand, moment: Moment, share: float) -> tuple[int, I64, I64
 
 
 def _tile(
-    stage: Stage, matrix: Matrix, operand: Operand, about: Multiplication, moment: Moment,
-    share: float, least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    matrix: Matrix,
+    operand: Operand,
+    about: Multiplication,
+    moment: Moment,
+    share: float,
+    least: float,
+) -> tuple[Mark, ...]:
     """A shared tile: empty, loaded, heating up; the slots read now outlined."""
     palette = stage.palette
     phase, held, read = slots(operand, moment, share)
@@ -160,9 +167,7 @@ def flying(
     return (Boxes(boxes, color, stroke=stage.palette.ground, radius=3),)
 
 
-def formula(
-    stage: Stage, area: Rect, said: tuple[str, str, str], least: float
-) -> tuple[Mark, ...]:
+def formula(stage: Stage, area: Rect, said: tuple[str, str, str], least: float) -> tuple[Mark, ...]:
     """The followed thread's statement, its explanation, its values; as much as there is room."""
     size, palette = stage.text(14), stage.palette
     large = fit_size(said[0], area.width, stage.text(17), least, bold=True)

@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuviz.arrays import F32, I64
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.matrix import guards, heat, outlined
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.layout import Table
 from gpuviz.scenes.matmul.reads import earlier
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import element_tip
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _MOST_CELLS = 160
 _TALLEST = 2.2  # height of a row, in letter sizes
@@ -155,8 +155,13 @@ def _caption(stage: Stage, about: Multiplication, shown: Window) -> tuple[str, .
     steps, threads = about.naive.m.shape
     if (shown.threads, shown.steps) == (threads, steps):
         return again
-    part = tr("{a} of {threads} threads, {b} of {steps} steps", a=shown.threads, threads=threads,
-              b=shown.steps, steps=steps)  # fmt: skip
+    part = tr(
+        "{a} of {threads} threads, {b} of {steps} steps",
+        a=shown.threads,
+        threads=threads,
+        b=shown.steps,
+        steps=steps,
+    )
     return f"{part} · {again[1]}", part, *again[1:]
 
 
@@ -183,9 +188,14 @@ def repeats(reads: I64) -> I64:
 
 
 def _half_cells(
-    stage: Stage, cells: F32, operand: Operand, about: Multiplication, moment: Moment,
-    shown: Window, at: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    cells: F32,
+    operand: Operand,
+    about: Multiplication,
+    moment: Moment,
+    shown: Window,
+    at: float,
+) -> tuple[Mark, ...]:
     """The elements of one factor: to come dim, done in the heat of their reads so far."""
     palette, size = stage.palette, stage.text(14)
     rects = cells.copy()

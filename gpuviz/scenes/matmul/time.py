@@ -12,9 +12,14 @@ from gpuviz.scenes.matmul.reads import Sizes
 PartName = Literal["load M", "load N", "loaded", "multiply", "multiplied", "store", "result"]
 
 _SECONDS: dict[PartName, float] = {
-    "load M": 1.3, "load N": 1.3, "loaded": 0.7, "multiply": 1.0, "multiplied": 0.7,
-    "store": 1.2, "result": 2.0,
-}  # fmt: skip
+    "load M": 1.3,
+    "load N": 1.3,
+    "loaded": 0.7,
+    "multiply": 1.0,
+    "multiplied": 0.7,
+    "store": 1.2,
+    "result": 2.0,
+}
 _SHORTEST, _LONGEST = 8.5, 24.0  # seconds; stories are told slower or faster to last so long
 
 

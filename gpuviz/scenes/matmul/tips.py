@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.words import number, times
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _FEW = 8
 
@@ -16,8 +16,9 @@ _FEW = 8
 def element_tip(about: Multiplication, operand: Operand, element: int, count: int) -> str:
     """An element of M or N in global memory."""
     if element < 0:
-        return tr("beyond the edge of {name}: guard lanes put a zero in its place",
-                  name=operand.name)  # fmt: skip
+        return tr(
+            "beyond the edge of {name}: guard lanes put a zero in its place", name=operand.name
+        )
     value = number(float(operand.value.ravel()[element]))
     naive, tiled = int(operand.naive[-1, element]), int(operand.tiled[-1, element])
     x, y = about.block
@@ -28,8 +29,9 @@ def element_tip(about: Multiplication, operand: Operand, element: int, count: in
     ]
     phase, thread = np.nonzero(operand.tile.element == element)
     if len(phase):
-        lines.append(tr("phase {n}: loaded by {who}", n=phase[0] + 1,
-                        who=_thread(about, int(thread[0]))))  # fmt: skip
+        lines.append(
+            tr("phase {n}: loaded by {who}", n=phase[0] + 1, who=_thread(about, int(thread[0])))
+        )
     return "\n".join(lines)
 
 
@@ -68,10 +70,12 @@ def product_tip(about: Multiplication, element: int) -> str:
     row, column = divmod(element, about.sizes.columns)
     value = number(float(about.product[row, column]))
     x, y = column // about.sizes.tile, row // about.sizes.tile
-    return "\n".join((
-        tr("{element} = {value} in the end", element=_of_product(about, element), value=value),
-        tr("computed by block ({x},{y})", x=x, y=y),
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            tr("{element} = {value} in the end", element=_of_product(about, element), value=value),
+            tr("computed by block ({x},{y})", x=x, y=y),
+        )
+    )
 
 
 def _of_product(about: Multiplication, element: int) -> str:
@@ -82,16 +86,18 @@ def _of_product(about: Multiplication, element: int) -> str:
 def _thread(about: Multiplication, thread: int) -> str:
     """A thread with its lane."""
     y, x = divmod(thread, about.sizes.tile)
-    return tr("thread ({x},{y}), warp {warp} lane {lane}", x=x, y=y, warp=thread // 32,
-              lane=thread % 32)  # fmt: skip
+    return tr(
+        "thread ({x},{y}), warp {warp} lane {lane}", x=x, y=y, warp=thread // 32, lane=thread % 32
+    )
 
 
 def readers(about: Multiplication, threads: I64) -> str:
     """Who reads: the first few by name."""
     names = [f"({t % about.sizes.tile},{t // about.sizes.tile})" for t in threads[:_FEW].tolist()]
     if len(threads) > _FEW:
-        return tr("read by threads {names} and {n} more", names=", ".join(names),
-                  n=len(threads) - _FEW)  # fmt: skip
+        return tr(
+            "read by threads {names} and {n} more", names=", ".join(names), n=len(threads) - _FEW
+        )
     if len(threads) == 1:
         return tr("read by thread {name}", name=names[0])
     return tr("read by threads {names}", names=", ".join(names))

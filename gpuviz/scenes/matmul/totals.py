@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import Boxes, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.words import ratio, spaced
-from gpuviz.words import tr
 
 Row = tuple[str, int, int]
 
@@ -78,7 +79,7 @@ def _heads(stage: Stage, line: Rect, name: float, column: float) -> list[Mark]:
         label(line.x, y, what, palette.ink, size, bold=True),
         label(line.x + name + column, y, tr("naive"), palette.ink, size, True, "right"),
         label(line.x + name + 2 * column, y, tr("tiled"), palette.ink, size, True, "right"),
-    ]  # fmt: skip
+    ]
     pill = text_width(tr("model"), stage.text(13)) + stage.text(13) * 1.2
     if line.width - name - 2 * column > pill + size:
         marks += badge(stage, line.right - pill, y, tr("model"), palette.accent)
@@ -115,8 +116,12 @@ def _short(stage: Stage, area: Rect, shown: tuple[Row, ...]) -> tuple[Mark, ...]
     for name, (_, naive, tiled), line in zip(names, shown, area.rows(len(shown)), strict=True):
         numbers = _both(naive, tiled)
         arrow = f"{spaced(naive)} → {spaced(tiled)}"
-        forms = (f"{name}: {numbers} · {ratio(naive, tiled)}", f"{name}: {numbers}",
-                 f"{name}: {arrow}", arrow)  # fmt: skip
+        forms = (
+            f"{name}: {numbers} · {ratio(naive, tiled)}",
+            f"{name}: {numbers}",
+            f"{name}: {arrow}",
+            arrow,
+        )
         text = first_fitting(forms, line.width, size, bold=True)
         marks.append(label(line.x, line.center[1], text, palette.ink, size, bold=True))
     return tuple(marks)

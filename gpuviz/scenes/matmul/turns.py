@@ -11,23 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import F64, I64, Bool
 from gpuviz.ptx.text.parser import parse
-from gpuviz.scenes.matmul.reads import (
-    Words,
-    by_turn,
-    earlier,
-    in_buffer,
-    numbered_from,
-    words,
-)
-from gpuviz.trace import I64, LANES, Bool, Trace
+from gpuviz.scenes.matmul.reads import Words, by_turn, earlier, in_buffer, numbered_from, words
+from gpuviz.trace import LANES, Trace
 
 PartName = Literal["load", "multiply", "store", "barrier"]
 _PARTS: tuple[PartName, ...] = ("load", "multiply", "store")
 _WORD = 4
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +96,7 @@ class Replay:
     m: TileReplay
     n: TileReplay
     turns: tuple[Turn, ...]
-    value: Numbers
+    value: F64
     stored: I64
     barriers: int
     stores: int
@@ -117,7 +109,7 @@ class Replay:
         return hit
 
 
-def replay(trace: Trace, block: int, tile: int, m: Numbers, n: Numbers, last_first: bool) -> Replay:
+def replay(trace: Trace, block: int, tile: int, m: F64, n: F64, last_first: bool) -> Replay:
     """The recorded block, its warps taking turns from the first on (or from the last)."""
     touched = words(trace, block)
     position = _positions(touched, last_first)
@@ -188,9 +180,7 @@ def _latest(stores: Touch, reads: Touch) -> I64:
     return np.where((at >= 0) & (stores.slot[which] == reads.slot), which, -1)
 
 
-def _sums(
-    m: TileReplay, n: TileReplay, threads: int, values: tuple[Numbers, Numbers], tile: int
-) -> Numbers:
+def _sums(m: TileReplay, n: TileReplay, threads: int, values: tuple[F64, F64], tile: int) -> F64:
     """(threads,) the sums of the products of what is found; nothing there counts as zero."""
     steps = (int(m.reads.phase.max()) + 1) * tile
     factors = []
@@ -225,8 +215,15 @@ def _turns(tiles: list[TileReplay], stores: Touch) -> Iterator[Turn]:
         first, end = group[0], group[-1]
         known = phase[group][phase[group] >= 0]
         meant = int(known.max()) if len(known) else -1
-        yield Turn(int(interval[first]), int(warp[first]), _PARTS[int(part[first])], meant,
-                   int(position[first]), int(position[end]) + 1, int(line[end]))  # fmt: skip
+        yield Turn(
+            int(interval[first]),
+            int(warp[first]),
+            _PARTS[int(part[first])],
+            meant,
+            int(position[first]),
+            int(position[end]) + 1,
+            int(line[end]),
+        )
 
 
 def stores_each(stores: Touch) -> int:
@@ -246,5 +243,6 @@ def _with_barriers(turns: tuple[Turn, ...], lines: tuple[int, ...]) -> Iterator[
 def barrier_lines(trace: Trace) -> tuple[int, ...]:
     """CUDA lines of the barriers that the compiler was given, in order."""
     bodies = (function.body for function in parse(trace.ptx).functions)
-    return tuple(sorted({i.line for body in bodies for i in body
-                         if i.opcode.name in ("bar", "barrier")}))  # fmt: skip
+    return tuple(
+        sorted({i.line for body in bodies for i in body if i.opcode.name in ("bar", "barrier")})
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64, Bool, Rgba
 from gpuviz.draw.color import mix
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting, wrap
-from gpuviz.draw.marks import Boxes, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.matrix import (
     Matrix,
     guards,
@@ -25,13 +26,12 @@ from gpuviz.draw.matrix import (
 )
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.matmul.layout import Framed, above_columns, beside_rows
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import element_tip, product_tip
 from gpuviz.scenes.matmul.words import times
-from gpuviz.trace import I64, Bool
-from gpuviz.words import tr
 
 Names = tuple[str, str, str]
 Notes = tuple[tuple[str, ...], tuple[str, ...]]  # in more words or less
@@ -57,8 +57,9 @@ def captions(
         label(corner.x, low, names[2], ink, size, bold=True),
     ]
     for x, y, name, note, matrix in (
-        (at.left.x, high, names[0], notes[0], at.left), (corner.x, top, names[1], notes[1], at.top)
-    ):  # fmt: skip
+        (at.left.x, high, names[0], notes[0], at.left),
+        (corner.x, top, names[1], notes[1], at.top),
+    ):
         taken = text_width(name, size, True) + size * 0.5
         text = first_fitting(note, matrix.area.width - taken, size)
         marks += [label(x + taken, y, text, stage.palette.muted, size)] if text else []
@@ -107,28 +108,38 @@ def global_memory(
     stage: Stage, framed: Framed, about: Multiplication, moment: Moment, share: float, least: float
 ) -> tuple[Mark, ...]:
     """M, N and P: what the block has read, reads now, and will read."""
-    notes = notes_of([o.tiled[n] for o, n in zip((about.m, about.n), moment.tiles, strict=True)],
-                   number_size(stage, framed.matrices.left, "1", least))  # fmt: skip
+    notes = notes_of(
+        [o.tiled[n] for o, n in zip((about.m, about.n), moment.tiles, strict=True)],
+        number_size(stage, framed.matrices.left, "1", least),
+    )
     marks = list(captions(stage, framed, ("M", "N", "P"), notes))
     marks += legend(stage, framed, about, least)
     at, done = framed.matrices, moment.tiles
     for operand, matrix, count in zip((about.m, about.n), (at.left, at.top), done, strict=True):
         now = moment.part == f"load {operand.name}"
-        marks += factor(stage, matrix, operand, operand.tiled, count, share if now else 0.0, about,
-                        least)  # fmt: skip
+        marks += factor(
+            stage, matrix, operand, operand.tiled, count, share if now else 0.0, about, least
+        )
         marks += _tile_outline(stage, matrix, operand, about, moment)
     return *marks, *result(stage, at.corner, about, moment, share)
 
 
 def factor(
-    stage: Stage, matrix: Matrix, operand: Operand, reads: I64, done: int, share: float,
-    about: Multiplication, least: float,
-) -> tuple[Mark, ...]:  # fmt: skip
+    stage: Stage,
+    matrix: Matrix,
+    operand: Operand,
+    reads: I64,
+    done: int,
+    share: float,
+    about: Multiplication,
+    least: float,
+) -> tuple[Mark, ...]:
     """A factor in global memory: reads after `done` of (S + 1, E) as heat and number."""
     palette, ever = stage.palette, reads[-1] > 0
     read = told(stage, ticking(reads[done], reads[min(done + 1, len(reads) - 1)], share))
-    fill = planned(palette, heat(palette, read, operand.most), once(palette, operand.most), ever,
-                   read == 0)  # fmt: skip
+    fill = planned(
+        palette, heat(palette, read, operand.most), once(palette, operand.most), ever, read == 0
+    )
     element = inside(operand.shape, operand.padded)
     cells = on_cells(fill, element, palette.soft(palette.cell, 0.7))
     count = np.where(element >= 0, read[element], 0)
@@ -211,27 +222,34 @@ def _followed(stage: Stage, matrix: Matrix, about: Multiplication) -> tuple[Mark
     return own(stage, matrix, np.array([(by * tile + y) * matrix.columns + bx * tile + x]))
 
 
-def legend(
-    stage: Stage, framed: Framed, about: Multiplication, least: float
-) -> tuple[Mark, ...]:
+def legend(stage: Stage, framed: Framed, about: Multiplication, least: float) -> tuple[Mark, ...]:
     """What colour and number of a cell say, in the corner that the matrices leave free; nothing
     while the stage asks, as they do not say it then.
     """
     if stage.asks:
         return ()
     at, size = framed.matrices, stage.text(14)
-    room = Rect(framed.area.x, framed.area.y, at.left.area.right - framed.area.x,
-                at.top.area.bottom - framed.area.y - size * 1.8)  # fmt: skip
+    room = Rect(
+        framed.area.x,
+        framed.area.y,
+        at.left.area.right - framed.area.x,
+        at.top.area.bottom - framed.area.y - size * 1.8,
+    )
     x, y = about.block
-    text = tr("Heat and number: reads by block ({x},{y})", x=x, y=y) if number_size(
-        stage, at.left, "1", least) else tr("Heat: reads by block ({x},{y})", x=x, y=y)
+    text = (
+        tr("Heat and number: reads by block ({x},{y})", x=x, y=y)
+        if number_size(stage, at.left, "1", least)
+        else tr("Heat: reads by block ({x},{y})", x=x, y=y)
+    )
     lines = wrap(text, room.width, size)
     widest = max(text_width(line, size) for line in lines)
     if widest > room.width or len(lines) * size * 1.35 > room.height:
         return ()
     first = room.y + size * 0.6
-    return tuple(label(room.x, first + i * size * 1.35, line, stage.palette.muted, size)
-                 for i, line in enumerate(lines))  # fmt: skip
+    return tuple(
+        label(room.x, first + i * size * 1.35, line, stage.palette.muted, size)
+        for i, line in enumerate(lines)
+    )
 
 
 def own(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
@@ -242,10 +260,7 @@ def own(stage: Stage, matrix: Matrix, cells: I64) -> tuple[Mark, ...]:
     line = Boxes(rects, stroke=palette.outline, stroke_width=width, radius=3)
     if matrix.pitch < 8:
         return (line,)
-    return (
-        line,
-        Boxes(inner, stroke=palette.ground, stroke_width=max(width * 0.6, 1.0), radius=2),
-    )
+    return (line, Boxes(inner, stroke=palette.ground, stroke_width=max(width * 0.6, 1.0), radius=2))
 
 
 def notes_of(counts: list[I64], size: float) -> Notes:

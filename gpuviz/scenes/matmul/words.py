@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from gpuviz.language import tr
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.reads import TileReads
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment, PartName
-from gpuviz.words import tr
 
 _KIND: dict[PartName, StepKind] = {
-    "load M": "load", "load N": "load", "loaded": "barrier", "multiply": "compute",
-    "multiplied": "barrier", "store": "store", "result": "result",
-}  # fmt: skip
+    "load M": "load",
+    "load N": "load",
+    "loaded": "barrier",
+    "multiply": "compute",
+    "multiplied": "barrier",
+    "store": "store",
+    "result": "result",
+}
 
 
 def number(value: float) -> str:
@@ -47,19 +52,26 @@ def sentence(about: Multiplication, moment: Moment) -> str:
     """What the block does now, and why."""
     start = tr("Phase {n} of {all}", n=moment.phase + 1, all=about.phases)
     if moment.part in ("load M", "load N"):
-        return tr("{phase}, load: {who}.", phase=start,
-                  who=loaded(_operand(about, moment), moment.phase))  # fmt: skip
+        return tr(
+            "{phase}, load: {who}.", phase=start, who=loaded(_operand(about, moment), moment.phase)
+        )
     if moment.part == "multiply":
-        return tr("{phase}, multiply, k = {k}: each value of the tiles serves {n} threads.",
-                  phase=start, k=moment.k, n=about.sizes.tile)  # fmt: skip
+        return tr(
+            "{phase}, multiply, k = {k}: each value of the tiles serves {n} threads.",
+            phase=start,
+            k=moment.k,
+            n=about.sizes.tile,
+        )
     if moment.part == "loaded":
         return tr("{phase}, barrier: nobody multiplies before the tiles are complete.", phase=start)
     if moment.part == "multiplied":
         return tr("{phase}, barrier: nobody loads over a tile that others still read.", phase=start)
     if moment.part == "store":
         return stored(about)
-    return tr("The block is done: its {threads} have shared every load.",
-              threads=things(about.sizes.tile**2, "thread"))  # fmt: skip
+    return tr(
+        "The block is done: its {threads} have shared every load.",
+        threads=things(about.sizes.tile**2, "thread"),
+    )
 
 
 def stored(about: Multiplication) -> str:
@@ -81,10 +93,16 @@ def loaded(operand: Operand, phase: int) -> str:
     busy = len(element) - guards
     if not guards:
         return tr("each thread copies one element of {name} to shared memory", name=name)
-    zeros = tr("1 guard lane puts a zero") if guards == 1 else (
-        tr("{n} guard lanes put zeros", n=guards))  # fmt: skip
-    copy = tr("1 thread copies an element of {name}", name=name) if busy == 1 else (
-        tr("{n} copy an element of {name}", n=busy, name=name))  # fmt: skip
+    zeros = (
+        tr("1 guard lane puts a zero")
+        if guards == 1
+        else (tr("{n} guard lanes put zeros", n=guards))
+    )
+    copy = (
+        tr("1 thread copies an element of {name}", name=name)
+        if busy == 1
+        else (tr("{n} copy an element of {name}", n=busy, name=name))
+    )
     return f"{copy}, {zeros}"
 
 
@@ -132,8 +150,10 @@ def product_sum(about: Multiplication, step: int) -> str:
     """`5 + 2 × 9 = 23`; a slot filled by a guard lane counts as zero."""
     if step < 0:
         return tr("{sum} + 0 × 0, behind the edge", sum=number(float(about.sums[-1])))
-    factors = [float(operand.value.ravel()[operand.naive_reads[step, about.watched]])
-               for operand in (about.m, about.n)]  # fmt: skip
+    factors = [
+        float(operand.value.ravel()[operand.naive_reads[step, about.watched]])
+        for operand in (about.m, about.n)
+    ]
     before, after = about.sums[step : step + 2]
     a, b = map(number, factors)
     return f"{number(float(before))} + {a} × {b} = {number(float(after))}"
@@ -163,7 +183,8 @@ def _label(moment: Moment) -> str:
     if moment.part in ("loaded", "multiplied"):
         return tr("barrier")
     return {"load M": tr("load M"), "load N": tr("load N"), "store": tr("store")}.get(
-        moment.part, tr("result"))  # fmt: skip
+        moment.part, tr("result")
+    )
 
 
 def _executed(about: Multiplication, moment: Moment) -> tuple[int, str]:

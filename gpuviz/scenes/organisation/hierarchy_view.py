@@ -7,18 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuviz.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.bands import bands, partly
-from gpuviz.draw.color import Float
 from gpuviz.draw.ease import smooth, staggered
 from gpuviz.draw.figures import Figure, figures, line_height, lines, pill_width, sourced
 from gpuviz.draw.heading import badge, label, steady_heading
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
-from gpuviz.draw.marks import F32, Boxes, Curves, Frame, Mark, Rgba, Texts, Tip
+from gpuviz.draw.marks import Boxes, Curves, Frame, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.volume import Volume, volume
-from gpuviz.trace import I64, LANES, Bool, Launch
-from gpuviz.words import tr
+from gpuviz.language import tr
+from gpuviz.trace import LANES, Launch
 
 _LEAST_NUMBER = 12.0  # pixels: smaller numbers are left out of cells
 _AROUND = np.array([-2, -2, 4, 4], np.float32)
@@ -65,8 +65,15 @@ class Organisation:
     def thread_tip(self, i: int) -> str:
         """What hovering a thread says."""
         x, y, z = self.place[i].tolist()
-        return tr("threadIdx ({x}, {y}, {z}) · thread {thread}\nwarp {warp} · lane {lane}",
-                  x=x, y=y, z=z, thread=self.thread[i], warp=self.warp[i], lane=self.lane[i])
+        return tr(
+            "threadIdx ({x}, {y}, {z}) · thread {thread}\nwarp {warp} · lane {lane}",
+            x=x,
+            y=y,
+            z=z,
+            thread=self.thread[i],
+            warp=self.warp[i],
+            lane=self.lane[i],
+        )
 
     def block_tip(self, block: int) -> str:
         """What hovering a block says."""
@@ -103,8 +110,14 @@ class View:
     curves: F32
 
 
-def picture(stage: Stage, seen: Organisation, title: str, sentences: tuple[str, ...], number: int,
-            moment: Moment) -> Frame:  # fmt: skip
+def picture(
+    stage: Stage,
+    seen: Organisation,
+    title: str,
+    sentences: tuple[str, ...],
+    number: int,
+    moment: Moment,
+) -> Frame:
     """The whole stage, the sentence being the one of that number."""
     head, area = steady_heading(stage, title, sentences[number], sentences)
     tall = line_height(stage)
@@ -112,10 +125,13 @@ def picture(stage: Stage, seen: Organisation, title: str, sentences: tuple[str, 
     board = Rect(area.x, area.bottom - count * tall, area.width, count * tall)
     view = lay_out(stage, seen, Rect(area.x, area.y, area.width, area.height - board.height))
     return stage.frame(
-        *head, *_grid(stage, seen, view, moment), _bands(stage, seen, view, moment),
-        *_block(stage, seen, view, moment), *_warps(stage, seen, view, moment),
+        *head,
+        *_grid(stage, seen, view, moment),
+        _bands(stage, seen, view, moment),
+        *_block(stage, seen, view, moment),
+        *_warps(stage, seen, view, moment),
         *_board(stage, seen, board, moment),
-    )  # fmt: skip
+    )
 
 
 def lay_out(stage: Stage, seen: Organisation, area: Rect) -> View:
@@ -186,8 +202,9 @@ def _grid(stage: Stage, seen: Organisation, view: View, moment: Moment) -> tuple
     done = staggered(moment.blocks, launch.blocks)
     fill = palette.state(np.broadcast_to(palette.accent_soft, (launch.blocks, 4)), done)
     chosen = rects[seen.shown : seen.shown + 1]
-    text = first_fitting((tr("grid: {n} blocks", n=launch.blocks), tr("grid")), view.left.width,
-                         size)  # fmt: skip
+    text = first_fitting(
+        (tr("grid: {n} blocks", n=launch.blocks), tr("grid")), view.left.width, size
+    )
     numbered = done >= 1
     return (
         label(view.left.x, view.left.y + size * 0.6, text, palette.muted, size),
@@ -217,19 +234,24 @@ def _placed(stage: Stage, seen: Organisation, view: View) -> tuple[Mark, ...]:
     pill = pill_width(stage, placed.badge)
     few = tr("{n} of {all} SMs", n=len(sms), all=placed.count)
     text = first_fitting((f"{few} · {placed.device}", few), head.width - pill, size)
-    return (*badge(stage, head.x, head.center[1], placed.badge, palette.good),
-            label(head.x + pill, head.center[1], text, palette.muted, size),
-            *_processors(stage, placed.sm, sms, seen.shown, below))
+    return (
+        *badge(stage, head.x, head.center[1], placed.badge, palette.good),
+        label(head.x + pill, head.center[1], text, palette.muted, size),
+        *_processors(stage, placed.sm, sms, seen.shown, below),
+    )
 
 
-def _processors(stage: Stage, placement: dict[int, int], sms: list[int], shown: int, area: Rect
-                ) -> tuple[Mark, ...]:  # fmt: skip
+def _processors(
+    stage: Stage, placement: dict[int, int], sms: list[int], shown: int, area: Rect
+) -> tuple[Mark, ...]:
     """A box for each multiprocessor at work, as many as there is room for, with its blocks."""
     size = stage.text(14)
     blocks = {sm: [b for b, s in placement.items() if s == sm] for sm in sms}
     numbers = {sm: " ".join(map(str, blocks[sm])) for sm in sms}
-    for words in ([tr("SM {sm}: block {n}", sm=sm, n=numbers[sm]) for sm in sms],
-                  [f"SM {sm}: {numbers[sm]}" for sm in sms]):  # fmt: skip
+    for words in (
+        [tr("SM {sm}: block {n}", sm=sm, n=numbers[sm]) for sm in sms],
+        [f"SM {sm}: {numbers[sm]}" for sm in sms],
+    ):
         wide = max(text_width(w, size) for w in words) + size
         columns = max(int(area.width // wide), 1)
         fitting = max(int(area.height // (size * 1.7)), 0) * columns
@@ -243,12 +265,14 @@ def _processors(stage: Stage, placement: dict[int, int], sms: list[int], shown: 
     rects = rects[: len(few)]
     mine = np.array([shown in blocks[sm] for sm in sms][: len(few)], bool)
     inner = rects[:, :2] + np.array([size * 0.4, float(rects[0, 3]) / 2], np.float32)
-    return (Boxes(rects, stage.palette.panel, stroke=stage.palette.border, radius=3),
-            Boxes(rects[mine[: len(rects)]], stroke=stage.palette.accent, stroke_width=2, radius=3),
-            Texts(inner, tuple(few), stage.palette.ink, size))
+    return (
+        Boxes(rects, stage.palette.panel, stroke=stage.palette.border, radius=3),
+        Boxes(rects[mine[: len(rects)]], stroke=stage.palette.accent, stroke_width=2, radius=3),
+        Texts(inner, tuple(few), stage.palette.ink, size),
+    )
 
 
-def _share(seen: Organisation, moment: Moment) -> tuple[Float, Bool]:
+def _share(seen: Organisation, moment: Moment) -> tuple[F64, Bool]:
     """(T,) how far each thread has come to its lane, and whether it is on its way now."""
     now = (seen.warp >= moment.formed) & (seen.warp < moment.formed + moment.count)
     return np.where(seen.warp < moment.formed, 1.0, np.where(now, moment.forming, 0.0)), now
@@ -260,18 +284,26 @@ def _block(stage: Stage, seen: Organisation, view: View, moment: Moment) -> tupl
     numbered = np.arange(len(seen.thread)) < np.ceil(moment.threads * len(seen.thread))
     come, now = _share(seen, moment)
     strong = now | (come >= 1)
-    fill = np.where(strong[:, None], palette.lanes[seen.lane],
-                    palette.soft(palette.lanes[seen.lane], 0.45))  # fmt: skip
+    fill = np.where(
+        strong[:, None], palette.lanes[seen.lane], palette.soft(palette.lanes[seen.lane], 0.45)
+    )
     fill = np.where(numbered[:, None], fill, palette.cell).astype(np.uint8)
     shape = " × ".join(map(str, seen.launch.block))
-    forms = (tr("block {b}: {shape} threads (x × y × z), colour = lane", b=seen.shown, shape=shape),
-             tr("block {b}: {shape} threads", b=seen.shown, shape=shape))  # fmt: skip
+    forms = (
+        tr("block {b}: {shape} threads (x × y × z), colour = lane", b=seen.shown, shape=shape),
+        tr("block {b}: {shape} threads", b=seen.shown, shape=shape),
+    )
     text = first_fitting(forms, view.right.width, size)
     return (
         label(view.right.x, view.right.y + size * 0.6, text, palette.muted, size),
         *_planes(stage, view.threads),
-        Boxes(view.cells, fill, stroke=palette.border if view.threads.gap else None, radius=2,
-              tip=seen.thread_tip),
+        Boxes(
+            view.cells,
+            fill,
+            stroke=palette.border if view.threads.gap else None,
+            radius=2,
+            tip=seen.thread_tip,
+        ),
         *_numbers(stage, view.cells[numbered], seen.thread[numbered], fill[numbered]),
         *_outlines(stage, view, now),
     )
@@ -303,20 +335,26 @@ def _warps(stage: Stage, seen: Organisation, view: View, moment: Moment) -> tupl
     lost = moment.formed + moment.count > seen.empty[:, 0]
     return (
         Boxes(view.lanes, fill, radius=2, tip=seen.thread_tip),
-        Boxes(view.empty[~lost], palette.todo(palette.waste_ground),
-              hatch=palette.todo(palette.waste), tip=_empty_tip(seen, ~lost)),
-        Boxes(view.empty[lost], palette.waste_ground, hatch=palette.waste,
-              tip=_empty_tip(seen, lost)),
+        Boxes(
+            view.empty[~lost],
+            palette.todo(palette.waste_ground),
+            hatch=palette.todo(palette.waste),
+            tip=_empty_tip(seen, ~lost),
+        ),
+        Boxes(
+            view.empty[lost], palette.waste_ground, hatch=palette.waste, tip=_empty_tip(seen, lost)
+        ),
         *_numbers(stage, view.lanes[arrived], seen.thread[arrived], fill[arrived]),
         *_names(stage, seen, view, moment),
-    )  # fmt: skip
+    )
 
 
 def _empty_tip(seen: Organisation, chosen: Bool) -> Tip:
     """The hover text of lanes without a thread."""
     which = seen.empty[chosen]
-    return lambda i: tr("lane {lane} of warp {warp} has no thread", lane=which[i, 1],
-                        warp=which[i, 0])  # fmt: skip
+    return lambda i: tr(
+        "lane {lane} of warp {warp} has no thread", lane=which[i, 1], warp=which[i, 0]
+    )
 
 
 def _names(stage: Stage, seen: Organisation, view: View, moment: Moment) -> tuple[Mark, ...]:
@@ -327,15 +365,20 @@ def _names(stage: Stage, seen: Organisation, view: View, moment: Moment) -> tupl
     warps = range(0, seen.warps, every)
     y = [view.rows.y + (n + 0.5) * pitch for n in warps]
     at = np.array([(view.right.x, top) for top in y], np.float32)
-    ink = np.where((np.array(warps) < moment.formed + moment.count)[:, None], palette.ink,
-                   palette.faint).astype(np.uint8)  # fmt: skip
+    ink = np.where(
+        (np.array(warps) < moment.formed + moment.count)[:, None], palette.ink, palette.faint
+    ).astype(np.uint8)
     wide = view.rows.width / LANES
     lanes = range(0, LANES, 4)
-    above = np.array([(view.rows.x + (n + 0.5) * wide, view.rows.y - size * 0.7) for n in lanes],
-                     np.float32)  # fmt: skip
+    above = np.array(
+        [(view.rows.x + (n + 0.5) * wide, view.rows.y - size * 0.7) for n in lanes], np.float32
+    )
     title = label(view.right.x, view.rows.y - size * 0.7, tr("lane"), palette.muted, size)
-    return (Texts(at, tuple(tr("warp {n}", n=n) for n in warps), ink, size), title,
-            Texts(above, tuple(map(str, lanes)), palette.muted, size, "center"))
+    return (
+        Texts(at, tuple(tr("warp {n}", n=n) for n in warps), ink, size),
+        title,
+        Texts(above, tuple(map(str, lanes)), palette.muted, size, "center"),
+    )
 
 
 def _board(stage: Stage, seen: Organisation, area: Rect, moment: Moment) -> tuple[Mark, ...]:
@@ -345,11 +388,19 @@ def _board(stage: Stage, seen: Organisation, area: Rect, moment: Moment) -> tupl
     used, launch = len(seen.thread), seen.launch
     pieces: tuple[Figure, ...] = (
         (tr("{n} of {all} warps", n=formed, all=seen.warps), palette.accent, True),
-        (tr("{used} of {all} lanes used ({share} %)", used=used, all=seen.warps * LANES,
-            share=f"{100 * used / (seen.warps * LANES):.0f}"), palette.ink, False),
+        (
+            tr(
+                "{used} of {all} lanes used ({share} %)",
+                used=used,
+                all=seen.warps * LANES,
+                share=f"{100 * used / (seen.warps * LANES):.0f}",
+            ),
+            palette.ink,
+            False,
+        ),
         (tr("{threads} threads in the grid", threads=used * launch.blocks), palette.muted, False),
         (tr("{warps} warps", warps=seen.warps * launch.blocks), palette.muted, False),
-    )  # fmt: skip
+    )
     first = area.above(line_height(stage))[0]
     marks = figures(stage, first, pieces, tr("model"), palette.accent)
     if area.height < 1.5 * line_height(stage):

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gpuviz.arrays import Array, Bool, Rgba
 from gpuviz.draw.figures import line_height, pill_width, sourced
 from gpuviz.draw.heading import badge, heading, label
 from gpuviz.draw.layout import Rect, first_fitting, grid, wrap
-from gpuviz.draw.marks import Boxes, Frame, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes
-from gpuviz.trace import Bool
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 # Seen on an NVIDIA H200 with CUDA 13.0: every launch beyond a limit, and cudaMemcpy of a symbol,
 # return this; cudaDeviceSynchronize and later copies return cudaSuccess.
 _ERROR, _OK = "cudaErrorInvalidValue", "cudaSuccess"
 _SEEN = "NVIDIA H200, CUDA 13.0, 2026-11-20"
-_SOURCES = ("8600 GTS (1.1, 1458 MHz): Threads and blocks in detail (2013) · GF100 (2.0): CUDA 2da "
-            "parte", "Threads and blocks in detail (2013) · CUDA 2da parte",
-            "Threads and blocks (2013), CUDA 2da parte")  # fmt: skip
+_SOURCES = (
+    "8600 GTS (1.1, 1458 MHz): Threads and blocks in detail (2013) · GF100 (2.0): CUDA 2da parte",
+    "Threads and blocks in detail (2013) · CUDA 2da parte",
+    "Threads and blocks (2013), CUDA 2da parte",
+)
 
-_TIMED = ("fma4 with N = 2^22: 883.584 µs, occupancy 0.667, Tesla C2070 · CUDA 2da parte",
-          "N = 2^22: 883.584 µs, Tesla C2070 (CUDA 2da parte)")
+_TIMED = (
+    "fma4 with N = 2^22: 883.584 µs, occupancy 0.667, Tesla C2070 · CUDA 2da parte",
+    "N = 2^22: 883.584 µs, Tesla C2070 (CUDA 2da parte)",
+)
 
 _LAUNCHES = ("fma4<<<grid, block>>>", "fma4<<<…>>>")
-
-Floats = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Attempt:
     elements: int
     why: str
     plain_copy: bool
-    got: Floats
-    reference: Floats
+    got: Array
+    reference: Array
     difference: float
     guarded: Bool
     ran: int
@@ -93,9 +93,11 @@ def picture(stage: Stage, attempt: Attempt, title: str, sentence: str, now: Mome
         table, rest = area.beside(min(area.width * 0.62, 660 * stage.scale), size * 0.9)
         top, bottom = _halves(rest, size)
     return stage.frame(
-        *head, *_table(stage, table, attempt, now), *_unchecked(stage, top, attempt, now[2]),
+        *head,
+        *_table(stage, table, attempt, now),
+        *_unchecked(stage, top, attempt, now[2]),
         *_checked(stage, bottom, attempt, now[3]),
-    )  # fmt: skip
+    )
 
 
 def _halves(area: Rect, size: float) -> tuple[Rect, Rect]:
@@ -117,17 +119,29 @@ def _table(stage: Stage, area: Rect, attempt: Attempt, now: Moments) -> tuple[Ma
     """One row a limit: what is asked, what each device allows, crossed where it refuses."""
     size, palette = stage.text(14), stage.palette
     body = Rect(area.x, area.y, area.width, area.height - line_height(stage))
-    rows = Rect(body.x, body.y, body.width, min(body.height, size * 2.7 * (len(attempt.limits) + 1))
-                ).rows(len(attempt.limits) + 1)  # fmt: skip
+    rows = Rect(
+        body.x, body.y, body.width, min(body.height, size * 2.7 * (len(attempt.limits) + 1))
+    ).rows(len(attempt.limits) + 1)
     columns = _columns(stage, area, attempt)
-    names = (tr("limit"), tr("asked"), *attempt.cards,
-             _short(attempt.arch, columns[-1].width, size))  # fmt: skip
+    names = (
+        tr("limit"),
+        tr("asked"),
+        *attempt.cards,
+        _short(attempt.arch, columns[-1].width, size),
+    )
     marks: list[Mark] = []
     for column, name in zip(columns, names, strict=True):
         marks.append(_cell(column, rows[0], name, palette.muted, size, name == names[0]))
     for n, limit in enumerate(attempt.limits):
-        marks += _row(stage, columns, rows[n + 1], limit, now[0] > n / len(attempt.limits),
-                      now[1] > n, n <= now[1] < n + 1 and now[1] < len(attempt.limits))  # fmt: skip
+        marks += _row(
+            stage,
+            columns,
+            rows[n + 1],
+            limit,
+            now[0] > n / len(attempt.limits),
+            now[1] > n,
+            n <= now[1] < n + 1 and now[1] < len(attempt.limits),
+        )
     foot = Rect(area.x, rows[-1].bottom + size * 0.2, area.width, line_height(stage))
     texts = _TIMED if attempt.elements == 1 << 22 else _SOURCES
     return *marks, *sourced(stage, foot, tr("published"), palette.muted, texts)
@@ -146,15 +160,29 @@ def _columns(stage: Stage, area: Rect, attempt: Attempt) -> tuple[Rect, ...]:
     return name, *rest.columns(2 + len(attempt.cards))
 
 
-def _cell(column: Rect, row: Rect, text: str, color: Rgba, size: float, left: bool = False,
-          bold: bool = False) -> Mark:  # fmt: skip
+def _cell(
+    column: Rect,
+    row: Rect,
+    text: str,
+    color: Rgba,
+    size: float,
+    left: bool = False,
+    bold: bool = False,
+) -> Mark:
     """A text in a table, numbers to the right."""
     x = column.x if left else column.right - size * 0.5
     return label(x, row.center[1], text, color, size, bold, "left" if left else "right")
 
 
-def _row(stage: Stage, columns: tuple[Rect, ...], row: Rect, limit: Limit, asked: bool,
-         compared: bool, current: bool) -> list[Mark]:  # fmt: skip
+def _row(
+    stage: Stage,
+    columns: tuple[Rect, ...],
+    row: Rect,
+    limit: Limit,
+    asked: bool,
+    compared: bool,
+    current: bool,
+) -> list[Mark]:
     """A limit; what is too small for the launch is marked with a cross, not by colour alone."""
     palette, size = stage.palette, stage.text(14)
     marks: list[Mark] = []
@@ -172,8 +200,9 @@ def _row(stage: Stage, columns: tuple[Rect, ...], row: Rect, limit: Limit, asked
     return marks
 
 
-def _allowed(stage: Stage, column: Rect, row: Rect, limit: Limit, device: int, compared: bool,
-             last: bool) -> list[Mark]:  # fmt: skip
+def _allowed(
+    stage: Stage, column: Rect, row: Rect, limit: Limit, device: int, compared: bool, last: bool
+) -> list[Mark]:
     """What one device allows, crossed out when the launch asks for more."""
     palette, size = stage.palette, stage.text(14)
     text = _number(limit.allowed[device])
@@ -211,8 +240,9 @@ def _unchecked(stage: Stage, area: Rect, attempt: Attempt, share: float) -> list
         said = tr("fails, silently") if bad else tr("no error")
         call = first_fitting(forms, inner.width - text_width(said, size, bad) - size * 0.6, size)
         marks.append(label(inner.x, y, call, palette.ink, size))
-        marks.append(label(inner.right, y, said, palette.bad if bad else palette.muted, size, bad,
-                           "right"))  # fmt: skip
+        marks.append(
+            label(inner.right, y, said, palette.bad if bad else palette.muted, size, bad, "right")
+        )
     if share * 4 > 3:
         marks += _result(stage, inner.above(3 * step)[1], attempt)
     return marks
@@ -223,13 +253,20 @@ def _result(stage: Stage, area: Rect, attempt: Attempt) -> list[Mark]:
     palette, size = stage.palette, stage.text(14)
     above, foot = area.above(area.height - min(size * 1.6, area.height / 2))
     wrong = attempt.difference > 1e-3
-    forms = (tr("maximum difference {d}", d=f"{attempt.difference:.3g}"),
-             tr("max. difference {d}", d=f"{attempt.difference:.2g}"),
-             tr("max. diff. {d}", d=f"{attempt.difference:.2g}"))  # fmt: skip
+    forms = (
+        tr("maximum difference {d}", d=f"{attempt.difference:.3g}"),
+        tr("max. difference {d}", d=f"{attempt.difference:.2g}"),
+        tr("max. diff. {d}", d=f"{attempt.difference:.2g}"),
+    )
     pill = pill_width(stage, tr("model"))
     text = first_fitting(forms, area.width - pill, size, True)
-    marks = _bars(stage, above, attempt) if above.height > size * 3.4 else [
-        label(area.x, above.center[1], _values(attempt, area.width, size), palette.muted, size)]
+    marks = (
+        _bars(stage, above, attempt)
+        if above.height > size * 3.4
+        else [
+            label(area.x, above.center[1], _values(attempt, area.width, size), palette.muted, size)
+        ]
+    )
     return [
         *marks,
         label(area.x, foot.center[1], text, palette.bad if wrong else palette.good, size, True),
@@ -239,8 +276,10 @@ def _result(stage: Stage, area: Rect, attempt: Attempt) -> list[Mark]:
 
 def _values(attempt: Attempt, width: float, size: float) -> str:
     """The first values, as many as fit."""
-    texts = tuple("d = " + "  ".join(f"{v:.3f}".rstrip("0").rstrip(".") for v in attempt.got[:n])
-                  + " …" for n in range(8, 0, -1))  # fmt: skip
+    texts = tuple(
+        "d = " + "  ".join(f"{v:.3f}".rstrip("0").rstrip(".") for v in attempt.got[:n]) + " …"
+        for n in range(8, 0, -1)
+    )
     return first_fitting(texts, width, size)
 
 
@@ -248,8 +287,14 @@ def _bars(stage: Stage, area: Rect, attempt: Attempt) -> list[Mark]:
     """The first elements: hollow what the sequential loop computes, solid what the host has."""
     palette, size = stage.palette, stage.text(14)
     name, room = area.inset(0, size * 0.2).above(size * 1.5)
-    text = first_fitting((tr("first 32 elements of d (solid) and of the reference (hollow)"),
-                          tr("d solid, reference hollow")), name.width, size)  # fmt: skip
+    text = first_fitting(
+        (
+            tr("first 32 elements of d (solid) and of the reference (hollow)"),
+            tr("d solid, reference hollow"),
+        ),
+        name.width,
+        size,
+    )
     cells = grid(room, 1, 32, 3.0)
     wanted, got = _heights(attempt.reference[:32]), _heights(attempt.got[:32])
     hollow, solid = cells[: len(wanted)].copy(), cells[: len(got)].copy()
@@ -264,7 +309,7 @@ def _bars(stage: Stage, area: Rect, attempt: Attempt) -> list[Mark]:
     ]
 
 
-def _heights(values: Floats) -> Floats:
+def _heights(values: Array) -> Array:
     """Magnitudes."""
     return np.abs(values).astype(np.float32)
 
@@ -277,8 +322,16 @@ def _checked(stage: Stage, area: Rect, attempt: Attempt, share: float) -> list[M
         return marks
     failed = bool(attempt.why) or attempt.plain_copy
     y = inner.y + size * 0.7
-    marks.append(label(inner.x, y, _ERROR if failed else _OK, palette.bad if failed else
-                       palette.good, size, bold=True))  # fmt: skip
+    marks.append(
+        label(
+            inner.x,
+            y,
+            _ERROR if failed else _OK,
+            palette.bad if failed else palette.good,
+            size,
+            bold=True,
+        )
+    )
     rest = inner.above(size * 1.45)[1]
     if not failed:
         return marks + _guards(stage, rest, attempt)
@@ -289,8 +342,16 @@ def _checked(stage: Stage, area: Rect, attempt: Attempt, share: float) -> list[M
     for n, row in enumerate(rows):
         marks.append(label(rest.x, rest.y + size * (0.6 + 1.35 * n), row, palette.ink, size))
     foot = Rect(rest.x, rest.bottom - size * 1.4, rest.width, line_height(stage))
-    return [*marks, *sourced(stage, foot, tr("recorded"), palette.good,
-                             (_SEEN, "NVIDIA H200, CUDA 13.0", "NVIDIA H200"))]  # fmt: skip
+    return [
+        *marks,
+        *sourced(
+            stage,
+            foot,
+            tr("recorded"),
+            palette.good,
+            (_SEEN, "NVIDIA H200, CUDA 13.0", "NVIDIA H200"),
+        ),
+    ]
 
 
 def _words(attempt: Attempt) -> tuple[str, ...]:
@@ -304,8 +365,11 @@ def _guards(stage: Stage, area: Rect, attempt: Attempt) -> list[Mark]:
     """The lanes of the last warp: those beyond N are switched off by the kernel's if."""
     palette, size = stage.palette, stage.text(14)
     off = int((~attempt.guarded).sum())
-    text = tr("last warp that stores: {n} lanes have no element", n=off) if off else tr(
-        "last warp: every lane has an element")  # fmt: skip
+    text = (
+        tr("last warp that stores: {n} lanes have no element", n=off)
+        if off
+        else tr("last warp: every lane has an element")
+    )
     if attempt.ran < attempt.elements:
         text = f"{text} ({tr('of the first {n} run here', n=attempt.ran)})"
     marks: list[Mark] = []

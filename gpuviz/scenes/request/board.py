@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import Boxes, Mark, Rgba
+from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.story import Act
 from gpuviz.scenes.request.words import in_bytes
-from gpuviz.words import tr
 
 _Piece = tuple[str, Rgba, bool]
 
@@ -127,18 +128,20 @@ def _bar(stage: Stage, bar: Rect, act: Act, t: float) -> list[Mark]:
     split = bar.x + used
     marks: list[Mark] = [
         Boxes(Rect(bar.x, bar.y, used, bar.height).array(), palette.todo(color)),
-        Boxes(Rect(split, bar.y, wasted, bar.height).array(), palette.todo(palette.waste_ground),
-              hatch=palette.todo(palette.waste)),
+        Boxes(
+            Rect(split, bar.y, wasted, bar.height).array(),
+            palette.todo(palette.waste_ground),
+            hatch=palette.todo(palette.waste),
+        ),
         Boxes(Rect(bar.x, bar.y, now, bar.height).array(), color),
-        Boxes(Rect(split, bar.y, lost, bar.height).array(), palette.waste_ground,
-              hatch=palette.waste),
-    ]  # fmt: skip
+        Boxes(
+            Rect(split, bar.y, lost, bar.height).array(), palette.waste_ground, hatch=palette.waste
+        ),
+    ]
     return marks + _bar_words(stage, bar, split, request, palette.todo(color))
 
 
-def _bar_words(
-    stage: Stage, bar: Rect, split: float, request: Request, plate: Rgba
-) -> list[Mark]:
+def _bar_words(stage: Stage, bar: Rect, split: float, request: Request, plate: Rgba) -> list[Mark]:
     """What the two parts of a bar stand for, in as many words as there is room for."""
     size, palette = stage.text(14), stage.palette
     wasted = request.moved - request.used

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, Bool
 from gpuviz.draw.strip import Strip, cut
 from gpuviz.memory.coalescing import Segment, groups_of, segments, transactions
 from gpuviz.scenes.request.words import ELEMENTS, counted, nouns, numbered
-from gpuviz.trace import I64, LANES, Bool, Buffer, MemoryInstruction, Requests, Trace
+from gpuviz.trace import LANES, Buffer, MemoryInstruction, Requests, Trace
 
 _LINE = 128
 
@@ -109,9 +110,7 @@ def requests_of(trace: Trace, arch: Architecture, block: int, warp: int) -> tupl
     return _made(trace, arch, rows, block, warp)
 
 
-def first_requests(
-    trace: Trace, arch: Architecture, block: int, warp: int
-) -> tuple[Request, ...]:
+def first_requests(trace: Trace, arch: Architecture, block: int, warp: int) -> tuple[Request, ...]:
     """The first global-memory request that each instruction made for a warp, in order."""
     rows = trace.of(block=block, warp=warp, space="global")
     first = np.sort(np.unique(rows.instruction, return_index=True)[1]).astype(np.int64)
@@ -121,13 +120,22 @@ def first_requests(
 def _made(
     trace: Trace, arch: Architecture, rows: Requests, block: int, warp: int
 ) -> tuple[Request, ...]:
-    made = (_request(trace, arch, rows.address[i], rows.lanes(i), int(rows.instruction[i]),
-                     block, warp) for i in range(len(rows)))  # fmt: skip
+    made = (
+        _request(trace, arch, rows.address[i], rows.lanes(i), int(rows.instruction[i]), block, warp)
+        for i in range(len(rows))
+    )
     return tuple(r for r in made if r is not None)
 
 
-def _request(trace: Trace, arch: Architecture, address: np.ndarray[tuple[int], np.dtype[np.uint64]],
-             active: Bool, index: int, block: int, warp: int) -> Request | None:  # fmt: skip
+def _request(
+    trace: Trace,
+    arch: Architecture,
+    address: np.ndarray[tuple[int], np.dtype[np.uint64]],
+    active: Bool,
+    index: int,
+    block: int,
+    warp: int,
+) -> Request | None:
     """One request; None where its buffer is not known or no lane took part."""
     did = trace.instructions[index]
     buffer = trace.launch.buffer_at(int(address[active.argmax()])) if active.any() else None
@@ -138,11 +146,19 @@ def _request(trace: Trace, arch: Architecture, address: np.ndarray[tuple[int], n
     order = sorted(range(len(parts)), key=lambda i: (parts[i].base, i))
     relative = address.astype(np.int64) - buffer.address
     return Request(
-        did, buffer, block, warp, np.where(active, relative, 0), active,
+        did,
+        buffer,
+        block,
+        warp,
+        np.where(active, relative, 0),
+        active,
         _strip([parts[i] for i in order], relative, buffer, did.width),
-        np.array(order, np.int64), int(cost.ideal[0]), _noun(arch, parts[0].size),
-        groups_of(arch, did.width), arch.coalescing == "ordered",
-    )  # fmt: skip
+        np.array(order, np.int64),
+        int(cost.ideal[0]),
+        _noun(arch, parts[0].size),
+        groups_of(arch, did.width),
+        arch.coalescing == "ordered",
+    )
 
 
 def _strip(parts: list[Segment], address: I64, buffer: Buffer, width: int) -> Strip:

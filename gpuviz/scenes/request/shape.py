@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import I64
+from gpuviz.language import tr
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.words import element, elements, in_bytes, one, ordinal
-from gpuviz.trace import I64, LANES
-from gpuviz.words import tr
+from gpuviz.trace import LANES
 
 
 def title(request: Request) -> str:
@@ -72,23 +73,36 @@ def _verdict(request: Request) -> str:
         return tr("Every byte of its {count} is needed.", count=count)
     if request.count - request.ideal == 1 and used == request.ideal * int(request.strip.size[0]):
         if (np.abs(request.steps) == 1).all():
-            return tr("It touches {count} where {ideal} would do: the ends are only partly used.",
-                      count=count, ideal=request.ideal)  # fmt: skip
+            return tr(
+                "It touches {count} where {ideal} would do: the ends are only partly used.",
+                count=count,
+                ideal=request.ideal,
+            )
         if request.active.all():
-            return tr("It touches {count} where {ideal} would do.",
-                      count=count, ideal=request.ideal)  # fmt: skip
+            return tr(
+                "It touches {count} where {ideal} would do.", count=count, ideal=request.ideal
+            )
     if used * 2 == moved and len(np.unique(request.strip.used)) == 1:
         noun = one(request.noun)
         if request.is_store:
             return tr("Half of each {noun} it touches is never used.", noun=noun)
         return tr("Half of each {noun} it fetches is never used.", noun=noun)
-    share = (tr("one in {n}", n=moved // used) if moved % used == 0
-             else f"{100 * used / moved:.0f} %")  # fmt: skip
+    share = (
+        tr("one in {n}", n=moved // used) if moved % used == 0 else f"{100 * used / moved:.0f} %"
+    )
     if request.is_store:
-        return tr("It touches {moved} and uses {used} of them: {share}.",
-                  moved=in_bytes(moved), used=used, share=share)  # fmt: skip
-    return tr("It fetches {moved} and uses {used} of them: {share}.",
-              moved=in_bytes(moved), used=used, share=share)  # fmt: skip
+        return tr(
+            "It touches {moved} and uses {used} of them: {share}.",
+            moved=in_bytes(moved),
+            used=used,
+            share=share,
+        )
+    return tr(
+        "It fetches {moved} and uses {used} of them: {share}.",
+        moved=in_bytes(moved),
+        used=used,
+        share=share,
+    )
 
 
 def _halves(request: Request) -> str:
@@ -99,8 +113,11 @@ def _halves(request: Request) -> str:
     if not bad:
         return ""
     if request.instruction.width < 4:
-        return tr("Words of {n} bytes never coalesce here.", n=request.instruction.width) if (
-            request.instruction.width > 1) else tr("Single bytes never coalesce here.")
+        return (
+            tr("Words of {n} bytes never coalesce here.", n=request.instruction.width)
+            if (request.instruction.width > 1)
+            else tr("Single bytes never coalesce here.")
+        )
     if len(bad) == 2:
         return tr("Neither half warp is in order on an aligned segment: one segment a lane.")
     which = tr("first") if bad[0] == 0 else tr("second")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.draw.ease import passed
+from gpuviz.language import tr
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.request.requests import Request
-from gpuviz.words import tr
 
 _MOST_STEPS = 8  # of one request; more transactions than that are delivered several to a step
 
@@ -80,6 +80,12 @@ def _span(request: Request, first: int, last: int) -> str:
 
 def total(acts: tuple[Act, ...]) -> str:
     """What all requests cost, in a few words."""
-    parts = (tr("{op} {count}", op=tr("store") if a.request.is_store else tr("load"),
-                count=a.request.counted(a.request.count)) for a in acts)  # fmt: skip
+    parts = (
+        tr(
+            "{op} {count}",
+            op=tr("store") if a.request.is_store else tr("load"),
+            count=a.request.counted(a.request.count),
+        )
+        for a in acts
+    )
     return " · ".join(parts)

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, F64, I64, Bool, Rgba
 from gpuviz.draw.bands import backwards, bands, partly
-from gpuviz.draw.color import Float
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import brackets, label
 from gpuviz.draw.layout import Rect, centers, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.strip import Placed, height_of, place
 from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.language import tr
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.words import in_bytes
-from gpuviz.trace import I64, Bool
-from gpuviz.words import tr
 
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 Tip = Callable[[int], str]
@@ -104,7 +103,7 @@ def _hints(request: Request) -> tuple[str, ...]:
     return (tr("hue = quarter warp, brighter = higher lane"),)
 
 
-def _bands(stage: Stage, view: View, sent: float, arrived: Float) -> tuple[Mark, ...]:
+def _bands(stage: Stage, view: View, sent: float, arrived: F64) -> tuple[Mark, ...]:
     """Hardly there before; thin once asked for; full where data travels, as far as it has come."""
     active, palette = view.request.active, stage.palette
     curves, colors = view.curves[active], palette.lanes[active]
@@ -113,8 +112,12 @@ def _bands(stage: Stage, view: View, sent: float, arrived: Float) -> tuple[Mark,
     lane = np.flatnonzero(active)
     first = slice(None) if sent < 1 else slice(0)
     ahead = Curves(curves[first], palette.todo(colors[first]), thin, _lane_of(view, lane))
-    asked = Curves(partly(curves, share)[waits], palette.soft(colors[waits], 0.4), thin,
-                   _lane_of(view, lane[waits]))  # fmt: skip
+    asked = Curves(
+        partly(curves, share)[waits],
+        palette.soft(colors[waits], 0.4),
+        thin,
+        _lane_of(view, lane[waits]),
+    )
     source = curves if view.request.is_store else backwards(curves)
     came = partly(source[going], smooth(arrived[active][going]))
     tip = _lane_of(view, lane[going])
@@ -126,18 +129,24 @@ def _lane_of(view: View, lanes: I64) -> Tip:
     return lambda i: lane_tip(view.request, int(lanes[i]))
 
 
-def _boxes(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[Mark, ...]:
+def _boxes(stage: Stage, view: View, progress: F64, at_work: Bool) -> tuple[Mark, ...]:
     """One box a transaction: done in the accent, now outlined, to come hardly there."""
     palette, boxes = stage.palette, view.strip.boxes
     edge = np.where((progress >= 1)[:, None], palette.accent, palette.border).astype(np.uint8)
     request = view.request
     grown = boxes[at_work] + np.array([-1.5, -1.5, 3, 3], np.float32)
     return (
-        Boxes(boxes, palette.panel, stroke=edge, stroke_width=1.5, radius=5,
-              tip=lambda i: box_tip(request, i)),
+        Boxes(
+            boxes,
+            palette.panel,
+            stroke=edge,
+            stroke_width=1.5,
+            radius=5,
+            tip=lambda i: box_tip(request, i),
+        ),
         Boxes(grown, stroke=palette.outline, stroke_width=2.5, radius=6),
         *_dots(stage, view.strip.breaks),
-    )  # fmt: skip
+    )
 
 
 def _dots(stage: Stage, middles: F32) -> tuple[Mark, ...]:
@@ -147,7 +156,7 @@ def _dots(stage: Stage, middles: F32) -> tuple[Mark, ...]:
     return (Texts(middles, ("…",) * len(middles), stage.palette.muted, stage.text(14), "center"),)
 
 
-def _cells(stage: Stage, view: View, progress: Float) -> tuple[Mark, ...]:
+def _cells(stage: Stage, view: View, progress: F64) -> tuple[Mark, ...]:
     """Words in the colour of the lane that asks for them; what nobody asks for is hatched."""
     palette, strip, cells = stage.palette, view.request.strip, view.strip.cells
     used, come = strip.cell_lane >= 0, progress[strip.cell_box]
@@ -194,7 +203,7 @@ def _cell_tips(view: View, chosen: Bool) -> Tip:
     return lambda i: cell_tip(view.request, int(numbers[i]))
 
 
-def _labels(stage: Stage, view: View, progress: Float, at_work: Bool) -> tuple[Mark, ...]:
+def _labels(stage: Stage, view: View, progress: F64, at_work: Bool) -> tuple[Mark, ...]:
     """The number of each transaction in the order of delivery, in words where there is room.
 
     Nothing while the stage asks: the last number would tell how many there are.
@@ -241,10 +250,13 @@ def _lines(stage: Stage, view: View) -> tuple[Mark, ...]:
         return tuple(marks)
     first, last = float(boxes[0, 0]), float(boxes[-1, 0] + boxes[-1, 2])
     each = (
-        tr("{count} in {n} different lines of 128 bytes",
-           count=request.counted(request.count), n=count),
+        tr(
+            "{count} in {n} different lines of 128 bytes",
+            count=request.counted(request.count),
+            n=count,
+        ),
         tr("{n} lines of 128 bytes", n=count),
-    )  # fmt: skip
+    )
     text = first_fitting(each, last - first, size)
     if not text:
         return tuple(marks)
@@ -281,13 +293,24 @@ def lane_tip(request: Request, lane: int) -> str:
     if not request.active[lane]:
         return tr("lane {lane} · thread {thread} · takes no part", lane=lane, thread=thread)
     box, first = int(request.strip.lane_box[lane]), int(request.address[lane])
-    return "\n".join((
-        tr("lane {lane} · thread {thread} of block {block}",
-           lane=lane, thread=thread, block=request.block),
-        tr("{place} · bytes {a} to {b} · address {address}", place=request.place(lane), a=first,
-           b=first + request.instruction.width - 1, address=f"{request.buffer.address + first:#x}"),
-        f"{request.numbered(int(request.turn[box]))} · {tr('line {n}', n=request.line[box])}",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            tr(
+                "lane {lane} · thread {thread} of block {block}",
+                lane=lane,
+                thread=thread,
+                block=request.block,
+            ),
+            tr(
+                "{place} · bytes {a} to {b} · address {address}",
+                place=request.place(lane),
+                a=first,
+                b=first + request.instruction.width - 1,
+                address=f"{request.buffer.address + first:#x}",
+            ),
+            f"{request.numbered(int(request.turn[box]))} · {tr('line {n}', n=request.line[box])}",
+        )
+    )
 
 
 def cell_tip(request: Request, cell: int) -> str:
@@ -309,6 +332,10 @@ def cell_tip(request: Request, cell: int) -> str:
 def box_tip(request: Request, box: int) -> str:
     """What hovering a transaction says."""
     start, size = int(request.strip.start[box]), int(request.strip.size[box])
-    return tr("{part} · {size} bytes from {place} · {used} of them used",
-              part=request.numbered(int(request.turn[box])), size=size,
-              place=f"{request.name} + {start:#x}", used=request.strip.used[box])  # fmt: skip
+    return tr(
+        "{part} · {size} bytes from {place} · {used} of them used",
+        part=request.numbered(int(request.turn[box])),
+        size=size,
+        place=f"{request.name} + {start:#x}",
+        used=request.strip.used[box],
+    )

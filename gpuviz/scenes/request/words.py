@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.words import tr
+from gpuviz.language import tr
 
 ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}
 

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
 from gpuviz.draw.banks import Deliveries
 from gpuviz.memory.banks import Conflict, conflict, schedule, served_groups, wavefronts
-from gpuviz.trace import I64, LANES, U64, Bool, MemoryInstruction, Requests, Trace
+from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
 
@@ -68,8 +69,9 @@ class BankRequest:
         return next(found, -1)
 
 
-def bank_requests(trace: Trace, arch: Architecture, block: int, warp: int
-                  ) -> tuple[BankRequest, ...]:  # fmt: skip
+def bank_requests(
+    trace: Trace, arch: Architecture, block: int, warp: int
+) -> tuple[BankRequest, ...]:
     """The shared-memory requests of one warp, in the order it made them."""
     rows = trace.of(block=block, warp=warp, space="shared")
     return tuple(one_request(trace, arch, rows, i) for i in range(len(rows)))
@@ -78,20 +80,29 @@ def bank_requests(trace: Trace, arch: Architecture, block: int, warp: int
 def one_request(trace: Trace, arch: Architecture, rows: Requests, row: int) -> BankRequest:
     """One row of requests to shared memory."""
     did, active, address = (
-        trace.instructions[rows.instruction[row]], rows.lanes(row), rows.address[row])  # fmt: skip
+        trace.instructions[rows.instruction[row]],
+        rows.lanes(row),
+        rows.address[row],
+    )
     how = (active, did.width, did.op)
     waves = schedule(arch, address, *how)
     counted = wavefronts(arch, address[None], active[None], did.width, did.op)
     groups = served_groups(arch, address, *how)
     return BankRequest(
-        did, int(rows.block[row]), int(rows.warp[row]), address.astype(np.int64), active, waves,
-        int(counted.ideal[0]), conflict(arch, address, *how), tuple(groups),
+        did,
+        int(rows.block[row]),
+        int(rows.warp[row]),
+        address.astype(np.int64),
+        active,
+        waves,
+        int(counted.ideal[0]),
+        conflict(arch, address, *how),
+        tuple(groups),
         _deliveries(arch, address, did.width, waves),
-    )  # fmt: skip
+    )
 
 
-def _deliveries(arch: Architecture, address: U64, width: int, waves: tuple[I64, ...]
-                ) -> Deliveries:  # fmt: skip
+def _deliveries(arch: Architecture, address: U64, width: int, waves: tuple[I64, ...]) -> Deliveries:
     """Lane, word and wavefront of every word that is moved.
 
     A lane that is served several times (wide accesses of 1.x) gets one word each time, else all.

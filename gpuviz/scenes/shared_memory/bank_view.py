@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gpuviz.arrays import I64
 from gpuviz.draw.ease import passed
 from gpuviz.draw.figures import pill_width
 from gpuviz.draw.heading import badge, label
@@ -14,10 +15,9 @@ from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.ticks import ticks
+from gpuviz.language import tr
 from gpuviz.scenes.measured import Timed, badge_of
 from gpuviz.scenes.shared_memory.bank_request import BankRequest
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 
 def wavefronts(count: int) -> str:
@@ -39,8 +39,9 @@ def board_height(stage: Stage) -> float:
     return stage.text(16) * 1.6 + stage.text(14) * 1.5 + 12 * stage.scale
 
 
-def board(stage: Stage, area: Rect, request: BankRequest, served: float,
-          time: Timed | None = None) -> tuple[Mark, ...]:  # fmt: skip
+def board(
+    stage: Stage, area: Rect, request: BankRequest, served: float, time: Timed | None = None
+) -> tuple[Mark, ...]:
     """Counters of the request under way, the conflict's cause, and one mark a wavefront.
 
     `time` is how long the launch took, where a GPU has run it. The room of all that stays empty
@@ -61,8 +62,9 @@ def board(stage: Stage, area: Rect, request: BankRequest, served: float,
     )
 
 
-def _counters(stage: Stage, area: Rect, request: BankRequest, served: float, time: Timed | None
-              ) -> tuple[Mark, ...]:  # fmt: skip
+def _counters(
+    stage: Stage, area: Rect, request: BankRequest, served: float, time: Timed | None
+) -> tuple[Mark, ...]:
     """Wavefronts so far, and how few there could be; from the model."""
     palette, size = stage.palette, stage.text(16)
     done = passed(served)
@@ -91,13 +93,20 @@ def _cause(request: BankRequest, served: float, width: float, size: float) -> st
     grouped = _group(request, served)
     if request.worst is None:
         shared = int(request.brought.shared.any())
-        free = tr("no bank conflict: a word that several lanes want is fetched once") if shared \
+        free = (
+            tr("no bank conflict: a word that several lanes want is fetched once")
+            if shared
             else tr("no bank conflict")
-        return first_fitting((f"{free} · {grouped}", free, tr("no bank conflict")), width, size) \
-            if grouped else free
+        )
+        return (
+            first_fitting((f"{free} · {grouped}", free, tr("no bank conflict")), width, size)
+            if grouped
+            else free
+        )
     lanes = lanes_named(request.worst.lanes)
-    ways = tr("{ways}-way conflict in bank {bank}", ways=request.worst.degree,
-              bank=request.worst.bank)  # fmt: skip
+    ways = tr(
+        "{ways}-way conflict in bank {bank}", ways=request.worst.degree, bank=request.worst.bank
+    )
     forms = (f"{ways}: {lanes} · {grouped}", f"{ways}: {lanes}") if grouped else ()
     return first_fitting((*forms, f"{ways}: {lanes}"), width, size) or f"{ways}: {lanes}"
 
@@ -110,26 +119,38 @@ def _group(request: BankRequest, served: float) -> str:
     group = request.group_of(wave)
     if served <= 0 or served >= request.count or group < 0:
         return tr("{count} groups of lanes, one after the other", count=len(request.groups))
-    return tr("group {number} of {count}: {lanes}", number=group + 1, count=len(request.groups),
-              lanes=lanes_named(request.groups[group]))  # fmt: skip
+    return tr(
+        "group {number} of {count}: {lanes}",
+        number=group + 1,
+        count=len(request.groups),
+        lanes=lanes_named(request.groups[group]),
+    )
 
 
 def lane_tip(request: BankRequest) -> Callable[[int], str]:
     """What hovering a lane says."""
 
     def tip(lane: int) -> str:
-        name = tr("lane {lane} · thread {thread} of block {block}", lane=lane,
-                  thread=request.warp * 32 + lane, block=request.block)  # fmt: skip
+        name = tr(
+            "lane {lane} · thread {thread} of block {block}",
+            lane=lane,
+            thread=request.warp * 32 + lane,
+            block=request.block,
+        )
         if not request.active[lane]:
             return f"{name}\n" + tr("takes no part")
         mine = request.brought.lane == lane
         first = int(request.address[lane])
-        where = tr("bytes {first} to {last} of shared memory", first=first,
-                   last=first + request.instruction.width - 1)  # fmt: skip
+        where = tr(
+            "bytes {first} to {last} of shared memory",
+            first=first,
+            last=first + request.instruction.width - 1,
+        )
         banks = ", ".join(map(str, request.brought.bank[mine].tolist()))
         turns = ", ".join(str(t + 1) for t in np.unique(request.brought.turn[mine]).tolist())
-        return f"{name}\n{where}\n" + tr("bank {banks} · wavefront {turns}", banks=banks,
-                                         turns=turns)  # fmt: skip
+        return f"{name}\n{where}\n" + tr(
+            "bank {banks} · wavefront {turns}", banks=banks, turns=turns
+        )
 
     return tip
 
@@ -141,8 +162,13 @@ def word_tip(request: BankRequest) -> Callable[[int], str]:
     def tip(cell: int) -> str:
         row, bank = divmod(cell, brought.banks)
         word = int(brought.rows[row]) * brought.banks + bank
-        name = tr("word {word} · bytes {first} to {last} · bank {bank}", word=word, first=4 * word,
-                  last=4 * word + 3, bank=bank)  # fmt: skip
+        name = tr(
+            "word {word} · bytes {first} to {last} · bank {bank}",
+            word=word,
+            first=4 * word,
+            last=4 * word + 3,
+            bank=bank,
+        )
         lanes = np.unique(brought.lane[brought.word == word])
         if not len(lanes):
             return f"{name}\n" + tr("no lane of this request asks for it")

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, U64, Bool
+from gpuviz.language import tr
 from gpuviz.memory import constant
 from gpuviz.memory.banks import schedule, wavefronts
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.scenes.shared_memory.bank_view import wavefronts as wavefronts_of
-from gpuviz.trace import I64, LANES, U64, Bool, MemoryInstruction, Requests, Trace
-from gpuviz.words import tr
+from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
 
@@ -41,7 +42,10 @@ class Served:
 def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> Served:
     """One row of recorded loads."""
     did, address, active = (
-        trace.instructions[rows.instruction[row]], rows.address[row], rows.lanes(row))  # fmt: skip
+        trace.instructions[rows.instruction[row]],
+        rows.address[row],
+        rows.lanes(row),
+    )
     waves = waves_of(arch, did, address, active)
     turn = np.zeros(LANES, np.int64)
     for number, lanes in enumerate(waves):
@@ -49,12 +53,19 @@ def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> Served
     buffer = trace.launch.buffer_at(int(address[0])) if did.space == "global" else None
     first = buffer.address if buffer else 0
     word = (address.astype(np.int64) - first) // _WORD
-    return Served(did, word, turn, len(waves), ideal_of(arch, did, address, active),
-                  counted(arch, did.space, len(waves)))  # fmt: skip
+    return Served(
+        did,
+        word,
+        turn,
+        len(waves),
+        ideal_of(arch, did, address, active),
+        counted(arch, did.space, len(waves)),
+    )
 
 
-def waves_of(arch: Architecture, did: MemoryInstruction, address: U64, active: Bool
-             ) -> tuple[I64, ...]:  # fmt: skip
+def waves_of(
+    arch: Architecture, did: MemoryInstruction, address: U64, active: Bool
+) -> tuple[I64, ...]:
     """The lanes that are served together, in order."""
     if did.space == "shared":
         return schedule(arch, address, active, did.width, did.op)

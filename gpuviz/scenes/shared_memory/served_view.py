@@ -6,34 +6,39 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from gpuviz.arrays import F32, F64, I64
 from gpuviz.draw.bands import bands, partly
-from gpuviz.draw.color import Float
 from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, centers
-from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Texts
+from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.ticks import ticks
 from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.language import tr
 from gpuviz.scenes.shared_memory.served import Served
-from gpuviz.trace import I64, LANES
-from gpuviz.words import tr
+from gpuviz.trace import LANES
 
 _EVERY = np.ones(LANES, dtype=bool)
 
 
-def panels(stage: Stage, area: Rect, loads: Mapping[str, Served], sent: float,
-           now: Mapping[str, float]) -> tuple[Mark, ...]:  # fmt: skip
+def panels(
+    stage: Stage, area: Rect, loads: Mapping[str, Served], sent: float, now: Mapping[str, float]
+) -> tuple[Mark, ...]:
     """One panel a memory; `now` is how many turns each has served."""
     rows = area.rows(len(loads), stage.text(14) * 0.3)
-    return tuple(mark for (space, load), row in zip(loads.items(), rows, strict=True)
-                 for mark in _panel(stage, row, space, load, sent, now[space]))  # fmt: skip
+    return tuple(
+        mark
+        for (space, load), row in zip(loads.items(), rows, strict=True)
+        for mark in _panel(stage, row, space, load, sent, now[space])
+    )
 
 
-def _panel(stage: Stage, area: Rect, space: str, load: Served, sent: float, turns: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _panel(
+    stage: Stage, area: Rect, space: str, load: Served, sent: float, turns: float
+) -> tuple[Mark, ...]:
     """Name and turns; lanes; bands; words."""
     size = stage.text(14)
     head, rest = area.above(size * 1.45)
@@ -56,8 +61,11 @@ def _head(stage: Stage, area: Rect, space: str, load: Served, turns: float) -> l
     the stage asks for them.
     """
     palette, size, y = stage.palette, stage.text(14), area.y + stage.text(14) * 0.6
-    name = {"constant": tr("constant memory"), "shared": tr("shared memory"),
-            "global": tr("global memory")}[space]  # fmt: skip
+    name = {
+        "constant": tr("constant memory"),
+        "shared": tr("shared memory"),
+        "global": tr("global memory"),
+    }[space]
     done = tr("{done} of {all}", done=passed(turns), all=load.counted)
     if stage.asks:
         return [label(area.x, y, name, palette.ink, size, bold=True)]
@@ -85,8 +93,9 @@ def _word_boxes(area: Rect, count: int, stage: Stage) -> F32:
     return np.stack([x, y, *sizes], axis=1).astype(np.float32)
 
 
-def _bands(stage: Stage, lanes: F32, boxes: F32, place: I64, sent: float, progress: Float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _bands(
+    stage: Stage, lanes: F32, boxes: F32, place: I64, sent: float, progress: F64
+) -> tuple[Mark, ...]:
     """Thin once asked for, full while a word comes, quiet afterwards."""
     palette = stage.palette
     start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3] + 3], axis=1)
@@ -104,8 +113,9 @@ def _bands(stage: Stage, lanes: F32, boxes: F32, place: I64, sent: float, progre
     )
 
 
-def _words(stage: Stage, boxes: F32, words: I64, place: I64, load: Served, progress: Float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _words(
+    stage: Stage, boxes: F32, words: I64, place: I64, load: Served, progress: F64
+) -> tuple[Mark, ...]:
     """The words of the table with their numbers; those that come together share an outline."""
     palette = stage.palette
     share = np.array([progress[place == k].max() for k in range(len(words))])
@@ -138,9 +148,13 @@ def _tip(space: str, load: Served) -> Callable[[int], str]:
     """What hovering a lane says."""
 
     def tip(lane: int) -> str:
-        return tr("lane {lane} reads word {word} · turn {turn} of {counted}", lane=lane,
-                  word=int(load.word[lane]), turn=int(load.turn[lane]) + 1,
-                  counted=load.counted)  # fmt: skip
+        return tr(
+            "lane {lane} reads word {word} · turn {turn} of {counted}",
+            lane=lane,
+            word=int(load.word[lane]),
+            turn=int(load.turn[lane]) + 1,
+            counted=load.counted,
+        )
 
     return tip
 
@@ -151,7 +165,11 @@ def _word_tip(words: I64, place: I64, load: Served) -> Callable[[int], str]:
     def tip(index: int) -> str:
         lanes = np.flatnonzero(place == index)
         turns = np.unique(load.turn[lanes]) + 1
-        return tr("word {word} · for {count} lanes · turn {turns}", word=int(words[index]),
-                  count=len(lanes), turns=", ".join(map(str, turns.tolist())))  # fmt: skip
+        return tr(
+            "word {word} · for {count} lanes · turn {turns}",
+            word=int(words[index]),
+            count=len(lanes),
+            turns=", ".join(map(str, turns.tolist())),
+        )
 
     return tip

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from gpuviz.arch import Architecture
+from gpuviz.language import tr
 from gpuviz.memory.counting import measure
 from gpuviz.runners.base import Run
 from gpuviz.scenes.shared_memory.served import counted
 from gpuviz.trace import MemoryInstruction, Trace, lane_mask
-from gpuviz.words import tr
 
 SPACES = ("register", "shared", "constant", "texture", "global", "local")
 
@@ -60,18 +60,43 @@ def spaces_of(run: Run, arch: Architecture, array: str) -> tuple[Space, ...]:
     kept = "kept"
     in_registers = "i, sum" + (f", {kept}" if array == "register" else "")
     rows: dict[str, tuple[str, str, str, str, tuple[str, str, str, str]]] = {
-        "register": (tr("registers"), in_registers, "", "chip",
-                     (one, tr("the thread"), both, none)),
+        "register": (
+            tr("registers"),
+            in_registers,
+            "",
+            "chip",
+            (one, tr("the thread"), both, none),
+        ),
         "shared": (tr("shared"), "row", "", "chip", (block, tr("the block"), both, none)),
-        "constant": (tr("constant"), tr("cache"), "scale", "device",
-                     (every, tr("the program"), read, tr("write"))),
-        "texture": (tr("read-only"), texture, "table", "device",
-                    (every, tr("until freed"), read, both)),
-        "global": (tr("global"), cache, "in, out", "device",
-                   (every, tr("until freed"), both, both)),
-        "local": (tr("local"), cache, kept if array == "local" else "", "device",
-                  (one, tr("the thread"), both, none)),
-    }  # fmt: skip
+        "constant": (
+            tr("constant"),
+            tr("cache"),
+            "scale",
+            "device",
+            (every, tr("the program"), read, tr("write")),
+        ),
+        "texture": (
+            tr("read-only"),
+            texture,
+            "table",
+            "device",
+            (every, tr("until freed"), read, both),
+        ),
+        "global": (
+            tr("global"),
+            cache,
+            "in, out",
+            "device",
+            (every, tr("until freed"), both, both),
+        ),
+        "local": (
+            tr("local"),
+            cache,
+            kept if array == "local" else "",
+            "device",
+            (one, tr("the thread"), both, none),
+        ),
+    }
     asked = _asked(run.trace, arch)
     nothing = _Asked(0, "–", "", None)
     found = []
@@ -81,8 +106,21 @@ def spaces_of(run: Run, arch: Architecture, array: str) -> tuple[Space, ...]:
         each, unit = one_space.each, one_space.unit
         if key == "register":
             each, unit = _registers(run), tr("a thread")
-        found.append(Space(name, chip, device, home, facts, one_space.requests, each, unit,
-                           one_space.first, one_space.stores, one_space.loads))  # fmt: skip
+        found.append(
+            Space(
+                name,
+                chip,
+                device,
+                home,
+                facts,
+                one_space.requests,
+                each,
+                unit,
+                one_space.first,
+                one_space.stores,
+                one_space.loads,
+            )
+        )
     return tuple(found)
 
 
@@ -117,13 +155,20 @@ def _asked(trace: Trace, arch: Architecture) -> Mapping[str, _Asked]:
         counts = measure(arch, did, rows.address[row][None], lane_mask(rows.active[row : row + 1]))
         asked, cost = int(counts[0, 0]), int(counts[0, 1])
         found.setdefault(space_of(did), []).append((row, asked, cost // asked))
-    return {key: _one(arch, [trace.instructions[rows.instruction[r]] for r, _, _ in parts],
-                      sum(asked for _, asked, _ in parts), [each for _, _, each in parts])
-            for key, parts in found.items()}  # fmt: skip
+    return {
+        key: _one(
+            arch,
+            [trace.instructions[rows.instruction[r]] for r, _, _ in parts],
+            sum(asked for _, asked, _ in parts),
+            [each for _, _, each in parts],
+        )
+        for key, parts in found.items()
+    }
 
 
-def _one(arch: Architecture, did: list[MemoryInstruction], requests: int, count: list[int]
-         ) -> _Asked:  # fmt: skip
+def _one(
+    arch: Architecture, did: list[MemoryInstruction], requests: int, count: list[int]
+) -> _Asked:
     """The requests to one space; a range where they do not all take the same.
 
     A wide access to local memory is one request for each of its words.
@@ -131,8 +176,14 @@ def _one(arch: Architecture, did: list[MemoryInstruction], requests: int, count:
     low, high = min(count), max(count)
     unit = counted(arch, did[0].space, high).removeprefix(str(high)).strip()
     each = str(low) if low == high else f"{low}–{high}"
-    return _Asked(requests, each, unit, did[0], any(i.op == "store" for i in did),
-                  any(i.op != "store" for i in did))  # fmt: skip
+    return _Asked(
+        requests,
+        each,
+        unit,
+        did[0],
+        any(i.op == "store" for i in did),
+        any(i.op != "store" for i in did),
+    )
 
 
 def order_of(trace: Trace) -> tuple[str, ...]:
@@ -166,13 +217,25 @@ def placement_of(run: Run, arch: Architecture) -> Placement:
     line, text = _reading(run.trace.source, kernel)
     warps = run.trace.launch.blocks * run.trace.launch.warps_per_block
     rows = run.trace.of(space="local", block=0, warp=0)
-    counts = [measure(arch, run.trace.instructions[rows.instruction[r]], rows.address[r][None],
-                      lane_mask(rows.active[r : r + 1]))[0] for r in range(len(rows))]
+    counts = [
+        measure(
+            arch,
+            run.trace.instructions[rows.instruction[r]],
+            rows.address[r][None],
+            lane_mask(rows.active[r : r + 1]),
+        )[0]
+        for r in range(len(rows))
+    ]
     requests, sectors = (sum(int(one[column]) for one in counts) for column in (0, 1))
     return Placement(
-        found.stack_bytes if found else -1, found.registers if found else -1, requests * warps,
-        sectors * warps, text, line, _ptx_lines(run.trace.ptx, kernel, line),
-    )  # fmt: skip
+        found.stack_bytes if found else -1,
+        found.registers if found else -1,
+        requests * warps,
+        sectors * warps,
+        text,
+        line,
+        _ptx_lines(run.trace.ptx, kernel, line),
+    )
 
 
 def _ptx_lines(ptx: str, kernel: str, line: int) -> tuple[str, ...]:
@@ -180,8 +243,10 @@ def _ptx_lines(ptx: str, kernel: str, line: int) -> tuple[str, ...]:
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\b.*?^\}}", ptx, re.DOTALL | re.MULTILINE)
     lines = [" ".join(text.split()) for text in (entry[0] if entry else ptx).splitlines()]
     found = [text for text in lines if re.search(r"\.local\b", text) and "cvta" not in text]
-    groups = [list(group) for _, group in groupby(found or _of_line(lines, line),
-                                                  lambda text: text.split()[0])]  # fmt: skip
+    groups = [
+        list(group)
+        for _, group in groupby(found or _of_line(lines, line), lambda text: text.split()[0])
+    ]
     return tuple(f"{len(g)} × {g[0]}" if len(g) > 1 else g[0] for g in groups)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from gpuviz.draw.layout import Rect, elide, fit_size
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.shared_memory.spaces import Placement
-from gpuviz.words import tr
 
 _LEAST = 14.0  # pixels; smaller letters are no better than a line cut short
 
@@ -25,10 +25,16 @@ def listings(
     names = (tr("indexed at run time"), tr("unrolled"))
     room = max(int((top.height - size * 3.4) / (size * 1.3)), 1)
     code = [_code(stage, one, room) for one in arrays]
-    letters = min(fit_size(line, boxes[0].width - size, size, max(stage.text(12), _LEAST),
-                           mono=True) for lines in code for line in lines)  # fmt: skip
-    return tuple(mark for name, lines, box in zip(names, code, boxes, strict=True)
-                 for mark in _listing(stage, box, name, lines, letters)), left  # fmt: skip
+    letters = min(
+        fit_size(line, boxes[0].width - size, size, max(stage.text(12), _LEAST), mono=True)
+        for lines in code
+        for line in lines
+    )
+    return tuple(
+        mark
+        for name, lines, box in zip(names, code, boxes, strict=True)
+        for mark in _listing(stage, box, name, lines, letters)
+    ), left
 
 
 def _code(stage: Stage, one: Placement, room: int) -> tuple[str, ...]:
@@ -40,8 +46,9 @@ def _code(stage: Stage, one: Placement, room: int) -> tuple[str, ...]:
     return one.source, *ptx[:room]
 
 
-def _listing(stage: Stage, box: Rect, name: str, lines: tuple[str, ...], letters: float
-             ) -> tuple[Mark, ...]:  # fmt: skip
+def _listing(
+    stage: Stage, box: Rect, name: str, lines: tuple[str, ...], letters: float
+) -> tuple[Mark, ...]:
     """One kernel's lines in letters of that size."""
     palette, size, inner = stage.palette, stage.text(14), box.width - stage.text(14)
     y = box.y + size * (2.1 + 1.3 * np.arange(len(lines)))

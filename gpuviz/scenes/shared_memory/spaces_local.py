@@ -7,17 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import F32, I64
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.memory.coalescing import granularity
 from gpuviz.memory.counting import measure
 from gpuviz.memory.local import interleaved
 from gpuviz.scenes.shared_memory.served import counted
-from gpuviz.trace import I64, LANES, Trace, lane_mask
-from gpuviz.words import tr
+from gpuviz.trace import LANES, Trace, lane_mask
 
 _WORD = 4
 
@@ -48,8 +49,10 @@ def local_loads(trace: Trace, arch: Architecture) -> LocalLoads | None:
     if not len(loads):
         return None
     first = int(every.address.min())
-    last = max(int(every.address[r].max()) + trace.instructions[every.instruction[r]].width
-               for r in range(len(every)))  # fmt: skip
+    last = max(
+        int(every.address[r].max()) + trace.instructions[every.instruction[r]].width
+        for r in range(len(every))
+    )
     boxes, said = [], []
     for row in range(len(loads)):
         did = trace.instructions[loads.instruction[row]]
@@ -90,8 +93,11 @@ def layout(stage: Stage, area: Rect, loads: LocalLoads, done: float) -> tuple[Ma
     fill = np.where((read | going).reshape(-1)[:, None], lanes, palette.todo(lanes))
     marks: list[Mark] = [Boxes(cells, fill.astype(np.uint8), tip=_tip)]
     if going.any():
-        marks.append(Boxes(_around(cells, loads.boxes[now]), stroke=palette.outline,
-                           stroke_width=2.0, radius=2))  # fmt: skip
+        marks.append(
+            Boxes(
+                _around(cells, loads.boxes[now]), stroke=palette.outline, stroke_width=2.0, radius=2
+            )
+        )
     return *marks, *_names(stage, names, head, cells, loads.elements, tall)
 
 
@@ -114,12 +120,17 @@ def _around(cells: F32, boxes: I64) -> F32:
 def _tip(cell: int) -> str:
     """What hovering a cell says."""
     element, lane = divmod(cell, LANES)
-    return tr("kept[{element}] of lane {lane} · {at} bytes from where the warp's copies start",
-              element=element, lane=lane, at=(element * LANES + lane) * _WORD)  # fmt: skip
+    return tr(
+        "kept[{element}] of lane {lane} · {at} bytes from where the warp's copies start",
+        element=element,
+        lane=lane,
+        at=(element * LANES + lane) * _WORD,
+    )
 
 
-def _names(stage: Stage, names: Rect, head: Rect, cells: F32, elements: int, tall: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _names(
+    stage: Stage, names: Rect, head: Rect, cells: F32, elements: int, tall: float
+) -> tuple[Mark, ...]:
     """Elements beside their rows, lanes above their columns, as many as fit."""
     size, muted = stage.text(13), stage.palette.muted
     every = next(k for k in (1, 2, 4, 8, 16, 32) if k * tall >= size * 1.1 or k == 32)
@@ -132,9 +143,10 @@ def _names(stage: Stage, names: Rect, head: Rect, cells: F32, elements: int, tal
     return (
         Texts(beside, tuple(f"kept[{r}]" for r in rows), muted, size, "right"),
         Texts(above, tuple(map(str, some)), muted, size, "center"),
-        label(names.right - size * 0.6, head.y + size * 0.55, tr("lane"), muted, size,
-              align="right"),
-    )  # fmt: skip
+        label(
+            names.right - size * 0.6, head.y + size * 0.55, tr("lane"), muted, size, align="right"
+        ),
+    )
 
 
 def registers(stage: Stage, area: Rect, elements: int) -> tuple[Mark, ...]:
@@ -148,5 +160,7 @@ def registers(stage: Stage, area: Rect, elements: int) -> tuple[Mark, ...]:
     middle = np.stack([boxes[:, 0] + boxes[:, 2] / 2, boxes[:, 1] + boxes[:, 3] / 2], axis=1)
     long = text_width(f"kept[{elements - 1}]", size) <= boxes[0, 2] - 4
     words = tuple(f"kept[{k}]" if long else str(k) for k in range(elements))
-    return (Boxes(boxes, fill, stroke=palette.shared, radius=3),
-            Texts(middle.astype(np.float32), words, palette.ink, size, "center"))  # fmt: skip
+    return (
+        Boxes(boxes, fill, stroke=palette.shared, radius=3),
+        Texts(middle.astype(np.float32), words, palette.ink, size, "center"),
+    )

@@ -16,9 +16,9 @@ from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.language import tr
 from gpuviz.scenes.shared_memory.spaces import Placement, Space, fact_names
 from gpuviz.trace import LANES
-from gpuviz.words import tr
 
 _EVERY = np.ones(LANES, dtype=bool)
 _GAP = 4.0  # between columns
@@ -49,8 +49,9 @@ def columns(stage: Stage, area: Rect, spaces: dict[str, Space], tour: Tour) -> t
     room = max(text_width(n, size) for n in (*names, tr("on chip"), tr("device"))) + size * 0.7
     left, inner = area.beside(room)
     slot = (inner.width - (len(spaces) - 1) * _GAP) / len(spaces)
-    whole = all(text_width(f"{s.each} {s.unit}", size, True) <= slot + size * 0.4
-                for s in spaces.values())  # fmt: skip
+    whole = all(
+        text_width(f"{s.each} {s.unit}", size, True) <= slot + size * 0.4 for s in spaces.values()
+    )
     row = min(max(area.height * 0.052, size * _ROW), size * 1.75)
     rows = row * (len(names) + (not whole))
     tiers = area.height - rows - size * 2.5 - line_height(stage)
@@ -66,8 +67,7 @@ def columns(stage: Stage, area: Rect, spaces: dict[str, Space], tour: Tour) -> t
     marks: list[Mark] = []
     for (key, space), place in zip(spaces.items(), slots, strict=True):
         marks += _column(stage, key, space, place, device, head, tour)
-        marks += _facts(stage, space, place, table, row, whole,
-                        (tour.seen(key), tour.is_now(key)))  # fmt: skip
+        marks += _facts(stage, space, place, table, row, whole, (tour.seen(key), tour.is_now(key)))
     marks += _travel(stage, lanes, spaces, slots, device, head, tour)
     busy = np.full(LANES, tour.at < len(tour.order))
     marks += lane_row(stage, lanes, _EVERY, busy)
@@ -83,14 +83,20 @@ def columns(stage: Stage, area: Rect, spaces: dict[str, Space], tour: Tour) -> t
 
 def _source(stage: Stage, area: Rect) -> tuple[Mark, ...]:
     """Where requests and registers come from."""
-    texts = (tr("requests of warp 0 by the PTX, and what each of them takes; registers by the "
-                "compiler's log"), tr("requests of warp 0; registers by the compiler's log"),
-             tr("requests of warp 0"))  # fmt: skip
+    texts = (
+        tr(
+            "requests of warp 0 by the PTX, and what each of them takes; registers by the "
+            "compiler's log"
+        ),
+        tr("requests of warp 0; registers by the compiler's log"),
+        tr("requests of warp 0"),
+    )
     return sourced(stage, area, tr("model"), stage.palette.accent, texts)
 
 
-def _column(stage: Stage, key: str, space: Space, slot: Rect, device: Rect, head: float, tour: Tour
-            ) -> list[Mark]:  # fmt: skip
+def _column(
+    stage: Stage, key: str, space: Space, slot: Rect, device: Rect, head: float, tour: Tour
+) -> list[Mark]:
     """A space's name, and its boxes in the multiprocessor and in device memory."""
     palette, size = stage.palette, stage.text(14)
     seen, now = tour.seen(key), tour.is_now(key)
@@ -105,16 +111,18 @@ def _column(stage: Stage, key: str, space: Space, slot: Rect, device: Rect, head
     return marks
 
 
-def _box(stage: Stage, box: Rect, name: str, home: bool, seen: bool, now: bool,
-         tip: Callable[[int], str]) -> list[Mark]:  # fmt: skip
+def _box(
+    stage: Stage, box: Rect, name: str, home: bool, seen: bool, now: bool, tip: Callable[[int], str]
+) -> list[Mark]:
     """A full box where variables live, a hollow one for a cache on the way."""
     palette, size = stage.palette, stage.text(14)
     color = palette.shared if home else palette.border
     fill = palette.soft(palette.shared, 0.65) if home else palette.ground
     if not seen:
         fill, color = palette.todo(fill), palette.border
-    marks: list[Mark] = [Boxes(box.array(), fill, stroke=color, stroke_width=1.5, radius=4,
-                               tip=tip)]  # fmt: skip
+    marks: list[Mark] = [
+        Boxes(box.array(), fill, stroke=color, stroke_width=1.5, radius=4, tip=tip)
+    ]
     if now:
         grown = box.inset(-2)
         marks.append(Boxes(grown.array(), stroke=palette.outline, stroke_width=2.5, radius=5))
@@ -129,15 +137,27 @@ def _tip(space: Space) -> Callable[[int], str]:
     seen, lasts, threads, host = space.facts
 
     def tip(index: int) -> str:
-        return tr("{name} · seen by {seen} · lasts for {lasts}\nthreads: {threads} · "
-                  "host: {host}", name=space.name, seen=seen, lasts=lasts, threads=threads,
-                  host=host)  # fmt: skip
+        return tr(
+            "{name} · seen by {seen} · lasts for {lasts}\nthreads: {threads} · host: {host}",
+            name=space.name,
+            seen=seen,
+            lasts=lasts,
+            threads=threads,
+            host=host,
+        )
 
     return tip
 
 
-def _facts(stage: Stage, space: Space, slot: Rect, table: Rect, row: float, whole: bool,
-           seen_now: tuple[bool, bool]) -> list[Mark]:  # fmt: skip
+def _facts(
+    stage: Stage,
+    space: Space,
+    slot: Rect,
+    table: Rect,
+    row: float,
+    whole: bool,
+    seen_now: tuple[bool, bool],
+) -> list[Mark]:
     """Who sees a space, how long it lasts, what its requests take; once the tour is there.
 
     What they take is kept back while the stage asks.
@@ -168,9 +188,15 @@ def _narrow(text: str, width: float, size: float) -> str:
     return elide(text, width, size, bold=True)
 
 
-def _travel(stage: Stage, lanes: np.ndarray[tuple[int, int], np.dtype[np.float32]],
-            spaces: dict[str, Space], slots: tuple[Rect, ...], device: Rect, head: float,
-            tour: Tour) -> list[Mark]:  # fmt: skip
+def _travel(
+    stage: Stage,
+    lanes: np.ndarray[tuple[int, int], np.dtype[np.float32]],
+    spaces: dict[str, Space],
+    slots: tuple[Rect, ...],
+    device: Rect,
+    head: float,
+    tour: Tour,
+) -> list[Mark]:
     """Bands from the lanes to the space in use: down for a store, up for a load."""
     if tour.at >= len(tour.order):
         return []

@@ -8,15 +8,16 @@ from math import gcd
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, first_fitting, grid, wrap
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.memory.banks import groups_of, wavefronts
 from gpuviz.scenes.shared_memory.bank_view import wavefronts as wavefronts_of
-from gpuviz.trace import I64, Trace
-from gpuviz.words import tr
+from gpuviz.trace import Trace
 
 _TALL = 84.0  # most height of a box
 
@@ -96,8 +97,12 @@ def draw(stage: Stage, area: Rect, table: Table, filled: float, picked: int) -> 
     )
 
 
-def _entries(stage: Stage, boxes: np.ndarray[tuple[int, int], np.dtype[np.float32]], table: Table,
-             filled: float) -> tuple[Mark, ...]:  # fmt: skip
+def _entries(
+    stage: Stage,
+    boxes: np.ndarray[tuple[int, int], np.dtype[np.float32]],
+    table: Table,
+    filled: float,
+) -> tuple[Mark, ...]:
     """Stride above, wavefronts below; the warmer the more."""
     palette = stage.palette
     done = np.arange(len(boxes)) < filled
@@ -123,8 +128,7 @@ def _entries(stage: Stage, boxes: np.ndarray[tuple[int, int], np.dtype[np.float3
 
 
 def _words(stage: Stage, area: Rect, table: Table, now: int) -> tuple[Mark, ...]:
-    """The entry being filled as an equation, and what was published; nothing while the stage asks.
-    """
+    """The entry being filled as an equation, and what was published; not while the stage asks."""
     if stage.asks:
         return ()
     palette, size = stage.palette, stage.text(16)
@@ -136,8 +140,11 @@ def _words(stage: Stage, area: Rect, table: Table, now: int) -> tuple[Mark, ...]
     room = top.width - pill - size
     text = first_fitting((what + rule, what), room, size, bold=True)
     x = top.x + text_width(text, size, True) + size
-    key = first_fitting((tr("in each box: stride, wavefronts below"), tr("stride, wavefronts")),
-                        top.right - pill - size - x, stage.text(14))  # fmt: skip
+    key = first_fitting(
+        (tr("in each box: stride, wavefronts below"), tr("stride, wavefronts")),
+        top.right - pill - size - x,
+        stage.text(14),
+    )
     marks: list[Mark] = [
         label(top.x, top.center[1], text, palette.ink, size, bold=True),
         *((label(x, top.center[1], key, palette.muted, stage.text(14)),) if key else ()),
@@ -159,6 +166,8 @@ def _published_room(stage: Stage) -> float:
 
 def _published_lines(stage: Stage, width: float) -> tuple[str, ...]:
     """What the document says, in lines."""
-    text = tr("{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
-              source=tr("lecture slides on memory sharing and banks, G80"))  # fmt: skip
+    text = tr(
+        "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are free",
+        source=tr("lecture slides on memory sharing and banks, G80"),
+    )
     return wrap(text, width - _published_room(stage), stage.text(14))

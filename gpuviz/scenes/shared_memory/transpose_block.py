@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.scenes.shared_memory.bank_request import BankRequest, one_request
 from gpuviz.scenes.shared_memory.bank_view import wavefronts
-from gpuviz.trace import I64, LANES, Requests, Trace
-from gpuviz.words import tr
+from gpuviz.trace import LANES, Requests, Trace
 
 KINDS = ("read", "put", "get", "write")  # global load, shared store, shared load, global store
 _WORD = 4
@@ -95,14 +96,18 @@ class Block:
 def block_of(trace: Trace, arch: Architecture, size: int, warp: int) -> Block:
     """What the recorded block did; `size` elements in a row of the matrix; `warp` is watched."""
     rows = {
-        "read": trace.of(space="global", op="load"), "put": trace.of(space="shared", op="store"),
-        "get": trace.of(space="shared", op="load"), "write": trace.of(space="global", op="store"),
-    }  # fmt: skip
+        "read": trace.of(space="global", op="load"),
+        "put": trace.of(space="shared", op="store"),
+        "get": trace.of(space="shared", op="load"),
+        "write": trace.of(space="global", op="store"),
+    }
     if not len(rows["read"]) or not len(rows["write"]):
         raise InputError("the trace has no requests of a block; record one")
     rows = {kind: _ordered(found) for kind, found in rows.items() if len(found)}
-    tiles = {name: _global(trace, rows[kind], name, size)
-             for name, kind in (("in", "read"), ("out", "write"))}  # fmt: skip
+    tiles = {
+        name: _global(trace, rows[kind], name, size)
+        for name, kind in (("in", "read"), ("out", "write"))
+    }
     if "put" in rows:
         tiles["tile"] = _shared(rows["put"], arch)
     colors = _colors(rows)
@@ -172,11 +177,15 @@ def _paired(source: Requests, color: I64, target: Requests) -> I64:
     return found
 
 
-def _pass(trace: Trace, arch: Architecture, rows: Requests, row: int, cell: I64, tile: Tile
-          ) -> Pass:  # fmt: skip
+def _pass(
+    trace: Trace, arch: Architecture, rows: Requests, row: int, cell: I64, tile: Tile
+) -> Pass:
     """One request in detail."""
     did, address, active = (
-        trace.instructions[rows.instruction[row]], rows.address[row], rows.lanes(row))  # fmt: skip
+        trace.instructions[rows.instruction[row]],
+        rows.address[row],
+        rows.lanes(row),
+    )
     turn = np.zeros(LANES, np.int64)
     if did.space == "shared":
         request = one_request(trace, arch, rows, row)
@@ -196,5 +205,6 @@ def _pass(trace: Trace, arch: Architecture, rows: Requests, row: int, cell: I64,
     ideal = int(counted.ideal[0])
     count = len(parts)
     unit = tr("{count} sectors") if arch.has_sectors else tr("{count} segments")
-    return Pass(turn, count, ideal, np.array(boxes, np.int64), unit.format(count=count), did.text,
-                did.line)  # fmt: skip
+    return Pass(
+        turn, count, ideal, np.array(boxes, np.int64), unit.format(count=count), did.text, did.line
+    )

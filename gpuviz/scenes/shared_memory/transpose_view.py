@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Mark, Raster, Rgba
+from gpuviz.draw.marks import Boxes, Mark, Raster
 from gpuviz.draw.matrix import Matrix, painted
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.shared_memory.transpose_block import Block, Moves, Pass, Tile
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 _PLACES = ("in", "tile", "out")
 _GAP = 0.035  # between tiles, of the width
@@ -50,8 +49,9 @@ def tiles(stage: Stage, area: Rect, block: Block, now: Now) -> tuple[Mark, ...]:
             marks += _unused(stage, box, size)
             continue
         marks += _tile(stage, box, block, name, tile, now)
-        marks += _counts(stage, Rect(slot.x, box.bottom + size * 0.3, slot.width, size * 1.6),
-                         block, name, now)  # fmt: skip
+        marks += _counts(
+            stage, Rect(slot.x, box.bottom + size * 0.3, slot.width, size * 1.6), block, name, now
+        )
     return tuple(marks)
 
 
@@ -60,8 +60,11 @@ def _title(stage: Stage, slot: Rect, name: str, tile: Tile | None, size: float) 
     palette = stage.palette
     if name == "tile":
         banks = tile.columns if tile else 32
-        forms = (tr("shared memory: {banks} banks side by side", banks=banks),
-                 tr("shared memory, {banks} banks", banks=banks), tr("shared memory"))
+        forms = (
+            tr("shared memory: {banks} banks side by side", banks=banks),
+            tr("shared memory, {banks} banks", banks=banks),
+            tr("shared memory"),
+        )
     elif tile is not None:
         rows = f"[{tile.row}…{tile.row + tile.rows - 1}]"
         columns = f"[{tile.column}…{tile.column + tile.columns - 1}]"
@@ -79,8 +82,7 @@ def _unused(stage: Stage, box: Rect, size: float) -> tuple[Mark, ...]:
     return frame, label(*box.center, tr("not used"), palette.faint, size, align="center")
 
 
-def _tile(stage: Stage, box: Rect, block: Block, name: str, tile: Tile, now: Now
-          ) -> list[Mark]:  # fmt: skip
+def _tile(stage: Stage, box: Rect, block: Block, name: str, tile: Tile, now: Now) -> list[Mark]:
     """The cells in the colours of their elements, and the request under way."""
     pitch_x, pitch_y = box.width / tile.columns, box.height / tile.rows
     fill = _fill(stage, block, name, tile, now)
@@ -90,8 +92,9 @@ def _tile(stage: Stage, box: Rect, block: Block, name: str, tile: Tile, now: Now
         marks.append(_unused_words(stage, box, block, tile))
     for kind in kinds:
         if kind == now.under_way:
-            marks += _request(stage, box, block.moves[kind], tile, now.first[kind],
-                              (pitch_x, pitch_y))  # fmt: skip
+            marks += _request(
+                stage, box, block.moves[kind], tile, now.first[kind], (pitch_x, pitch_y)
+            )
     return marks
 
 
@@ -109,8 +112,11 @@ def _painted(box: Rect, tile: Tile, fill: Rgba, tip: Callable[[int], str]) -> Ma
         pitch = box.width / tile.columns
         return painted(Matrix(box.x, box.y, tile.rows, tile.columns, pitch), fill, tip)
     pixels = fill.reshape(tile.rows, tile.columns, 4)
-    return Raster((box.x, box.y, box.width, box.height), pixels,
-                  lambda row, column: tip(row * tile.columns + column))
+    return Raster(
+        (box.x, box.y, box.width, box.height),
+        pixels,
+        lambda row, column: tip(row * tile.columns + column),
+    )
 
 
 def _tip(tile: Tile) -> Callable[[int], str]:
@@ -138,7 +144,7 @@ def _fill(stage: Stage, block: Block, name: str, tile: Tile, now: Now) -> Rgba:
     return np.where((color >= 0)[:, None], np.rint(mixed), palette.cell).astype(np.uint8)
 
 
-def _came(moves: Moves, cells: int, first: float, others: float) -> Float:
+def _came(moves: Moves, cells: int, first: float, others: float) -> F64:
     """(cells,) how far each element has moved: the watched request first, then all in order."""
     order = moves.order_of_cells(cells)
     share = np.clip(others * len(moves.cell) - order, 0.0, 1.0)
@@ -147,13 +153,14 @@ def _came(moves: Moves, cells: int, first: float, others: float) -> Float:
     return np.asarray(share, np.float64)
 
 
-def _served(moves: Moves, first: float) -> Float:
+def _served(moves: Moves, first: float) -> F64:
     """(32,) how far each lane of the watched request has been served."""
     return np.clip(first * moves.first.count - moves.first.turn, 0.0, 1.0)
 
 
-def _request(stage: Stage, box: Rect, moves: Moves, tile: Tile, first: float,
-             pitch: tuple[float, float]) -> list[Mark]:  # fmt: skip
+def _request(
+    stage: Stage, box: Rect, moves: Moves, tile: Tile, first: float, pitch: tuple[float, float]
+) -> list[Mark]:
     """Transactions with what they move for nothing, and the cells served right now."""
     palette, served = stage.palette, _served(moves, first)
     cells = moves.cell[moves.mine]
@@ -164,18 +171,30 @@ def _request(stage: Stage, box: Rect, moves: Moves, tile: Tile, first: float,
     if len(boxes):
         waste = _wasted(boxes, cells, tile.columns)
         if not stage.asks:
-            marks.append(Boxes(_rects(box, waste, pitch), palette.waste_ground,
-                               hatch=palette.waste))  # fmt: skip
-        marks.append(Boxes(_rects(box, boxes, pitch), stroke=palette.accent,
-                           stroke_width=1.5 if pitch[1] >= 8 else 1.0))  # fmt: skip
+            marks.append(
+                Boxes(_rects(box, waste, pitch), palette.waste_ground, hatch=palette.waste)
+            )
+        marks.append(
+            Boxes(
+                _rects(box, boxes, pitch),
+                stroke=palette.accent,
+                stroke_width=1.5 if pitch[1] >= 8 else 1.0,
+            )
+        )
     else:
         every = np.stack([*np.divmod(cells, tile.columns), np.ones(len(cells), int)], axis=1)
         marks.append(Boxes(_rects(box, every, pitch), stroke=palette.ink, stroke_width=1.0))
     ones = np.stack([*np.divmod(cells[going], tile.columns), np.ones(going.sum(), int)], axis=1)
     bold = pitch[1] >= 8 or going.sum() <= 4
     around = np.array([-1.5, -1.5, 3, 3], np.float32) * bold
-    marks.append(Boxes(_rects(box, ones, pitch) + around, stroke=palette.outline,
-                       stroke_width=2.0 if bold else 1.0, radius=1))  # fmt: skip
+    marks.append(
+        Boxes(
+            _rects(box, ones, pitch) + around,
+            stroke=palette.outline,
+            stroke_width=2.0 if bold else 1.0,
+            radius=1,
+        )
+    )
     return marks
 
 
@@ -205,8 +224,10 @@ def _counts(stage: Stage, area: Rect, block: Block, name: str, now: Now) -> list
     ones = [block.moves[kind].first for kind in kinds]
     forms = [_cost(kind, one) for kind, one in zip(kinds, ones, strict=True)]
     slots = area.columns(len(kinds), size * 0.8)
-    fits = (all(text_width(f[level], size, True) <= slots[0].width for f in forms)
-            for level in range(len(forms[0])))  # fmt: skip
+    fits = (
+        all(text_width(f[level], size, True) <= slots[0].width for f in forms)
+        for level in range(len(forms[0]))
+    )
     level = next((i for i, ok in enumerate(fits) if ok), -1)
     marks: list[Mark] = []
     for kind, one, form, slot in zip(kinds, ones, forms, slots, strict=True):

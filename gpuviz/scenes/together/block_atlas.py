@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F64, I64
+from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.runners.sweep import MOST, SIZE, Predictions, Times
 from gpuviz.scenes.together.occupancy_fit import Demand, names
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 BANDS = (16, 24, 32)  # the widths at which the published map has its bands
 
@@ -36,32 +35,33 @@ class Atlas:
     @cached_property
     def _by_threads(self) -> dict[int, Occupancy]:
         """Occupancy depends on nothing but the number of threads."""
-        return {n: Demand(n, self.registers, 0).on(self.arch)
-                for n in np.unique(self.threads).tolist()}  # fmt: skip
+        return {
+            n: Demand(n, self.registers, 0).on(self.arch) for n in np.unique(self.threads).tolist()
+        }
 
     def occupancy(self, x: int, y: int) -> Occupancy:
         """Of one shape."""
         return self._by_threads[x * y]
 
     @cached_property
-    def resident(self) -> Float:
+    def resident(self) -> F64:
         """Warps resident, as a share of those the multiprocessor has room for."""
         known, where = np.unique(self.threads, return_inverse=True)
         share = np.array([self._by_threads[n].fraction for n in known.tolist()])
         return np.asarray(share[where].reshape(MOST, MOST))
 
     @cached_property
-    def sectors(self) -> Float | None:
+    def sectors(self) -> F64 | None:
         """Sectors of a load request, on average."""
         return self.predictions.per_request if self.predictions else None
 
     @cached_property
-    def traffic(self) -> Float | None:
+    def traffic(self) -> F64 | None:
         """Sectors for 32 products: idle lanes make it more."""
         return self.predictions.for_products if self.predictions else None
 
     @property
-    def milliseconds(self) -> Float | None:
+    def milliseconds(self) -> F64 | None:
         """Measured times."""
         return self.times.milliseconds if self.times else None
 
@@ -83,19 +83,28 @@ class Atlas:
         warps = -(-x * y // 32)
         share = percent(float(self.resident[row, column]))
         lines = [
-            tr("block {x} × {y}: {threads} threads in {warps} warps", x=x, y=y, threads=x * y,
-               warps=warps),
+            tr(
+                "block {x} × {y}: {threads} threads in {warps} warps",
+                x=x,
+                y=y,
+                threads=x * y,
+                warps=warps,
+            ),
             tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)),
-        ]  # fmt: skip
+        ]
         if self.sectors is not None and self.traffic is not None:
-            lines.append(tr("{n} sectors a request, {m} for 32 products",
-                            n=short(float(self.sectors[row, column])),
-                            m=short(float(self.traffic[row, column]))))  # fmt: skip
+            lines.append(
+                tr(
+                    "{n} sectors a request, {m} for 32 products",
+                    n=short(float(self.sectors[row, column])),
+                    m=short(float(self.traffic[row, column])),
+                )
+            )
         if self.milliseconds is not None:
             lines.append(in_ms(float(self.milliseconds[row, column])))
         return "\n".join(lines)
 
-    def around(self, values: Float, width: int) -> tuple[float, float]:
+    def around(self, values: F64, width: int) -> tuple[float, float]:
         """The median over BY at BX = `width`, and that of the widths beside it."""
         beside = [w - 1 for w in (width - 1, width + 1) if w <= MOST]
         return float(np.median(values[:, width - 1])), float(np.median(values[:, beside]))

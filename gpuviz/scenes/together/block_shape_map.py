@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F64, Rgba
 from gpuviz.draw.figures import lines, pill_width
 from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, centers, grid, wrap
-from gpuviz.draw.marks import Boxes, Mark, Raster, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
 from gpuviz.draw.matrix import Matrix, outlined, painted
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.sweep import MOST
 from gpuviz.scenes.together.block_atlas import BANDS, Atlas
-from gpuviz.words import tr
 
 _ZOOM = (4, 8)
 _ALIKE = 90  # percentile
@@ -32,7 +32,7 @@ class Quantity:
     `remarks` are sentences, the most important first; `empty` is said when there are no values.
     """
 
-    values: Float | None
+    values: F64 | None
     own: str
     brief: Callable[[float], str]
     badge: str
@@ -50,7 +50,7 @@ class Quantity:
         high = np.percentile(self.values, _ALIKE) if self.log else self.values.max()
         return float(self.values.min()), float(high)
 
-    def share(self) -> Float:
+    def share(self) -> F64:
         """(32, 32) how far up the heat ramp each value is."""
         if self.values is None:
             return np.zeros((MOST, MOST))
@@ -59,8 +59,9 @@ class Quantity:
         return np.asarray((curve(self.values) - low) / max(high - low, 1e-9))
 
 
-def draw(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int],
-         shown: float) -> tuple[Mark, ...]:  # fmt: skip
+def draw(
+    stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float
+) -> tuple[Mark, ...]:
     """The map with so many of its columns filled, and everything beside it.
 
     It is empty while the stage asks what it tells.
@@ -79,8 +80,15 @@ def draw(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[in
     )
 
 
-def shape_at(stage: Stage, area: Rect, what: Quantity, shape: tuple[int, int], shown: float,
-             x: float, y: float) -> tuple[int, int] | None:  # fmt: skip
+def shape_at(
+    stage: Stage,
+    area: Rect,
+    what: Quantity,
+    shape: tuple[int, int],
+    shown: float,
+    x: float,
+    y: float,
+) -> tuple[int, int] | None:
     """BX and BY of the cell at a point of what `draw` draws there, of the map or of its zoom."""
     cells, rest = _lay_out(stage, area)
     side = MOST * cells.pitch
@@ -106,8 +114,9 @@ def _lay_out(stage: Stage, area: Rect) -> tuple[Matrix, Rect]:
     left = text_width("32", size) + size * 0.6
     side = min(area.height - size * 1.6, area.width * 0.56 - left)
     cells = Matrix(area.x + left, area.y, MOST, MOST, side / MOST)
-    rest = Rect(cells.x + side + size * 1.6, area.y, area.right - cells.x - side - size * 1.6,
-                area.height)  # fmt: skip
+    rest = Rect(
+        cells.x + side + size * 1.6, area.y, area.right - cells.x - side - size * 1.6, area.height
+    )
     return cells, rest
 
 
@@ -122,8 +131,10 @@ def _picked(stage: Stage, cells: Matrix, shape: tuple[int, int]) -> tuple[Mark, 
     """The shape that the lesson is set to."""
     x, y = shape
     one = cells.part(y - 1, x - 1, 1, 1)
-    return (outlined(one, stage.palette.outline, 2.0, 0.5),
-            outlined(one.inset(-3), stage.palette.ground, 1.5, 0.0))  # fmt: skip
+    return (
+        outlined(one, stage.palette.outline, 2.0, 0.5),
+        outlined(one.inset(-3), stage.palette.ground, 1.5, 0.0),
+    )
 
 
 def _axes(stage: Stage, cells: Matrix) -> tuple[Mark, ...]:
@@ -142,13 +153,15 @@ def _axes(stage: Stage, cells: Matrix) -> tuple[Mark, ...]:
         marks.append(label(start, low, name, color, size, bold, "center"))
     for at, tick in zip(y, _TICKS, strict=True):
         name = "BY" if tick == 1 else str(tick)
-        marks.append(label(left, max(at, cells.y + size * 0.5), name, palette.muted, size,
-                           align="right"))  # fmt: skip
+        marks.append(
+            label(left, max(at, cells.y + size * 0.5), name, palette.muted, size, align="right")
+        )
     return tuple(marks)
 
 
-def _beside(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int],
-            shown: float) -> tuple[Mark, ...]:  # fmt: skip
+def _beside(
+    stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float
+) -> tuple[Mark, ...]:
     """The shape's own value, the legend, the remarks, and the zoom where there is room."""
     size, palette = stage.text(14), stage.palette
     if what.values is None:
@@ -168,8 +181,9 @@ def _beside(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple
     return tuple(marks)
 
 
-def _split(stage: Stage, area: Rect, what: Quantity, shape: tuple[int, int]
-           ) -> tuple[tuple[Mark, ...], Rect | None, Rect]:  # fmt: skip
+def _split(
+    stage: Stage, area: Rect, what: Quantity, shape: tuple[int, int]
+) -> tuple[tuple[Mark, ...], Rect | None, Rect]:
     """The shape's own value and the legend, the area of the zoom, and that of the remarks."""
     x, y = shape
     words, rest = lines(stage, area, f"{x} × {y}: {what.own}", stage.palette.ink, bold=True)
@@ -221,8 +235,9 @@ def _zoom_cells(stage: Stage, area: Rect) -> Rect:
     return Rect(area.x + left, area.y, area.width - left, area.height - low)
 
 
-def _zoom(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int]
-          ) -> tuple[Mark, ...]:  # fmt: skip
+def _zoom(
+    stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[int, int]
+) -> tuple[Mark, ...]:
     """Shapes of 4 to 8 by 4 to 8, with their values."""
     size, small, palette = stage.text(14), stage.text(13), stage.palette
     assert what.values is not None
@@ -242,20 +257,25 @@ def _zoom(stage: Stage, area: Rect, atlas: Atlas, what: Quantity, shape: tuple[i
     x, y = (n - first for n in shape)
     here = cells[y * count + x][None] if min(x, y) >= 0 and max(x, y) < count else cells[:0]
     return (
-        Boxes(cells, fill, radius=3,
-              tip=lambda i: atlas.tip(first - 1 + i // count, first - 1 + i % count)),
+        Boxes(
+            cells,
+            fill,
+            radius=3,
+            tip=lambda i: atlas.tip(first - 1 + i // count, first - 1 + i % count),
+        ),
         *((Texts(middle, words, palette.ink_on(fill), small, "center"),) if fits else ()),
         Boxes(here, stroke=palette.outline, stroke_width=2.5, radius=3),
         Texts(below.astype(np.float32), ticks, palette.muted, size, "center"),
         Texts(beside.astype(np.float32), ticks, palette.muted, size, "right"),
-    )  # fmt: skip
+    )
 
 
-def bands_remark(atlas: Atlas, what: Callable[[float], str], values: Float) -> str:
+def bands_remark(atlas: Atlas, what: Callable[[float], str], values: F64) -> str:
     """How the bands differ from the columns beside them, in numbers."""
     parts = []
     for width in BANDS:
         own, beside = atlas.around(values, width)
-        parts.append(tr("at BX {n} {own}, beside it {other}", n=width, own=what(own),
-                        other=what(beside)))  # fmt: skip
+        parts.append(
+            tr("at BX {n} {own}, beside it {other}", n=width, own=what(own), other=what(beside))
+        )
     return tr("Median over BY: {parts}.", parts="; ".join(parts))

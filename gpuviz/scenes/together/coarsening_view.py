@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, I64, Bool
 from gpuviz.draw import table
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, centers, first_fitting, grid
-from gpuviz.draw.marks import F32, Boxes, Mark, Texts
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, time_columns, time_of
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.words import nouns
-from gpuviz.trace import I64, Bool
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,7 @@ def map_height(stage: Stage, captioned: bool) -> float:
     return stage.text(14) * (3.1 if captioned else 1.4)
 
 
-def cell_map(
-    stage: Stage, area: Rect, cells: Cells, stored: int, now: I64
-) -> tuple[Mark, ...]:
+def cell_map(stage: Stage, area: Rect, cells: Cells, stored: int, now: I64) -> tuple[Mark, ...]:
     """The cells in the colours of their lanes: the first `stored` stores are done.
 
     `now` are the columns that the request under way is about. A caption goes above where there is
@@ -75,10 +73,14 @@ def _caption(stage: Stage, area: Rect, cells: Cells) -> tuple[tuple[Mark, ...], 
     size = stage.text(14)
     above, row = area.above(size * 1.5)
     texts = (
-        tr("row {row} of P: columns {a} to {b}, in the colours of the lanes that compute them",
-           row=cells.row, a=cells.column[0], b=cells.column[-1]),
+        tr(
+            "row {row} of P: columns {a} to {b}, in the colours of the lanes that compute them",
+            row=cells.row,
+            a=cells.column[0],
+            b=cells.column[-1],
+        ),
         tr("row {row} of P, in the colours of its lanes", row=cells.row),
-    )  # fmt: skip
+    )
     text = first_fitting(texts, above.width, size)
     return (label(above.x, above.y + size * 0.55, text, stage.palette.muted, size),), row
 
@@ -94,8 +96,13 @@ def _runs(rects: F32, chosen: Bool) -> F32:
 
 def _tip(cells: Cells, i: int) -> str:
     """What hovering a cell says."""
-    return tr("P[{row}][{column}] · lane {lane}, its cell {n}", row=cells.row,
-              column=cells.column[i], lane=cells.lane[i], n=cells.store[i])  # fmt: skip
+    return tr(
+        "P[{row}][{column}] · lane {lane}, its cell {n}",
+        row=cells.row,
+        column=cells.column[i],
+        lane=cells.lane[i],
+        n=cells.store[i],
+    )
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,14 @@ def cost_of(role: str, run: Run, products: int) -> Cost:
     """The cost of a launch that computes so many products."""
     totals, share = run.counts.totals, 32 / products
     registers = run.resources.registers if run.resources else None
-    return Cost(role, totals["global_load_requests"] * share, totals["global_load_sectors"] * share,
-                run.trace.warp_instructions * share, registers, time_of(run))  # fmt: skip
+    return Cost(
+        role,
+        totals["global_load_requests"] * share,
+        totals["global_load_sectors"] * share,
+        run.trace.warp_instructions * share,
+        registers,
+        time_of(run),
+    )
 
 
 def number(value: float, places: int = 3) -> str:
@@ -135,8 +148,11 @@ def cost_table(
         cell = laid.cell(row, 3)
         if cell is not None:
             bar = cell.inset(0, cell.height * 0.2)
-            color = stage.palette.accent if row == now else stage.palette.soft(
-                stage.palette.accent, 0.35)  # fmt: skip
+            color = (
+                stage.palette.accent
+                if row == now
+                else stage.palette.soft(stage.palette.accent, 0.35)
+            )
             long = max(bar.width * cost.transactions / most, size * 0.1)
             marks.append(Boxes(Rect(bar.x, bar.y, long, bar.height).array(), color, radius=2))
     return tuple(marks)
@@ -149,14 +165,24 @@ def _columns(
     what = nouns(noun)
     columns = [
         table.Column(("",), names, "left", tr("model")),
-        table.Column((tr("loads for 32 products"), tr("loads")),
-                     tuple(number(c.loads) for c in costs)),
-        table.Column((tr("{nouns} for 32 products", nouns=what), what),
-                     tuple(number(c.transactions) for c in costs), bold=True),
+        table.Column(
+            (tr("loads for 32 products"), tr("loads")), tuple(number(c.loads) for c in costs)
+        ),
+        table.Column(
+            (tr("{nouns} for 32 products", nouns=what), what),
+            tuple(number(c.transactions) for c in costs),
+            bold=True,
+        ),
         table.Column(("",), ("",) * len(costs), "left", least=stage.text(14) * 4, optional=1),
-        table.Column((tr("PTX instructions"), tr("PTX instr.")),
-                     tuple(number(c.instructions, 2) for c in costs), optional=2),
-        table.Column((tr("registers"),), tuple(
-            "–" if c.registers is None else str(c.registers) for c in costs), optional=3),
-    ]  # fmt: skip
+        table.Column(
+            (tr("PTX instructions"), tr("PTX instr.")),
+            tuple(number(c.instructions, 2) for c in costs),
+            optional=2,
+        ),
+        table.Column(
+            (tr("registers"),),
+            tuple("–" if c.registers is None else str(c.registers) for c in costs),
+            optional=3,
+        ),
+    ]
     return columns + time_columns(stage, [c.time for c in costs])

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I32, I64, U64, Bool
 from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
 from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
 from gpuviz.memory.coalescing import segments, transactions, turns_taken
 from gpuviz.runners.base import Run
-from gpuviz.trace import I64, LANES, U64, Bool, MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
 
-I32 = npt.NDArray[np.int32]
 _WORD = 4
 _ATOMIC = ("atomic", "reduction")
 
@@ -99,10 +98,22 @@ def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Countin
     load = next(i for i in run.trace.instructions if i.line == did.line and i.op == "load")
     cost, ideal = _costs(arch, did, rows.address, active)
     turn = turns_of(arch, did, rows.address[0], active[0])
-    return Counting(did, load, bins, copies, rows.warp.astype(np.int64), active, word // copies,
-                    word % copies, cost, ideal, turn, "sector" if arch.has_sectors else "segment",
-                    atomics.way_of(did.form, arch) != "increment",
-                    arch.banking != "maxwell")  # fmt: skip
+    return Counting(
+        did,
+        load,
+        bins,
+        copies,
+        rows.warp.astype(np.int64),
+        active,
+        word // copies,
+        word % copies,
+        cost,
+        ideal,
+        turn,
+        "sector" if arch.has_sectors else "segment",
+        atomics.way_of(did.form, arch) != "increment",
+        arch.banking != "maxwell",
+    )
 
 
 def _counts(trace: Trace) -> MemoryInstruction:
@@ -126,8 +137,9 @@ def _offset(trace: Trace, did: MemoryInstruction, rows: Requests) -> I64:
     return rows.address.astype(np.int64) - (buffer.address if buffer else first)
 
 
-def _costs(arch: Architecture, did: MemoryInstruction, address: U64, active: Bool
-           ) -> tuple[I64, I64]:  # fmt: skip
+def _costs(
+    arch: Architecture, did: MemoryInstruction, address: U64, active: Bool
+) -> tuple[I64, I64]:
     """(R,) sectors or wavefronts of requests, and the ideal."""
     if did.space == "shared":
         found = atomics.turns(arch, did.form, address, active, did.width)
@@ -143,8 +155,11 @@ def turns_of(arch: Architecture, did: MemoryInstruction, address: U64, active: B
     at_once = arch.banking != "maxwell" or atomics.way_of(did.form, arch) == "increment"
     if did.space == "shared" and not at_once:
         return _in_turn(cells(arch, address, did.width).bank, active)
-    waves = (schedule(arch, address, active, did.width, did.op) if did.space == "shared"
-             else tuple(s.lanes for s in segments(arch, address, active, did.width, did.op)))
+    waves = (
+        schedule(arch, address, active, did.width, did.op)
+        if did.space == "shared"
+        else tuple(s.lanes for s in segments(arch, address, active, did.width, did.op))
+    )
     turn = np.zeros(LANES, np.int64)
     for number, lanes in enumerate(waves):
         turn[lanes] = number

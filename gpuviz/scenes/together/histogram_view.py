@@ -7,26 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz.arrays import F32, I32, I64
 from gpuviz.draw import table
 from gpuviz.draw.bands import bands, partly
 from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import Figure, figures
 from gpuviz.draw.heading import at, label
 from gpuviz.draw.layout import Rect, grid
-from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Curves, Mark, Raster, Texts
 from gpuviz.draw.matrix import heat
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, badge_of, time_of
 from gpuviz.scenes.request.words import counted
 from gpuviz.scenes.shared_memory.bank_view import wavefronts
 from gpuviz.scenes.together.histogram_count import Counting
-from gpuviz.trace import I64, LANES
-from gpuviz.words import tr
-
-I32 = npt.NDArray[np.int32]
+from gpuviz.trace import LANES
 
 
 @dataclass(frozen=True)
@@ -66,14 +65,18 @@ def lay_out(stage: Stage, area: Rect, counting: Counting) -> View:
     high = rest.height * (0.26 if counting.copies >= 8 else 0.36)
     top = rest.bottom - axis - high - tall - size * 0.3
     cells = Rect(rest.x, top, rest.width, tall)
-    columns = grid(Rect(rest.x, rest.bottom - axis - high, rest.width, high), 1, counting.bins,
-                   1.0 if rest.width > counting.bins * 4 else 0.0)  # fmt: skip
-    return View(area.x + names - size * 0.7, lane_boxes(row), cells, columns,
-                rest.bottom - axis * 0.45)  # fmt: skip
+    columns = grid(
+        Rect(rest.x, rest.bottom - axis - high, rest.width, high),
+        1,
+        counting.bins,
+        1.0 if rest.width > counting.bins * 4 else 0.0,
+    )
+    return View(
+        area.x + names - size * 0.7, lane_boxes(row), cells, columns, rest.bottom - axis * 0.45
+    )
 
 
-def draw(stage: Stage, view: View, counting: Counting, total: I64, now: Moment
-         ) -> tuple[Mark, ...]:  # fmt: skip
+def draw(stage: Stage, view: View, counting: Counting, total: I64, now: Moment) -> tuple[Mark, ...]:
     """The picture at one moment; `total` (B,) is the histogram of all blocks."""
     request, progress = _under_way(counting, now)
     going = counting.active[request] & (progress > 0) & (progress < 1)
@@ -82,11 +85,16 @@ def draw(stage: Stage, view: View, counting: Counting, total: I64, now: Moment
         *_names(stage, view, counting),
         *_counters(stage, view, counting, counts),
         *_bands(stage, view, counting, request, progress, now),
-        *lane_row(stage, view.lanes, counting.active[request], going,
-                  lambda i: _lane_tip(counting, request, i)),
+        *lane_row(
+            stage,
+            view.lanes,
+            counting.active[request],
+            going,
+            lambda i: _lane_tip(counting, request, i),
+        ),
         *_hits(stage, view, counting, request, progress, now),
         *_bars(stage, view, counting, counts, total, now.merged),
-    )  # fmt: skip
+    )
 
 
 def _under_way(counting: Counting, now: Moment) -> tuple[int, npt.NDArray[np.float64]]:
@@ -115,8 +123,14 @@ def _target(view: View, counting: Counting, request: int) -> F32:
     return np.stack([x, y, *size], axis=1).astype(np.float32)
 
 
-def _bands(stage: Stage, view: View, counting: Counting, request: int,
-           progress: npt.NDArray[np.float64], now: Moment) -> tuple[Mark, ...]:  # fmt: skip
+def _bands(
+    stage: Stage,
+    view: View,
+    counting: Counting,
+    request: int,
+    progress: npt.NDArray[np.float64],
+    now: Moment,
+) -> tuple[Mark, ...]:
     """From lanes to counters: thin once asked for, full while a turn is under way."""
     active, palette = counting.active[request], stage.palette
     lanes, cells = view.lanes[active], _target(view, counting, request)[active]
@@ -129,9 +143,12 @@ def _bands(stage: Stage, view: View, counting: Counting, request: int,
     return (
         Curves(curves[done], palette.soft(colors[done], quiet), 1.2 * stage.scale),
         Curves(partly(curves[waits], asked), palette.soft(colors[waits], 0.65), 1.2 * stage.scale),
-        Curves(partly(curves[going], smooth(np.minimum(come[going] * 1.6, 1.0))), colors[going],
-               2.5 * stage.scale),
-    )  # fmt: skip
+        Curves(
+            partly(curves[going], smooth(np.minimum(come[going] * 1.6, 1.0))),
+            colors[going],
+            2.5 * stage.scale,
+        ),
+    )
 
 
 def _counters(stage: Stage, view: View, counting: Counting, counts: I32) -> tuple[Mark, ...]:
@@ -149,20 +166,29 @@ def _counters(stage: Stage, view: View, counting: Counting, counts: I32) -> tupl
     return (Raster(view.area, pixels, tip),)
 
 
-def _hits(stage: Stage, view: View, counting: Counting, request: int,
-          progress: npt.NDArray[np.float64], now: Moment) -> tuple[Mark, ...]:  # fmt: skip
+def _hits(
+    stage: Stage,
+    view: View,
+    counting: Counting,
+    request: int,
+    progress: npt.NDArray[np.float64],
+    now: Moment,
+) -> tuple[Mark, ...]:
     """The counters of the turn under way, outlined in the lanes' colours."""
     going = counting.active[request] & (progress > 0) & (progress < 1)
     if now.requests > 1 or not going.any():
         return ()
     cells = _target(view, counting, request)[going]
     grown = cells + np.array([-2, -2, 4, 4], np.float32)
-    return (Boxes(cells, stage.palette.lanes[going]),
-            Boxes(grown, stroke=stage.palette.outline, stroke_width=1.5, radius=2))  # fmt: skip
+    return (
+        Boxes(cells, stage.palette.lanes[going]),
+        Boxes(grown, stroke=stage.palette.outline, stroke_width=1.5, radius=2),
+    )
 
 
-def _bars(stage: Stage, view: View, counting: Counting, counts: I32, total: I64, merged: float
-          ) -> tuple[Mark, ...]:  # fmt: skip
+def _bars(
+    stage: Stage, view: View, counting: Counting, counts: I32, total: I64, merged: float
+) -> tuple[Mark, ...]:
     """The block's bins as bars; those of the other blocks come on top of them."""
     palette, size = stage.palette, stage.text(14)
     block = counts.reshape(counting.copies, -1).sum(axis=0).astype(np.float64)
@@ -180,25 +206,35 @@ def _bars(stage: Stage, view: View, counting: Counting, counts: I32, total: I64,
         return tr("bin {bin}: {n} in block 0, {all} in all", bin=i, n=int(block[i]), all=total[i])
 
     line = Rect(view.area.x, float(bottom[0]), view.area.width, 1.0)
-    every = next(k for k in (1, 2, 4, 8, 16, 32, 64) if k * float(view.bars[0, 2] + 1)
-                 > text_width(str(counting.bins), size) + size * 0.5)  # fmt: skip
+    every = next(
+        k
+        for k in (1, 2, 4, 8, 16, 32, 64)
+        if k * float(view.bars[0, 2] + 1) > text_width(str(counting.bins), size) + size * 0.5
+    )
     middle = view.bars[::every, 0] + view.bars[::every, 2] / 2
     under = np.stack([middle, np.full_like(middle, view.axis)], axis=1)
     return (
         Boxes(low, palette.accent, tip=tip),
         Boxes(high, palette.soft(palette.accent, 0.5), tip=tip),
         Boxes(line.array(), palette.border),
-        Texts(under.astype(np.float32), tuple(map(str, range(0, counting.bins, every))),
-              palette.muted, size, "center"),
-    )  # fmt: skip
+        Texts(
+            under.astype(np.float32),
+            tuple(map(str, range(0, counting.bins, every))),
+            palette.muted,
+            size,
+            "center",
+        ),
+    )
 
 
 def _names(stage: Stage, view: View, counting: Counting) -> tuple[Mark, ...]:
     """What the rows are."""
     size, muted = stage.text(14), stage.palette.muted
     lanes = float(view.lanes[0, 1] + view.lanes[0, 3] / 2)
-    marks = [label(view.names, lanes, tr("lane"), muted, size, align="right"),
-             label(view.names, view.axis, tr("bin"), muted, size, align="right")]  # fmt: skip
+    marks = [
+        label(view.names, lanes, tr("lane"), muted, size, align="right"),
+        label(view.names, view.axis, tr("bin"), muted, size, align="right"),
+    ]
     if counting.copies > 1:
         points = at(view.names, view.area.center[1])
         marks.append(Texts(points, (tr("copies"),), muted, size, "right"))
@@ -209,8 +245,12 @@ def _lane_tip(counting: Counting, request: int, lane: int) -> str:
     """What hovering a lane says."""
     if not counting.active[request, lane]:
         return tr("lane {lane} · takes no part", lane=lane)
-    where = tr("lane {lane} of warp {warp} counts in bin {bin}", lane=lane,
-               warp=counting.warp[request], bin=counting.bin[request, lane])  # fmt: skip
+    where = tr(
+        "lane {lane} of warp {warp} counts in bin {bin}",
+        lane=lane,
+        warp=counting.warp[request],
+        bin=counting.bin[request, lane],
+    )
     if request:
         return where
     turn = int(counting.turn[lane]) + 1
@@ -279,27 +319,48 @@ def cost_of(role: str, run: Run) -> Cost:
     sectors = totals["global_atomic_sectors"] + totals["global_reduction_sectors"]
     around = totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"]
     shared = run.resources.static_shared_bytes if run.resources else 0
-    return Cost(role, sectors, totals["shared_atomic_wavefronts"], around, shared,
-                run.trace.warp_instructions, time_of(run))  # fmt: skip
+    return Cost(
+        role,
+        sectors,
+        totals["shared_atomic_wavefronts"],
+        around,
+        shared,
+        run.trace.warp_instructions,
+        time_of(run),
+    )
 
 
-def cost_table(stage: Stage, area: Rect, costs: tuple[Cost, ...], names: tuple[str, ...], now: int
-               ) -> tuple[Mark, ...]:  # fmt: skip
+def cost_table(
+    stage: Stage, area: Rect, costs: tuple[Cost, ...], names: tuple[str, ...], now: int
+) -> tuple[Mark, ...]:
     """The ways beside each other, `now` being the one shown."""
     times = [c.time for c in costs]
     columns = [
         table.Column((tr("place"),), names, "left", tr("model")),
-        table.Column((tr("sectors of global atomics"), tr("sectors")),
-                     tuple(str(c.sectors) for c in costs), bold=True),
-        table.Column((tr("wavefronts of shared atomics"), tr("wavefronts")),
-                     tuple(str(c.atomic) for c in costs), bold=True),
+        table.Column(
+            (tr("sectors of global atomics"), tr("sectors")),
+            tuple(str(c.sectors) for c in costs),
+            bold=True,
+        ),
+        table.Column(
+            (tr("wavefronts of shared atomics"), tr("wavefronts")),
+            tuple(str(c.atomic) for c in costs),
+            bold=True,
+        ),
         table.Column((tr("to clear and merge"),), tuple(str(c.around) for c in costs), optional=1),
-        table.Column((tr("bytes a block"), tr("bytes")), tuple(str(c.bytes) for c in costs),
-                     optional=3),
-        table.Column((tr("PTX instructions"), tr("PTX instr.")),
-                     tuple(str(c.instructions) for c in costs), optional=2),
-        table.Column((tr("time"),), tuple(t.text if t else "–" for t in times),
-                     badge=badge_of(times),
-                     color=stage.palette.good if any(times) else stage.palette.muted),
-    ]  # fmt: skip
+        table.Column(
+            (tr("bytes a block"), tr("bytes")), tuple(str(c.bytes) for c in costs), optional=3
+        ),
+        table.Column(
+            (tr("PTX instructions"), tr("PTX instr.")),
+            tuple(str(c.instructions) for c in costs),
+            optional=2,
+        ),
+        table.Column(
+            (tr("time"),),
+            tuple(t.text if t else "–" for t in times),
+            badge=badge_of(times),
+            color=stage.palette.good if any(times) else stage.palette.muted,
+        ),
+    ]
     return table.draw(stage, table.lay_out(stage, area, columns), len(costs), now)

@@ -8,12 +8,21 @@ from math import ceil
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F64
 
 # Lanes that one multiprocessor multiplies or adds 32-bit floats in at once. CUDA C++ Programming
 # Guide, "Throughput of Native Arithmetic Instructions" (5.5 for 1.x and 2.x, 12.6 for later ones).
-_LANES = {(1, 0): 8, (2, 0): 32, (2, 1): 48, (3, 0): 192, (5, 0): 128, (6, 0): 64, (6, 1): 128,
-          (7, 0): 64, (8, 6): 128}  # fmt: skip
+_LANES = {
+    (1, 0): 8,
+    (2, 0): 32,
+    (2, 1): 48,
+    (3, 0): 192,
+    (5, 0): 128,
+    (6, 0): 64,
+    (6, 1): 128,
+    (7, 0): 64,
+    (8, 6): 128,
+}
 
 
 def lanes_of(arch: Architecture) -> int:
@@ -63,7 +72,7 @@ class Latency:
         """Fraction of the time in which the lanes compute."""
         return self.warps * self.turn / self.period
 
-    def starts(self, periods: int) -> Float:
+    def starts(self, periods: int) -> F64:
         """(periods, warps) cycle at which each warp's turns start: one after another, in order."""
         first = np.arange(self.warps) * self.turn
         return np.asarray(np.arange(periods)[:, None] * self.period + first)

@@ -6,27 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F64
 from gpuviz.draw import table
-from gpuviz.draw.color import Float
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.plot import (
-    Axis,
-    Plot,
-    axes,
-    lay_out,
-    line,
-    logarithmic,
-    points,
-    spread,
-)
+from gpuviz.draw.plot import Axis, Plot, axes, lay_out, line, logarithmic, points, spread
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.together.latency import Latency
 from gpuviz.scenes.together.occupancy_fit import percent
-from gpuviz.words import tr
 
 LOADS = (1, 2, 4, 8)
 WARPS = (1, 2, 4, 8, 16, 32)  # of the blocks of the sweep
@@ -49,7 +40,7 @@ class Variant:
         return self.latency.warps * self.loads * 32 * _FLOAT
 
 
-def rates_of(run: Run) -> Float | None:
+def rates_of(run: Run) -> F64 | None:
     """(6, 4) bytes a nanosecond that each block of the sweep loaded, by warps and loads at once.
 
     None when no GPU noted when its blocks started and ended.
@@ -63,21 +54,27 @@ def rates_of(run: Run) -> Float | None:
     return np.asarray((moved / lasted).reshape(len(WARPS), len(LOADS)))
 
 
-def needed(stage: Stage, area: Rect, one: Latency, variants: tuple[Variant, ...], share: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def needed(
+    stage: Stage, area: Rect, one: Latency, variants: tuple[Variant, ...], share: float
+) -> tuple[Mark, ...]:
     """The line above which latency is hidden; the kernels as compiled, and the one chosen."""
     palette = stage.palette
     ways = np.array([1.0, 16.0])
     most = one.wait / (ways * one.cycles)
     top = 2.0 ** np.ceil(np.log2(max(most.max(), 64.0)) + 0.01)
-    x = logarithmic((tr("independent instructions before a warp waits"),
-                     tr("independent instructions")), 1.0, 16.0, 2.0)  # fmt: skip
+    x = logarithmic(
+        (tr("independent instructions before a warp waits"), tr("independent instructions")),
+        1.0,
+        16.0,
+        2.0,
+    )
     y = logarithmic((tr("warps on a multiprocessor"), tr("warps")), 1.0, float(top), 4.0)
     plot = lay_out(stage, area, x, y)
     shown = np.array([1.0, 2.0 ** (4.0 * min(share * 1.5, 1.0))])
     marks: list[Mark] = [*axes(stage, plot)]
-    marks.append(line(plot, shown, one.wait / (shown * one.cycles), palette.accent,
-                      3 * stage.scale))  # fmt: skip
+    marks.append(
+        line(plot, shown, one.wait / (shown * one.cycles), palette.accent, 3 * stage.scale)
+    )
     if share * 1.5 >= 1 and not stage.asks:
         marks += _regions(stage, plot, one)
         marks += _kernels(stage, plot, one, variants)
@@ -91,8 +88,10 @@ def _regions(stage: Stage, plot: Plot, one: Latency) -> list[Mark]:
     right, top = plot.area.right - size * 0.4, plot.area.y + size * 0.9
     low = plot.area.bottom - size * 0.9
     # Below the line there is room at the left end, above it at the right one.
-    return [label(right, top, above, palette.good, size, True, "right"),
-            label(plot.area.x + size * 0.4, low, below, palette.warn, size, True)]  # fmt: skip
+    return [
+        label(right, top, above, palette.good, size, True, "right"),
+        label(plot.area.x + size * 0.4, low, below, palette.warn, size, True),
+    ]
 
 
 def _kernels(stage: Stage, plot: Plot, one: Latency, variants: tuple[Variant, ...]) -> list[Mark]:
@@ -103,8 +102,17 @@ def _kernels(stage: Stage, plot: Plot, one: Latency, variants: tuple[Variant, ..
     chosen = (one.independent, one.warps)
     marks: list[Mark] = []
     if loads:
-        marks.append(points(plot, loads, warps, palette.compute, 6 * stage.scale, hollow=True,
-                            tip=lambda i: _tip(variants[i])))  # fmt: skip
+        marks.append(
+            points(
+                plot,
+                loads,
+                warps,
+                palette.compute,
+                6 * stage.scale,
+                hollow=True,
+                tip=lambda i: _tip(variants[i]),
+            )
+        )
     if one.warps:
         color = palette.good if one.busy >= 1 else palette.warn
         marks.append(points(plot, *chosen, color, 5 * stage.scale))
@@ -116,7 +124,7 @@ def _kernels(stage: Stage, plot: Plot, one: Latency, variants: tuple[Variant, ..
 def _beside(stage: Stage, plot: Plot, at: tuple[int, int], text: str) -> Mark:
     """A note a little above the height of its point, clear of the rings at the same height."""
     size = stage.text(14)
-    (x, y), = plot.at(*at).tolist()
+    ((x, y),) = plot.at(*at).tolist()
     wide = text_width(text, size, True)
     left = min(max(x - wide / 2, plot.area.x + 4), plot.area.right - wide)
     return label(left, y - size * 1.15, text, stage.palette.ink, size, True)
@@ -124,36 +132,67 @@ def _beside(stage: Stage, plot: Plot, at: tuple[int, int], text: str) -> Mark:
 
 def _tip(one: Variant) -> str:
     """A compiled kernel in words."""
-    return tr("{loads} loads at once: {registers} registers, {warps} warps", loads=one.loads,
-              registers=one.registers, warps=one.latency.warps)  # fmt: skip
+    return tr(
+        "{loads} loads at once: {registers} registers, {warps} warps",
+        loads=one.loads,
+        registers=one.registers,
+        warps=one.latency.warps,
+    )
 
 
-def compiled(stage: Stage, area: Rect, variants: tuple[Variant, ...], rates: Float | None,
-             badge: str) -> table.Table:  # fmt: skip
+def compiled(
+    stage: Stage, area: Rect, variants: tuple[Variant, ...], rates: F64 | None, badge: str
+) -> table.Table:
     """The table of the kernels as compiled, laid out."""
     cells = tuple("–" for _ in variants)
     if rates is not None:
         cells = tuple(tr("{n} B/ns", n=f"{rate:.1f}") for rate in rates[-1])
-    return table.lay_out(stage, area, [
-        table.Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in variants)),
-        table.Column((tr("registers"),), tuple(str(v.registers) for v in variants),
-                     badge=tr("model"), bold=True),
-        table.Column((tr("blocks"),), tuple(str(v.blocks) for v in variants), optional=2),
-        table.Column((tr("warps resident"), tr("warps")),
-                     tuple(str(v.latency.warps) for v in variants), badge=tr("model"), bold=True),
-        table.Column((tr("warps needed"), tr("needed")),
-                     tuple(str(v.latency.needed) for v in variants)),
-        table.Column((tr("lanes busy"), tr("busy")),
-                     tuple(percent(v.latency.busy) for v in variants)),
-        table.Column((tr("of the time"), ""), ("",) * len(variants), "left",
-                     least=stage.text(14) * 4, optional=4),
-        table.Column((tr("bytes under way"), tr("bytes")),
-                     tuple(f"{v.under_way:,}".replace(",", "\u2009") for v in variants),
-                     badge=tr("model"), optional=1),
-        table.Column((tr("32 warps load"), tr("32 warps")), cells, badge=badge,
-                     color=stage.palette.muted if rates is None else stage.palette.good,
-                     optional=3),
-    ])  # fmt: skip
+    return table.lay_out(
+        stage,
+        area,
+        [
+            table.Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in variants)),
+            table.Column(
+                (tr("registers"),),
+                tuple(str(v.registers) for v in variants),
+                badge=tr("model"),
+                bold=True,
+            ),
+            table.Column((tr("blocks"),), tuple(str(v.blocks) for v in variants), optional=2),
+            table.Column(
+                (tr("warps resident"), tr("warps")),
+                tuple(str(v.latency.warps) for v in variants),
+                badge=tr("model"),
+                bold=True,
+            ),
+            table.Column(
+                (tr("warps needed"), tr("needed")), tuple(str(v.latency.needed) for v in variants)
+            ),
+            table.Column(
+                (tr("lanes busy"), tr("busy")), tuple(percent(v.latency.busy) for v in variants)
+            ),
+            table.Column(
+                (tr("of the time"), ""),
+                ("",) * len(variants),
+                "left",
+                least=stage.text(14) * 4,
+                optional=4,
+            ),
+            table.Column(
+                (tr("bytes under way"), tr("bytes")),
+                tuple(f"{v.under_way:,}".replace(",", "\u2009") for v in variants),
+                badge=tr("model"),
+                optional=1,
+            ),
+            table.Column(
+                (tr("32 warps load"), tr("32 warps")),
+                cells,
+                badge=badge,
+                color=stage.palette.muted if rates is None else stage.palette.good,
+                optional=3,
+            ),
+        ],
+    )
 
 
 _BARS = 6  # the column of bars
@@ -172,13 +211,14 @@ def bars(stage: Stage, laid: table.Table, variants: tuple[Variant, ...]) -> tupl
     return tuple(marks)
 
 
-def measured(stage: Stage, area: Rect, rates: Float, share: float) -> tuple[Mark, ...]:
+def measured(stage: Stage, area: Rect, rates: F64, share: float) -> tuple[Mark, ...]:
     """Bytes a nanosecond over warps, a line for each number of loads at once."""
     palette, size = stage.palette, stage.text(14)
     x = logarithmic((tr("warps on the multiprocessor"), tr("warps")), 1.0, 32.0, 2.0)
     low, high = 2.0 ** np.floor(np.log2(rates.min())), 2.0 ** np.ceil(np.log2(rates.max()))
-    y: Axis = logarithmic((tr("bytes a nanosecond, one multiprocessor"), tr("B/ns")),
-                          float(low), float(high), 2.0)
+    y: Axis = logarithmic(
+        (tr("bytes a nanosecond, one multiprocessor"), tr("B/ns")), float(low), float(high), 2.0
+    )
     names = [tr("{n} at once", n=n) for n in LOADS]
     right = max(text_width(n, size, True) for n in names) + size
     plot = lay_out(stage, area, x, y, right)
@@ -189,7 +229,8 @@ def measured(stage: Stage, area: Rect, rates: Float, share: float) -> tuple[Mark
         marks.append(line(plot, WARPS[:known], rates[:known, column], color, 2.5 * stage.scale))
         marks.append(points(plot, WARPS[:known], rates[:known, column], color, 4 * stage.scale))
     ends = plot.at(32.0, rates[-1])[:, 1].tolist()
-    for name, height, color in zip(names, spread(ends, size * 1.25, plot.area.y, plot.area.bottom),
-                                   colors, strict=True):  # fmt: skip
+    for name, height, color in zip(
+        names, spread(ends, size * 1.25, plot.area.y, plot.area.bottom), colors, strict=True
+    ):
         marks.append(label(plot.area.right + size * 0.6, height, name, color, size, True))
     return tuple(marks)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.color import Float
+from gpuviz.arrays import F32, F64
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.together.latency import Latency
-from gpuviz.words import tr
 
 PERIODS = 2.2  # of the longer of one load and one round of turns, shown
 
@@ -40,7 +40,7 @@ def turns(stage: Stage, area: Rect, one: Latency, now: float) -> tuple[Mark, ...
     )
 
 
-def _rects(rows: Rect, warp: Float, start: Float, end: Float, scale: float, band: float) -> F32:
+def _rects(rows: Rect, warp: F64, start: F64, end: F64, scale: float, band: float) -> F32:
     """(N, 4) stretches of time in warps' rows, `band` of a row high, cut off at the right."""
     x0, x1 = (np.minimum(rows.x + c * scale, rows.right) for c in (start, end))
     high = rows.height / (warp.max() + 1)
@@ -49,8 +49,9 @@ def _rects(rows: Rect, warp: Float, start: Float, end: Float, scale: float, band
     return np.stack([x0, y, x1 - x0, np.full_like(y, tall)], axis=1).astype(np.float32)
 
 
-def _loads(stage: Stage, rows: Rect, one: Latency, starts: Float, scale: float, now: float
-           ) -> list[Mark]:  # fmt: skip
+def _loads(
+    stage: Stage, rows: Rect, one: Latency, starts: F64, scale: float, now: float
+) -> list[Mark]:
     """Each warp's loads on their way (thin) and its turns (high): done, now, to come."""
     palette = stage.palette
     warp = np.broadcast_to(np.arange(one.warps, dtype=np.float64), starts.shape).ravel()
@@ -82,17 +83,26 @@ def _names(stage: Stage, rows: Rect, warps: int) -> list[Mark]:
     if len(kept) > 1 and warps - kept[-1] < every * 0.6:
         kept.pop()
     x = rows.x - size * 0.6
-    return [label(x, rows.y + (w + 0.5) * high, tr("warp {n}", n=w), stage.palette.muted, size,
-                  align="right") for w in kept]  # fmt: skip
+    return [
+        label(
+            x,
+            rows.y + (w + 0.5) * high,
+            tr("warp {n}", n=w),
+            stage.palette.muted,
+            size,
+            align="right",
+        )
+        for w in kept
+    ]
 
 
 def _lanes(stage: Stage, area: Rect, one: Latency, scale: float, now: float) -> list[Mark]:
     """The lanes: busy, or idle (hatched), as far as time has gone."""
     palette, size = stage.palette, stage.text(14)
     count = int(np.ceil(PERIODS))
-    begin: Float = np.linspace(0.0, (count - 1) * one.period, count)
-    end: Float = begin + min(one.warps * one.turn, one.period)
-    again: Float = begin + one.period
+    begin: F64 = np.linspace(0.0, (count - 1) * one.period, count)
+    end: F64 = begin + min(one.warps * one.turn, one.period)
+    again: F64 = begin + one.period
     marks: list[Mark] = [
         Boxes(area.array(), palette.cell, radius=2),
         label(area.x - size * 0.6, area.center[1], tr("lanes"), palette.ink, size, True, "right"),
@@ -104,9 +114,15 @@ def _lanes(stage: Stage, area: Rect, one: Latency, scale: float, now: float) -> 
         marks.append(Boxes(idle, palette.waste_ground, hatch=palette.waste))
         word = tr("idle")
         wide = idle[idle[:, 2] > text_width(word, size, True) + size]
-        plates = [Rect(float(r[0] + r[2] / 2 - text_width(word, size, True) / 2 - 4),
-                       float(r[1] + 2), text_width(word, size, True) + 8, float(r[3] - 4))
-                  for r in wide]  # fmt: skip
+        plates = [
+            Rect(
+                float(r[0] + r[2] / 2 - text_width(word, size, True) / 2 - 4),
+                float(r[1] + 2),
+                text_width(word, size, True) + 8,
+                float(r[3] - 4),
+            )
+            for r in wide
+        ]
         if plates and area.height >= size:
             at = np.array([p.center for p in plates], np.float32)
             marks.append(Boxes(np.array(plates, np.float32), palette.ground, radius=3))
@@ -114,12 +130,12 @@ def _lanes(stage: Stage, area: Rect, one: Latency, scale: float, now: float) -> 
     return marks
 
 
-def _until(times: Float, now: float) -> Float:
+def _until(times: F64, now: float) -> F64:
     """Times, none of them later than now."""
     return np.asarray(np.minimum(times, now), dtype=np.float64)
 
 
-def _stretches(area: Rect, begin: Float, end: Float, scale: float) -> F32:
+def _stretches(area: Rect, begin: F64, end: F64, scale: float) -> F32:
     """(N, 4) stretches of time in one row; those that have not begun are left out."""
     begun = end > begin
     x0, x1 = (np.minimum(area.x + c[begun] * scale, area.right) for c in (begin, end))

@@ -9,15 +9,16 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.plot import Axis, Plot, axes, columns, lay_out, linear, points, stairs, upright
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.together.occupancy_fit import Fit, Sweep, grouped, names, percent
-from gpuviz.words import tr
 
 _KIB = 1024
 _LOW = 11.0  # letters of height below which five numbers would touch
 
 
-def cliffs(stage: Stage, area: Rect, fit: Fit, sweeps: tuple[Sweep, ...], share: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def cliffs(
+    stage: Stage, area: Rect, fit: Fit, sweeps: tuple[Sweep, ...], share: float
+) -> tuple[Mark, ...]:
     """The three curves, drawn as far as `share` goes; only their axes while the stage asks."""
     share = 0.0 if stage.asks else share
     gap = stage.text(14) * 1.2
@@ -30,8 +31,7 @@ def cliffs(stage: Stage, area: Rect, fit: Fit, sweeps: tuple[Sweep, ...], share:
     return tuple(marks)
 
 
-def _one(stage: Stage, area: Rect, fit: Fit, sweep: Sweep, known: float, first: bool
-         ) -> list[Mark]:  # fmt: skip
+def _one(stage: Stage, area: Rect, fit: Fit, sweep: Sweep, known: float, first: bool) -> list[Mark]:
     """One curve with the kernel's place on it, and the next cliff."""
     size = stage.text(14)
     top, rest = area.above(size * 1.5)
@@ -59,8 +59,9 @@ def _places(stage: Stage, plot: Plot, fit: Fit, sweep: Sweep) -> list[Mark]:
     if sweep.cliff is not None:
         marks.append(upright(plot, sweep.cliff, palette.warn, 2.0 * stage.scale, dash=True))
     at = points(plot, sweep.now, 100 * fit.found.fraction, palette.ink, 5.0 * stage.scale)
-    ring = Boxes(at.rect, palette.accent, stroke=palette.outline, stroke_width=2.0,
-                 radius=at.radius)  # fmt: skip
+    ring = Boxes(
+        at.rect, palette.accent, stroke=palette.outline, stroke_width=2.0, radius=at.radius
+    )
     return [*marks, ring]
 
 
@@ -70,8 +71,13 @@ def _words(fit: Fit, sweep: Sweep) -> str:
     if sweep.cliff is None:
         return tr("{here}: {percent}", here=here, percent=fit.percent)
     there = percent(sweep.at(sweep.cliff).fraction)
-    return tr("{here}: {percent}, {cliff}: {there}", here=here, percent=fit.percent,
-              cliff=_number(sweep.id, sweep.cliff), there=there)  # fmt: skip
+    return tr(
+        "{here}: {percent}, {cliff}: {there}",
+        here=here,
+        percent=fit.percent,
+        cliff=_number(sweep.id, sweep.cliff),
+        there=there,
+    )
 
 
 def _number(what: str, value: int) -> str:
@@ -111,6 +117,11 @@ def _tip(sweep: Sweep, index: int) -> str:
     fits = sweep.fits[index]
     first, last = int(sweep.edges[index]), int(sweep.edges[index + 1]) - 1
     held = ", ".join(names()[key] for key in fits.limiters)
-    return tr("{first} to {last}: {blocks} blocks, {percent}; limit: {held}",
-              first=_number(sweep.id, first), last=_number(sweep.id, last), blocks=fits.blocks,
-              percent=percent(fits.fraction), held=held)  # fmt: skip
+    return tr(
+        "{first} to {last}: {blocks} blocks, {percent}; limit: {held}",
+        first=_number(sweep.id, first),
+        last=_number(sweep.id, last),
+        blocks=fits.blocks,
+        percent=percent(fits.fraction),
+        held=held,
+    )

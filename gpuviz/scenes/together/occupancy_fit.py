@@ -8,15 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuviz.arch import ARCHITECTURES, Architecture, architecture
+from gpuviz.arrays import I64
+from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy, Resource, occupancy
-from gpuviz.trace import I64
-from gpuviz.words import tr
 
 # The multiprocessor of the tutorials ("CUDA memory considerations", "GPGPU programming: memory and
 # data locality"): 1536 threads, 8 blocks, 16384 registers and 16 KB of shared memory.
-TEXTBOOK = replace(architecture("2.0"), name="textbook", registers=16384,
-                   registers_per_block=16384, shared=16384, shared_per_block=16384,
-                   shared_per_block_optin=16384)  # fmt: skip
+TEXTBOOK = replace(
+    architecture("2.0"),
+    name="textbook",
+    registers=16384,
+    registers_per_block=16384,
+    shared=16384,
+    shared_per_block=16384,
+    shared_per_block_optin=16384,
+)
 G80, GF100 = architecture("1.0"), architecture("2.0")
 
 
@@ -90,8 +96,12 @@ def percent(fraction: float) -> str:
 
 def names() -> Mapping[Resource, str]:
     """The resources in words."""
-    return {"blocks": tr("blocks"), "warps": tr("warps"), "registers": tr("registers"),
-            "shared": tr("shared memory")}  # fmt: skip
+    return {
+        "blocks": tr("blocks"),
+        "warps": tr("warps"),
+        "registers": tr("registers"),
+        "shared": tr("shared memory"),
+    }
 
 
 def fit_of(arch: Architecture, demand: Demand) -> Fit:
@@ -113,29 +123,49 @@ def reason(fit: Fit) -> str:
     slots, blocks = fit.limiter, fit.found.blocks
     left = slots.capacity - blocks * slots.need
     if blocks == 0:
-        return tr("Not even one block fits: the {what} of this multiprocessor are too few for it.",
-                  what=slots.name)  # fmt: skip
+        return tr(
+            "Not even one block fits: the {what} of this multiprocessor are too few for it.",
+            what=slots.name,
+        )
     if slots.id == "warps":
         idle = blocks * (slots.need * fit.arch.warp - fit.demand.threads)
         if left == 0 and idle:
-            return tr("Every warp slot is taken, but {idle} of {lanes} lanes have no thread.",
-                      idle=grouped(idle), lanes=grouped(fit.arch.max_threads))  # fmt: skip
+            return tr(
+                "Every warp slot is taken, but {idle} of {lanes} lanes have no thread.",
+                idle=grouped(idle),
+                lanes=grouped(fit.arch.max_threads),
+            )
         if left == 0:
             return tr("Every warp slot is taken: as many threads as there can be.")
-        return tr("One block more needs {need} warps, and {left} slots are left.",
-                  need=slots.need, left=left)  # fmt: skip
+        return tr(
+            "One block more needs {need} warps, and {left} slots are left.",
+            need=slots.need,
+            left=left,
+        )
     empty = fit.found.max_warps - fit.found.warps
     if slots.id == "blocks":
-        return tr("All {n} block slots are taken, while {empty} warp slots stay empty.",
-                  n=blocks, empty=empty)  # fmt: skip
+        return tr(
+            "All {n} block slots are taken, while {empty} warp slots stay empty.",
+            n=blocks,
+            empty=empty,
+        )
     if left >= slots.need:
-        return tr("{left} registers are left, but spread over {parts} parts: no block fits.",
-                  left=grouped(left), parts=fit.arch.sub_partitions)  # fmt: skip
+        return tr(
+            "{left} registers are left, but spread over {parts} parts: no block fits.",
+            left=grouped(left),
+            parts=fit.arch.sub_partitions,
+        )
     if slots.id == "shared":
-        return tr("One block more needs {need} bytes of shared memory, and {left} are left.",
-                  need=grouped(slots.need), left=grouped(left))  # fmt: skip
-    return tr("One block more needs {need} registers, and {left} are left.",
-              need=grouped(slots.need), left=grouped(left))  # fmt: skip
+        return tr(
+            "One block more needs {need} bytes of shared memory, and {left} are left.",
+            need=grouped(slots.need),
+            left=grouped(left),
+        )
+    return tr(
+        "One block more needs {need} registers, and {left} are left.",
+        need=grouped(slots.need),
+        left=grouped(left),
+    )
 
 
 def grouped(value: int) -> str:
@@ -176,8 +206,9 @@ def sweeps_of(arch: Architecture, demand: Demand) -> tuple[Sweep, ...]:
     )
 
 
-def _sweep(arch: Architecture, demand: Demand, what: str, first: int, last: int, unit: int = 1
-           ) -> Sweep:  # fmt: skip
+def _sweep(
+    arch: Architecture, demand: Demand, what: str, first: int, last: int, unit: int = 1
+) -> Sweep:
     """Occupancy where a demand goes from `first` to `last`, in steps of `unit` for threads."""
     found: dict[int, Occupancy] = {}
 

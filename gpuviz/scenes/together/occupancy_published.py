@@ -12,9 +12,9 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.plot import axes, lay_out, linear, points, spread
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.scenes.together.occupancy_fit import G80, GF100, TEXTBOOK, Demand, grouped, names
-from gpuviz.words import tr
 
 _LEAST_PLOT = 9.0  # letters high
 C2070_REGISTERS = 16  # of its sgemm, as both the compiler and the profiler say in the lecture
@@ -36,10 +36,15 @@ class Shape:
 
 
 SHAPES = (
-    Shape(8, 8, 0.33, 53), Shape(16, 16, 1.0, 38), Shape(32, 32, 0.66, 38), Shape(8, 16, 0.66, 45),
-    Shape(16, 8, 0.66, 35), Shape(2, 32, 0.33, 182), Shape(32, 2, 0.33, 49),
+    Shape(8, 8, 0.33, 53),
+    Shape(16, 16, 1.0, 38),
+    Shape(32, 32, 0.66, 38),
+    Shape(8, 16, 0.66, 45),
+    Shape(16, 8, 0.66, 35),
+    Shape(2, 32, 0.33, 182),
+    Shape(32, 2, 0.33, 49),
     Shape(32, 5, 0.83, 33),
-)  # fmt: skip
+)
 _FASTEST = min(range(len(SHAPES)), key=lambda i: SHAPES[i].milliseconds)
 
 _S0 = "CUDA memory considerations"
@@ -90,8 +95,9 @@ def _two_places(fraction: float) -> str:
     return f"{int(fraction * 100 + 1e-9) / 100:.2f}"
 
 
-def shapes(stage: Stage, area: Rect, arch: Architecture, registers: int, shown: int
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def shapes(
+    stage: Stage, area: Rect, arch: Architecture, registers: int, shown: int
+) -> tuple[Mark, ...]:
     """The table of block shapes, the fastest marked, and where it is from."""
     then = [s.demand.on(GF100) for s in SHAPES]
     today = [Demand(s.x * s.y, registers, 0).on(arch) for s in SHAPES]
@@ -100,26 +106,47 @@ def shapes(stage: Stage, area: Rect, arch: Architecture, registers: int, shown: 
     columns = [
         table.Column((tr("block"),), tuple(f"{s.x} × {s.y}" for s in SHAPES), "left"),
         table.Column((tr("threads"),), tuple(str(s.x * s.y) for s in SHAPES), optional=3),
-        table.Column((tr("gputime"),), tuple(tr("{n} ms", n=s.milliseconds) for s in SHAPES),
-                     badge=published, color=muted, bold=True),
-        table.Column((tr("occupancy"),), tuple(_two_places(s.occupancy) for s in SHAPES),
-                     badge=published, color=muted, bold=True),
-        table.Column((tr("CC 2.0, 16 registers"), tr("CC 2.0")),
-                     tuple(_two_places(o.fraction) for o in then), badge=model, bold=True),
+        table.Column(
+            (tr("gputime"),),
+            tuple(tr("{n} ms", n=s.milliseconds) for s in SHAPES),
+            badge=published,
+            color=muted,
+            bold=True,
+        ),
+        table.Column(
+            (tr("occupancy"),),
+            tuple(_two_places(s.occupancy) for s in SHAPES),
+            badge=published,
+            color=muted,
+            bold=True,
+        ),
+        table.Column(
+            (tr("CC 2.0, 16 registers"), tr("CC 2.0")),
+            tuple(_two_places(o.fraction) for o in then),
+            badge=model,
+            bold=True,
+        ),
         table.Column((tr("limit"),), tuple(map(_held, then)), "left"),
-        table.Column((tr("{arch}, {n} registers", arch=here, n=registers), here),
-                     tuple(_two_places(o.fraction) for o in today), badge=model),
+        table.Column(
+            (tr("{arch}, {n} registers", arch=here, n=registers), here),
+            tuple(_two_places(o.fraction) for o in today),
+            badge=model,
+        ),
         table.Column((tr("limit"),), tuple(map(_held, today)), "left", optional=2),
-    ]  # fmt: skip
-    texts = (tr("{document}: sgemm on a Tesla C2070 (GF100), N = 1024", document=_S2),
-             tr("{document}: Tesla C2070, N = 1024", document=_S2))  # fmt: skip
+    ]
+    texts = (
+        tr("{document}: sgemm on a Tesla C2070 (GF100), N = 1024", document=_S2),
+        tr("{document}: Tesla C2070, N = 1024", document=_S2),
+    )
     high = table.height_of(stage, len(SHAPES), 2, badges=True) + line_height(stage)
     gap = stage.text(14)
     if area.height - high - gap < _LEAST_PLOT * stage.text(14):
         return _with_source(stage, area, columns, shown, _FASTEST, texts)
     top, rest = area.above(high, gap)
-    return (*_with_source(stage, top, columns, shown, _FASTEST, texts),
-            *_scatter(stage, rest, shown))  # fmt: skip
+    return (
+        *_with_source(stage, top, columns, shown, _FASTEST, texts),
+        *_scatter(stage, rest, shown),
+    )
 
 
 def _scatter(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
@@ -139,8 +166,9 @@ def _scatter(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
             color = stage.palette.good if best else stage.palette.accent
             marks.append(points(plot, one.occupancy, one.milliseconds, color, 5 * stage.scale))
             across = float(plot.at(occupancy, 0.0)[0, 0]) + stage.text(14) * 0.8
-            marks.append(label(across, height, f"{one.x} × {one.y}", stage.palette.ink,
-                               stage.text(14), best))  # fmt: skip
+            marks.append(
+                label(across, height, f"{one.x} × {one.y}", stage.palette.ink, stage.text(14), best)
+            )
     return tuple(marks)
 
 
@@ -151,25 +179,42 @@ def examples(stage: Stage, area: Rect, shown: int) -> tuple[Mark, ...]:
     chips = {TEXTBOOK: tr("16384 registers, 16 KB"), G80: tr("G80, 8192 registers")}
     brief = {TEXTBOOK: tr("tutorials"), G80: "G80"}
     columns = [
-        table.Column((tr("multiprocessor"), tr("device")),
-                     tuple(brief[e.arch] for e in EXAMPLES), "left"),
-        table.Column((tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=4,
-                     given=True),
-        table.Column((tr("a block of"), tr("block")), tuple(e.given for e in EXAMPLES), "left",
-                     given=True),
-        table.Column((tr("blocks"),), tuple(str(e.blocks) for e in EXAMPLES),
-                     badge=tr("published"), color=muted, bold=True),
-        table.Column((tr("blocks"),), tuple(str(o.blocks) for o in found), badge=tr("model"),
-                     bold=True),
-        table.Column((tr("threads"),), tuple(
-            f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found), optional=3),
-        table.Column((tr("warp slots"),), ("",) * len(found), "left", least=stage.text(14) * 6,
-                     optional=2),
+        table.Column(
+            (tr("multiprocessor"), tr("device")), tuple(brief[e.arch] for e in EXAMPLES), "left"
+        ),
+        table.Column(
+            (tr("with"),), tuple(chips[e.arch] for e in EXAMPLES), "left", optional=4, given=True
+        ),
+        table.Column(
+            (tr("a block of"), tr("block")), tuple(e.given for e in EXAMPLES), "left", given=True
+        ),
+        table.Column(
+            (tr("blocks"),),
+            tuple(str(e.blocks) for e in EXAMPLES),
+            badge=tr("published"),
+            color=muted,
+            bold=True,
+        ),
+        table.Column(
+            (tr("blocks"),), tuple(str(o.blocks) for o in found), badge=tr("model"), bold=True
+        ),
+        table.Column(
+            (tr("threads"),),
+            tuple(f"{grouped(o.threads)} / {grouped(32 * o.max_warps)}" for o in found),
+            optional=3,
+        ),
+        table.Column(
+            (tr("warp slots"),), ("",) * len(found), "left", least=stage.text(14) * 6, optional=2
+        ),
         table.Column((tr("limit"),), tuple(map(_held, found)), "left", optional=1),
-    ]  # fmt: skip
+    ]
     slides = tr("Lecture slides on memory sharing")
-    texts = (f"“{_S0}”, “{_S3}” · {slides}, G80", f"{_S0} · {_S3} · {slides}", f"{_S0} · {_S3}",
-             _S0)  # fmt: skip
+    texts = (
+        f"“{_S0}”, “{_S3}” · {slides}, G80",
+        f"{_S0} · {_S3} · {slides}",
+        f"{_S0} · {_S3}",
+        _S0,
+    )
     inner, foot = _parts(stage, area)
     laid = table.lay_out(stage, inner, columns)
     marks = [*table.draw(stage, laid, shown)]
@@ -186,8 +231,14 @@ def _filled(stage: Stage, cell: Rect, fraction: float) -> tuple[Mark, ...]:
     return (Boxes(used.array(), stage.palette.accent), empty)
 
 
-def _with_source(stage: Stage, area: Rect, columns: list[table.Column], shown: int,
-                 now: int | None, texts: tuple[str, ...]) -> tuple[Mark, ...]:  # fmt: skip
+def _with_source(
+    stage: Stage,
+    area: Rect,
+    columns: list[table.Column],
+    shown: int,
+    now: int | None,
+    texts: tuple[str, ...],
+) -> tuple[Mark, ...]:
     """A table, and below it the documents it is from."""
     inner, foot = _parts(stage, area)
     laid = table.lay_out(stage, inner, columns)
@@ -201,9 +252,11 @@ def _parts(stage: Stage, area: Rect) -> tuple[Rect, Rect]:
     return inner, Rect(inner.x, area.bottom - low, inner.width, low)
 
 
-def _source(stage: Stage, laid: table.Table, foot: Rect, texts: tuple[str, ...]
-            ) -> tuple[Mark, ...]:  # fmt: skip
+def _source(
+    stage: Stage, laid: table.Table, foot: Rect, texts: tuple[str, ...]
+) -> tuple[Mark, ...]:
     """The documents, close below the table."""
     y = min(laid.bottom + foot.height * 0.2, foot.y)
-    return sourced(stage, Rect(foot.x, y, foot.width, foot.height), tr("published"),
-                   stage.palette.muted, texts)  # fmt: skip
+    return sourced(
+        stage, Rect(foot.x, y, foot.width, foot.height), tr("published"), stage.palette.muted, texts
+    )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuviz.arrays import F32
 from gpuviz.draw.ease import passed
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
-from gpuviz.draw.marks import F32, Boxes, Lines, Mark, Texts, Tip
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.scenes.together.occupancy_fit import Fit, Slots, grouped
-from gpuviz.words import tr
 
 _MOST_OVER = 0.3  # of a row, kept for the part of a block that does not fit
 _LEAST_OVER = 0.06
@@ -32,19 +33,22 @@ def slots(stage: Stage, area: Rect, fit: Fit, arrived: float, tried: float) -> t
 
 def _over(fit: Fit) -> float:
     """How far beyond the end one block more would reach, of the row's length; cut off at most."""
-    reach = [(fit.found.blocks + 1) * s.need / s.capacity - 1 for s in fit.slots
-             if s.id in fit.limiters]  # fmt: skip
+    reach = [
+        (fit.found.blocks + 1) * s.need / s.capacity - 1 for s in fit.slots if s.id in fit.limiters
+    ]
     return min(max(*reach, _LEAST_OVER), _MOST_OVER) if reach else 0.0
 
 
-def _row(stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: float, tried: float
-         ) -> list[Mark]:  # fmt: skip
+def _row(
+    stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: float, tried: float
+) -> list[Mark]:
     """One resource: its words, and its bar."""
     size = stage.text(14)
     words, bar = row.above(size * 1.3)
     bar = Rect(bar.x, bar.y, end - bar.x, min(bar.height, size * 5.5))
-    marks = _words(stage, Rect(words.x, words.y, end - words.x, words.height), fit, one,
-                   passed(arrived), tried)  # fmt: skip
+    marks = _words(
+        stage, Rect(words.x, words.y, end - words.x, words.height), fit, one, passed(arrived), tried
+    )
     base = stage.palette.cell if one.room is not None else stage.palette.panel
     marks.append(Boxes(bar.array(), base, stroke=stage.palette.border, radius=3))
     if one.room is None:
@@ -57,8 +61,7 @@ def _row(stage: Stage, row: Rect, end: float, fit: Fit, one: Slots, arrived: flo
     return [*marks, Lines(line, stage.palette.ink, 2.0)]
 
 
-def _words(stage: Stage, area: Rect, fit: Fit, one: Slots, blocks: int, tried: float
-           ) -> list[Mark]:  # fmt: skip
+def _words(stage: Stage, area: Rect, fit: Fit, one: Slots, blocks: int, tried: float) -> list[Mark]:
     """Name, used of capacity, and how many blocks there is room for; the name alone while the
     stage asks.
     """
@@ -70,9 +73,10 @@ def _words(stage: Stage, area: Rect, fit: Fit, one: Slots, blocks: int, tried: f
     room = _room(one, limits)
     marks: list[Mark] = [
         label(area.x, y, one.name, palette.ink, size, bold=True),
-        label(area.right, y, room, palette.warn if limits else palette.muted, size, limits,
-              "right"),
-    ]  # fmt: skip
+        label(
+            area.right, y, room, palette.warn if limits else palette.muted, size, limits, "right"
+        ),
+    ]
     x = area.x + text_width(one.name, size, True) + size * 0.7
     free = area.right - text_width(room, size, limits) - size - x
     text = first_fitting(_used(one, blocks, fit), free, size)
@@ -137,15 +141,28 @@ def _filled(stage: Stage, bar: Rect, one: Slots, fit: Fit, arrived: float) -> li
     tip = _tip(one)
     marks: list[Mark] = [
         Boxes(spans[there], color, radius=2, tip=tip),
-        Boxes(spans[now & (arrived > number)], palette.accent, stroke=palette.outline,
-              stroke_width=2, radius=2),
-    ]  # fmt: skip
+        Boxes(
+            spans[now & (arrived > number)],
+            palette.accent,
+            stroke=palette.outline,
+            stroke_width=2,
+            radius=2,
+        ),
+    ]
     marks += _idle_lanes(stage, spans[there], one, fit)
     widest = text_width(str(fit.found.blocks - 1), size, True) + 4
     if len(spans) and spans[0, 2] >= widest and bar.height >= size + 4 and there.any():
         at = spans[there, :2] + spans[there, 2:] / 2
-        marks.append(Texts(at.astype(np.float32), tuple(map(str, number[there].tolist())),
-                           palette.ink_on(color), size, "center", bold=True))  # fmt: skip
+        marks.append(
+            Texts(
+                at.astype(np.float32),
+                tuple(map(str, number[there].tolist())),
+                palette.ink_on(color),
+                size,
+                "center",
+                bold=True,
+            )
+        )
     return marks
 
 
@@ -171,8 +188,7 @@ def _idle_lanes(stage: Stage, spans: F32, one: Slots, fit: Fit) -> list[Mark]:
     return [Boxes(rects, stage.palette.waste_ground, hatch=stage.palette.waste)]
 
 
-def _tried(stage: Stage, bar: Rect, right: float, fit: Fit, one: Slots, tried: float
-           ) -> list[Mark]:  # fmt: skip
+def _tried(stage: Stage, bar: Rect, right: float, fit: Fit, one: Slots, tried: float) -> list[Mark]:
     """One block more: outlined where there is room, hatched where there is none.
 
     Once it has been tried, the warp slots that stay empty are hatched.
@@ -186,8 +202,16 @@ def _tried(stage: Stage, bar: Rect, right: float, fit: Fit, one: Slots, tried: f
         marks.append(Boxes(rest.array(), palette.waste_ground, hatch=palette.waste, radius=2))
     ghost = Rect(x + 1, bar.y + 2, max(min(wide - 2, right - x - 1), 2.0), bar.height - 4)
     if one.id in fit.limiters:
-        marks.append(Boxes(ghost.array(), palette.soft(palette.bad, 0.7), stroke=palette.bad,
-                           stroke_width=2, hatch=palette.bad, radius=2))  # fmt: skip
+        marks.append(
+            Boxes(
+                ghost.array(),
+                palette.soft(palette.bad, 0.7),
+                stroke=palette.bad,
+                stroke_width=2,
+                hatch=palette.bad,
+                radius=2,
+            )
+        )
     elif tried < 1:
         marks.append(Boxes(ghost.array(), stroke=palette.muted, stroke_width=1.5, radius=2))
     return marks

@@ -13,13 +13,14 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arrays import I64, Bool
 from gpuviz.errors import InputError
 from gpuviz.memory.banks import wavefronts
 from gpuviz.ptx.simt.warp_ops import shfl
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Reg
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Run
-from gpuviz.trace import I64, LANES, Bool, Requests, Trace, lane_mask
+from gpuviz.trace import LANES, Requests, Trace, lane_mask
 
 Kind = Literal["load", "add", "move"]
 _WORD = 4
@@ -94,8 +95,11 @@ def rounds_of(run: Run, arch: Architecture, block: int = 0) -> Rounds:
     if not len(shared):
         raise InputError(f"the trace has no shared request of block {block}; record that block")
     handed = _shuffles(run.trace, block)
-    made = (_with_shuffles(run.trace, arch, shared, handed) if handed
-            else _in_memory(run.trace, arch, shared))
+    made = (
+        _with_shuffles(run.trace, arch, shared, handed)
+        if handed
+        else _in_memory(run.trace, arch, shared)
+    )
     places = run.trace.launch.threads_per_block
     rounds = _marked(made, places)
     return Rounds(tuple(rounds), places, _elements(rounds, places), bool(handed))
@@ -114,13 +118,21 @@ def _in_memory(trace: Trace, arch: Architecture, shared: Requests) -> list[Round
         source = target.copy()
         other = word != target[np.searchsorted(thread, reader)]
         source[np.searchsorted(thread, reader[other])] = word[other]
-        rounds.append(_round(trace, arch, "add" if len(reader) else "load", rows, thread, target,
-                             source))  # fmt: skip
+        rounds.append(
+            _round(trace, arch, "add" if len(reader) else "load", rows, thread, target, source)
+        )
     return rounds
 
 
-def _round(trace: Trace, arch: Architecture, kind: Kind, rows: Requests, thread: I64, target: I64,
-           source: I64) -> Round:  # fmt: skip
+def _round(
+    trace: Trace,
+    arch: Architecture,
+    kind: Kind,
+    rows: Requests,
+    thread: I64,
+    target: I64,
+    source: I64,
+) -> Round:
     """A round that consists of these requests."""
     count = ideal = 0
     for row in range(len(rows)):
@@ -128,8 +140,17 @@ def _round(trace: Trace, arch: Architecture, kind: Kind, rows: Requests, thread:
         found = wavefronts(arch, rows.address[row][None], rows.lanes(row)[None], did.width, did.op)
         count, ideal = count + int(found.count[0]), ideal + int(found.ideal[0])
     line = trace.instructions[rows.instruction[-1]].line
-    return Round(kind, thread, target, source, np.ones(len(thread), bool),
-                 len(np.unique(thread // LANES)), count, ideal, line)  # fmt: skip
+    return Round(
+        kind,
+        thread,
+        target,
+        source,
+        np.ones(len(thread), bool),
+        len(np.unique(thread // LANES)),
+        count,
+        ideal,
+        line,
+    )
 
 
 def _is(trace: Trace, rows: Requests, op: str) -> Bool:
@@ -182,8 +203,11 @@ def _handed(one: Instruction, constants: dict[int, int], warp: I64, active: Bool
 def _constants(function: Function) -> dict[int, int]:
     """What registers hold that are set to a literal once: by index."""
     moves = (i for i in function.body if i.opcode.name == "mov")
-    return {i.operands[0].index: i.operands[1].value for i in moves
-            if isinstance(i.operands[0], Reg) and isinstance(i.operands[1], Imm)}  # fmt: skip
+    return {
+        i.operands[0].index: i.operands[1].value
+        for i in moves
+        if isinstance(i.operands[0], Reg) and isinstance(i.operands[1], Imm)
+    }
 
 
 def _value(operand: object, constants: dict[int, int]) -> int:
@@ -194,15 +218,39 @@ def _value(operand: object, constants: dict[int, int]) -> int:
     raise InputError("a shuffle goes by a distance that is not known from the program")
 
 
-def _with_shuffles(trace: Trace, arch: Architecture, shared: Requests, handed: list[_Handed]
-                   ) -> list[Round]:  # fmt: skip
+def _with_shuffles(
+    trace: Trace, arch: Architecture, shared: Requests, handed: list[_Handed]
+) -> list[Round]:
     """Each shuffle adds; what goes through shared memory moves from thread to thread."""
     everyone = np.arange(trace.launch.threads_per_block)
     line = min(i.line for i in trace.instructions if i.op == "load" and i.space == "global")
-    rounds = [Round("load", everyone, everyone, everyone, np.ones(len(everyone), bool),
-                    trace.launch.warps_per_block, 0, 0, line)]  # fmt: skip
-    adds = [Round("add", h.thread, h.thread, h.source, np.ones(len(h.thread), bool),
-                  len(np.unique(h.thread // LANES)), 0, 0, h.line) for h in handed]  # fmt: skip
+    rounds = [
+        Round(
+            "load",
+            everyone,
+            everyone,
+            everyone,
+            np.ones(len(everyone), bool),
+            trace.launch.warps_per_block,
+            0,
+            0,
+            line,
+        )
+    ]
+    adds = [
+        Round(
+            "add",
+            h.thread,
+            h.thread,
+            h.source,
+            np.ones(len(h.thread), bool),
+            len(np.unique(h.thread // LANES)),
+            0,
+            0,
+            h.line,
+        )
+        for h in handed
+    ]
     last = max(h.line for h in handed)
     rounds += [a for a in adds if a.line != last]
     writer, word = _who(shared.select(_is(trace, shared, "store")))
@@ -237,7 +285,8 @@ def _elements(rounds: list[Round], places: int) -> I64:
             now[:] = 0
             now[one.target] = before[one.source]
         else:
-            now[one.target] = before[one.target] + np.where(one.source != one.target,
-                                                            before[one.source], 0)  # fmt: skip
+            now[one.target] = before[one.target] + np.where(
+                one.source != one.target, before[one.source], 0
+            )
         after.append(now.copy())
     return np.stack(after)

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import F32, F64, Bool
 from gpuviz.draw import table
 from gpuviz.draw.bands import bands, partly
-from gpuviz.draw.color import Float
 from gpuviz.draw.ease import passed, smooth
 from gpuviz.draw.figures import Figure, figures
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, grid
-from gpuviz.draw.marks import F32, Boxes, Curves, Mark, Texts, Tip
+from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, badge_of, time_of
 from gpuviz.scenes.together.reduction_rounds import Round, Rounds
-from gpuviz.trace import LANES, Bool
-from gpuviz.words import tr
+from gpuviz.trace import LANES
 
 _GAP = 0.7  # between the columns, in letters
 
@@ -64,10 +64,18 @@ def lay_out(stage: Stage, area: Rect, rounds: Rounds) -> Chart:
     pitch = (body.height - tall) / (count - 1)
     rows = tuple(Rect(body.x, body.y + i * pitch, body.width, tall) for i in range(count))
     space = 1.0 if tree.width > rounds.places * 3 else 0.0
-    cells = np.stack([grid(Rect(tree.x, r.y, tree.width, tall), 1, rounds.places, space)
-                      for r in rows])  # fmt: skip
-    return Chart(rounds, head, rows, cells, Rect(tree.right + gap, body.y, bars, body.height),
-                 body.right - waves - gap, body.right)  # fmt: skip
+    cells = np.stack(
+        [grid(Rect(tree.x, r.y, tree.width, tall), 1, rounds.places, space) for r in rows]
+    )
+    return Chart(
+        rounds,
+        head,
+        rows,
+        cells,
+        Rect(tree.right + gap, body.y, bars, body.height),
+        body.right - waves - gap,
+        body.right,
+    )
 
 
 def _columns(rounds: Rounds) -> tuple[str, str]:
@@ -92,13 +100,16 @@ def _head(stage: Stage, chart: Chart) -> tuple[Mark, ...]:
     places = tr("registers of the threads") if chart.rounds.shuffles else tr("words of the block")
     lanes, waves = _columns(chart.rounds)
     left = float(chart.cells[0, 0, 0])
-    return (label(left, y, places, palette.muted, size),
-            label(chart.lanes, y, lanes, palette.muted, size, align="right"),
-            label(chart.waves, y, waves, palette.muted, size, align="right"))  # fmt: skip
+    return (
+        label(left, y, places, palette.muted, size),
+        label(chart.lanes, y, lanes, palette.muted, size, align="right"),
+        label(chart.waves, y, waves, palette.muted, size, align="right"),
+    )
 
 
-def _edges(stage: Stage, chart: Chart, number: int, one: Round, progress: float
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def _edges(
+    stage: Stage, chart: Chart, number: int, one: Round, progress: float
+) -> tuple[Mark, ...]:
     """From the places that are read to the one that is written, in the lane's colour."""
     if one.kind == "load" or number == 0:
         return ()
@@ -116,9 +127,11 @@ def _edges(stage: Stage, chart: Chart, number: int, one: Round, progress: float
         return (Curves(curves, palette.soft(palette.todo(color), 0.5), stage.scale * 0.8),)
     if progress >= 1:
         return (Curves(curves, palette.soft(color, 0.35), stage.scale),)
-    come: Float = np.full(len(curves), float(smooth(min(progress * 1.6, 1.0))))
-    return (Curves(curves, palette.soft(palette.todo(color), 0.5), stage.scale * 0.8),
-            Curves(partly(curves, come), color, width))  # fmt: skip
+    come: F64 = np.full(len(curves), float(smooth(min(progress * 1.6, 1.0))))
+    return (
+        Curves(curves, palette.soft(palette.todo(color), 0.5), stage.scale * 0.8),
+        Curves(partly(curves, come), color, width),
+    )
 
 
 def _low(cells: F32, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> F32:
@@ -133,8 +146,7 @@ def _high(cells: F32, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> F32
     return np.stack([box[:, 0] + box[:, 2] / 2, box[:, 1]], axis=1)
 
 
-def _row(stage: Stage, chart: Chart, number: int, one: Round, progress: float
-         ) -> tuple[Mark, ...]:  # fmt: skip
+def _row(stage: Stage, chart: Chart, number: int, one: Round, progress: float) -> tuple[Mark, ...]:
     """The places after a round: new sums in the colours of their lanes, idle work hatched."""
     palette, cells, row = stage.palette, chart.cells[number], chart.rows[number]
     size = stage.text(14)
@@ -151,12 +163,18 @@ def _row(stage: Stage, chart: Chart, number: int, one: Round, progress: float
     now = 0 < progress < 1
     ink = palette.ink if now else palette.muted
     return (
-        label(row.x, float(cells[0, 1] + cells[0, 3] / 2), name_of(chart.rounds, number), ink,
-              size, bold=now),
+        label(
+            row.x,
+            float(cells[0, 1] + cells[0, 3] / 2),
+            name_of(chart.rounds, number),
+            ink,
+            size,
+            bold=now,
+        ),
         Boxes(cells[~written], palette.soft(palette.cell, 0.6), tip=_left(written)),
         Boxes(cells[lost], ground, hatch=hatch, tip=_tips(chart.rounds, number, ~one.useful)),
         Boxes(_seen(cells[useful], stage), fill, tip=_tips(chart.rounds, number, one.useful)),
-    )  # fmt: skip
+    )
 
 
 def _seen(cells: F32, stage: Stage) -> F32:
@@ -188,14 +206,18 @@ def _tips(rounds: Rounds, number: int, chosen: Bool) -> Tip:
             return tr("{who} takes over place {a}: {count}", who=who, a=source[i], count=count)
         if not one.useful[chosen][i]:
             return tr("{who} adds, too, but nobody uses the sum", who=who)
-        return tr("{who} adds place {a} to place {b}: {count}", who=who, a=source[i], b=target[i],
-                  count=count)  # fmt: skip
+        return tr(
+            "{who} adds place {a} to place {b}: {count}",
+            who=who,
+            a=source[i],
+            b=target[i],
+            count=count,
+        )
 
     return say
 
 
-def _bar(stage: Stage, chart: Chart, number: int, one: Round, progress: float
-         ) -> tuple[Mark, ...]:  # fmt: skip
+def _bar(stage: Stage, chart: Chart, number: int, one: Round, progress: float) -> tuple[Mark, ...]:
     """Lanes at work, solid, of those that the warps have, hatched; and the wavefronts.
 
     Nothing while the stage asks how many these are.
@@ -255,36 +277,50 @@ def cost_of(role: str, run: Run, rounds: Rounds) -> Cost:
     """The cost of a launch, a block of it."""
     totals, blocks = run.counts.totals, run.trace.launch.blocks
     waves = totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"]
-    return Cost(role, sum(r.issued for r in rounds.steps), waves / blocks,
-                run.trace.warp_instructions / blocks, int(run.trace.requests.phase.max()),
-                time_of(run))  # fmt: skip
+    return Cost(
+        role,
+        sum(r.issued for r in rounds.steps),
+        waves / blocks,
+        run.trace.warp_instructions / blocks,
+        int(run.trace.requests.phase.max()),
+        time_of(run),
+    )
 
 
-def cost_table(stage: Stage, area: Rect, costs: tuple[Cost, ...], names: tuple[str, ...], now: int
-               ) -> tuple[Mark, ...]:  # fmt: skip
+def cost_table(
+    stage: Stage, area: Rect, costs: tuple[Cost, ...], names: tuple[str, ...], now: int
+) -> tuple[Mark, ...]:
     """The ways beside each other, `now` being the one shown."""
     times = [c.time for c in costs]
     columns = [
         table.Column((tr("way"),), names, "left", tr("model")),
         table.Column((tr("wavefronts"),), tuple(f"{c.wavefronts:g}" for c in costs), bold=True),
         table.Column(("",), ("",) * len(costs), "left", least=stage.text(14) * 4, optional=1),
-        table.Column((tr("lanes issued to add"), tr("lanes issued")),
-                     tuple(str(c.issued) for c in costs)),
+        table.Column(
+            (tr("lanes issued to add"), tr("lanes issued")), tuple(str(c.issued) for c in costs)
+        ),
         table.Column((tr("barriers"),), tuple(str(c.barriers) for c in costs), optional=2),
-        table.Column((tr("PTX instructions"), tr("PTX instr.")),
-                     tuple(f"{c.instructions:g}" for c in costs)),
-        table.Column((tr("time"),), tuple(t.text if t else "–" for t in times),
-                     badge=badge_of(times),
-                     color=stage.palette.good if any(times) else stage.palette.muted),
-    ]  # fmt: skip
+        table.Column(
+            (tr("PTX instructions"), tr("PTX instr.")), tuple(f"{c.instructions:g}" for c in costs)
+        ),
+        table.Column(
+            (tr("time"),),
+            tuple(t.text if t else "–" for t in times),
+            badge=badge_of(times),
+            color=stage.palette.good if any(times) else stage.palette.muted,
+        ),
+    ]
     laid = table.lay_out(stage, area, columns)
     marks = [*table.draw(stage, laid, len(costs), now)]
     most = max(c.wavefronts for c in costs)
     for row, cost in enumerate(costs):
         if (cell := laid.cell(row, 2)) is not None:
             bar = cell.inset(0, cell.height * 0.2)
-            color = stage.palette.accent if row == now else stage.palette.soft(
-                stage.palette.accent, 0.35)  # fmt: skip
+            color = (
+                stage.palette.accent
+                if row == now
+                else stage.palette.soft(stage.palette.accent, 0.35)
+            )
             long = Rect(bar.x, bar.y, bar.width * cost.wavefronts / most, bar.height)
             marks.append(Boxes(long.array(), color, radius=2))
     return tuple(marks)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.words import tr
 
 _MOST = 100.0  # percent; a ratio of counters that were read in different passes can exceed it
 
@@ -45,16 +45,32 @@ def resident_of(run: Run) -> Resident:
     measurement = getattr(run, "measurement", None)
     placement = getattr(measurement, "placement", None)
     if measurement is None or placement is None:
-        return Resident(None, tr("unavailable"),
-                        (tr("blocks at once on one multiprocessor: no GPU and no recording"),
-                         tr("measured: no GPU and no recording")))  # fmt: skip
+        return Resident(
+            None,
+            tr("unavailable"),
+            (
+                tr("blocks at once on one multiprocessor: no GPU and no recording"),
+                tr("measured: no GPU and no recording"),
+            ),
+        )
     blocks, device = most_at_once(placement), measurement.device.name
     badge = tr("recorded") if measurement.badge == "recorded" else tr("live")
     grid, sms = run.trace.launch.blocks, measurement.device.multiprocessors
-    return Resident(blocks, badge, (
-        tr("at most {n} blocks at once on one multiprocessor; {grid} blocks on {sms} of them, "
-           "{device}", n=blocks, grid=grid, sms=sms, device=device),
-        tr("at most {n} blocks at once, {device}", n=blocks, device=device)))  # fmt: skip
+    return Resident(
+        blocks,
+        badge,
+        (
+            tr(
+                "at most {n} blocks at once on one multiprocessor; {grid} blocks on {sms} of them, "
+                "{device}",
+                n=blocks,
+                grid=grid,
+                sms=sms,
+                device=device,
+            ),
+            tr("at most {n} blocks at once, {device}", n=blocks, device=device),
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -73,14 +89,27 @@ def answer_of(run: Run, predicted: int) -> Answer:
     """What the driver and the achieved-occupancy counter say where `predicted` blocks fit."""
     found: Measurement | None = getattr(run, "measurement", None)
     if found is None:
-        return Answer(None, tr("unavailable"), (
-            tr("the driver's answer and the achieved occupancy: no GPU and no recording"),
-            tr("the driver's answer: no GPU and no recording")))  # fmt: skip
+        return Answer(
+            None,
+            tr("unavailable"),
+            (
+                tr("the driver's answer and the achieved occupancy: no GPU and no recording"),
+                tr("the driver's answer: no GPU and no recording"),
+            ),
+        )
     if architecture(run.arch).sm != found.device.sm:
-        return Answer(None, tr("unavailable"), (
-            tr("the driver's answer and the achieved occupancy: {device} has another architecture",
-               device=found.device.name),
-            tr("the driver's answer: {device} differs", device=found.device.name)))  # fmt: skip
+        return Answer(
+            None,
+            tr("unavailable"),
+            (
+                tr(
+                    "the driver's answer and the achieved occupancy: {device} has another "
+                    "architecture",
+                    device=found.device.name,
+                ),
+                tr("the driver's answer: {device} differs", device=found.device.name),
+            ),
+        )
     return _answer(found, run.trace.launch.blocks, predicted)
 
 
@@ -92,15 +121,30 @@ def _answer(found: Measurement, grid: int, predicted: int) -> Answer:
     source = tr("recorded") if found.badge == "recorded" else tr("live")
     long, short = _driver(driver, predicted)
     brief = _achieved(achieved)
-    few = (achieved is not None and driver is not None
-           and grid < driver * found.device.multiprocessors)  # fmt: skip
-    why = tr("{achieved}, the grid being too small to fill {sms} multiprocessors",
-             achieved=brief, sms=found.device.multiprocessors) if few else brief  # fmt: skip
+    few = (
+        achieved is not None and driver is not None and grid < driver * found.device.multiprocessors
+    )
+    why = (
+        tr(
+            "{achieved}, the grid being too small to fill {sms} multiprocessors",
+            achieved=brief,
+            sms=found.device.multiprocessors,
+        )
+        if few
+        else brief
+    )
     device = found.device.name
     return Answer(
-        None if driver is None else driver == predicted, source if known else tr("unavailable"),
-        (f"{long}; {why} · {device}", f"{long}; {brief} · {device}", f"{short}; {brief} · {device}",
-         f"{short}; {brief}", short))  # fmt: skip
+        None if driver is None else driver == predicted,
+        source if known else tr("unavailable"),
+        (
+            f"{long}; {why} · {device}",
+            f"{long}; {brief} · {device}",
+            f"{short}; {brief} · {device}",
+            f"{short}; {brief}",
+            short,
+        ),
+    )
 
 
 def _driver(driver: int | None, predicted: int) -> tuple[str, str]:
@@ -108,10 +152,14 @@ def _driver(driver: int | None, predicted: int) -> tuple[str, str]:
     if driver is None:
         none = tr("the driver's answer: unavailable")
         return none, none
-    return (tr("blocks on one multiprocessor: {n} predicted, {driver} by the driver", n=predicted,
-               driver=driver),
-            tr("blocks: {n} predicted, {driver} by the driver", n=predicted,
-               driver=driver))  # fmt: skip
+    return (
+        tr(
+            "blocks on one multiprocessor: {n} predicted, {driver} by the driver",
+            n=predicted,
+            driver=driver,
+        ),
+        tr("blocks: {n} predicted, {driver} by the driver", n=predicted, driver=driver),
+    )
 
 
 def _achieved(percent: float | None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuviz.language import tr
 from gpuviz.roofline import Roof, a_float, intensity
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Peaks
 from gpuviz.runners.throughput import work_of
 from gpuviz.scenes.measured import Timed, time_of
-from gpuviz.words import tr
 
 # "GPGPU programming: memory and data locality": the example's device, and that of its tiles.
 DOCUMENT = Roof(1e12, 12e12)

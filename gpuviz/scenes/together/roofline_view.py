@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw import table
 from gpuviz.draw.figures import line_height, sourced
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide
-from gpuviz.draw.marks import Boxes, Lines, Mark, Rgba, Texts
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.plot import Axis, Plot, axes, lay_out, line, logarithmic, points
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.roofline import Roof, a_float
 from gpuviz.scenes.measured import badge_of, device_of
 from gpuviz.scenes.together.roofline_points import Point, rate, share, speed
-from gpuviz.words import tr
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,9 @@ class Picture:
     own: bool = False
 
 
-def roofline(stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: float
-             ) -> tuple[Mark, ...]:  # fmt: skip
+def roofline(
+    stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: float
+) -> tuple[Mark, ...]:
     """The roof as far as `drawn` (0 to 1), and `arrived` kernels, the fraction on its way."""
     size = stage.text(14)
     wide = max(text_width(f"8  {p.name}", size, True) for p in shown.points) + size * 1.6
@@ -78,8 +80,11 @@ def _names(stage: Stage, area: Rect, shown: Picture, arrived: float) -> list[Mar
 def _across(shown: Picture) -> Axis:
     """Operations a byte, as far as kernels and ridge reach."""
     values = [p.intensity for p in shown.points]
-    ridges = [r for r in (shown.roof, shown.other[0] if shown.other else None)
-              if r is not None and r.ridge is not None]  # fmt: skip
+    ridges = [
+        r
+        for r in (shown.roof, shown.other[0] if shown.other else None)
+        if r is not None and r.ridge is not None
+    ]
     high = max(*values, *(r.ridge or 0.0 for r in ridges), 1.0) * 2.5
     low = 2.0 ** np.floor(np.log2(min(values)) - 0.4)
     titles = (tr("operations for each byte loaded"), tr("FLOP a byte"))
@@ -140,8 +145,10 @@ def _plated(stage: Stage, right: float, y: float, text: str, color: Rgba) -> lis
     size = stage.text(14)
     wide = text_width(text, size, True)
     plate = Rect(right - wide - 3, y - size * 0.55, wide + 6, size * 1.1)
-    return [Boxes(plate.array(), stage.palette.ground),
-            label(right, y, text, color, size, True, "right")]  # fmt: skip
+    return [
+        Boxes(plate.array(), stage.palette.ground),
+        label(right, y, text, color, size, True, "right"),
+    ]
 
 
 Places = list[tuple[float, float]]
@@ -150,13 +157,17 @@ Places = list[tuple[float, float]]
 def _tops(plot: Plot, shown: Picture, arrived: float) -> Places:
     """Where the kernels' numbers are: rising to the roof, or at the bottom when there is none."""
     count = min(int(np.ceil(arrived - 1e-6)), len(shown.points))
-    heights = [plot.y.low if shown.roof is None else shown.roof.attainable(p.intensity) / 1e9
-               for p in shown.points[:count]]  # fmt: skip
+    heights = [
+        plot.y.low if shown.roof is None else shown.roof.attainable(p.intensity) / 1e9
+        for p in shown.points[:count]
+    ]
     across = [p.intensity for p in shown.points[:count]]
     rise = np.clip(arrived - np.arange(count), 0.0, 1.0)
     low = plot.area.bottom
-    return [(float(x), low + (float(y) - low) * share)
-            for (x, y), share in zip(plot.at(across, heights), rise.tolist(), strict=True)]
+    return [
+        (float(x), low + (float(y) - low) * share)
+        for (x, y), share in zip(plot.at(across, heights), rise.tolist(), strict=True)
+    ]
 
 
 def _stems(stage: Stage, plot: Plot, tops: Places) -> list[Mark]:
@@ -190,8 +201,7 @@ def _together(places: Places, apart: float) -> list[list[int]]:
     return groups
 
 
-def _numbers(stage: Stage, at: Places, members: list[int], now: bool
-             ) -> list[Mark]:  # fmt: skip
+def _numbers(stage: Stage, at: Places, members: list[int], now: bool) -> list[Mark]:
     """A disc with a number, or one longer one with several."""
     palette, size = stage.palette, stage.text(13)
     text = " ".join(str(i + 1) for i in members)
@@ -200,9 +210,17 @@ def _numbers(stage: Stage, at: Places, members: list[int], now: bool
     wide = max(text_width(text, size, True) + size * 0.7, high)
     box = Rect(x - wide / 2, y - high / 2, wide, high)
     edge = palette.outline if now else palette.ground
-    return [Boxes(box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2),
-            Texts(np.array([[x, y]], np.float32), (text,), palette.ink_on(palette.compute), size,
-                  "center", bold=True)]  # fmt: skip
+    return [
+        Boxes(box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2),
+        Texts(
+            np.array([[x, y]], np.float32),
+            (text,),
+            palette.ink_on(palette.compute),
+            size,
+            "center",
+            bold=True,
+        ),
+    ]
 
 
 def _measured(stage: Stage, plot: Plot, shown: tuple[Point, ...]) -> list[Mark]:
@@ -211,12 +229,16 @@ def _measured(stage: Stage, plot: Plot, shown: tuple[Point, ...]) -> list[Mark]:
     if not found:
         return []
     x, y = zip(*found, strict=True)
-    return [points(plot, x, y, stage.palette.good, 5.0 * stage.scale,
-                   tip=lambda i: rate(found[i][1] * 1e9))]  # fmt: skip
+    return [
+        points(
+            plot, x, y, stage.palette.good, 5.0 * stage.scale, tip=lambda i: rate(found[i][1] * 1e9)
+        )
+    ]
 
 
-def listed(stage: Stage, area: Rect, shown: Picture, rows: int, now: int | None
-           ) -> tuple[Mark, ...]:  # fmt: skip
+def listed(
+    stage: Stage, area: Rect, shown: Picture, rows: int, now: int | None
+) -> tuple[Mark, ...]:
     """The kernels in numbers, and where measured ones come from."""
     low = line_height(stage)
     inner = area.inset(stage.text(14) * 0.5, 0).above(area.height - low)[0]
@@ -225,32 +247,49 @@ def listed(stage: Stage, area: Rect, shown: Picture, rows: int, now: int | None
     foot = Rect(inner.x, min(laid.bottom + low * 0.2, area.bottom - low), inner.width, low)
     color = stage.palette.good if any(times) else stage.palette.muted
     texts = (tr("measured rates: {device}", device=device_of(times)), device_of(times))
-    return (*table.draw(stage, laid, rows, now),
-            *sourced(stage, foot, badge_of(times), color, texts))  # fmt: skip
+    return (
+        *table.draw(stage, laid, rows, now),
+        *sourced(stage, foot, badge_of(times), color, texts),
+    )
 
 
 def _columns(stage: Stage, shown: Picture) -> list[table.Column]:
     """Operations, bytes, intensity, what the roof allows, what was measured."""
     every, roof, model = shown.points, shown.roof, tr("model")
     bound = tuple(rate(roof.attainable(p.intensity)) if roof else "–" for p in every)
-    part = tuple("–" if roof is None or (f := roof.of_peak(p.intensity)) is None else share(f)
-                 for p in every)  # fmt: skip
+    part = tuple(
+        "–" if roof is None or (f := roof.of_peak(p.intensity)) is None else share(f) for p in every
+    )
     times = [p.time for p in every]
     got = tuple(rate(p.rate) if p.rate else "–" for p in every)
     moved = tr("bytes moved") if shown.basis == "moved" else tr("bytes loaded")
     return [
         table.Column((tr("kernel"),), tuple(p.name for p in every), "left"),
-        table.Column((tr("operations"), tr("FLOP")), tuple(_many(p.flops) for p in every),
-                     badge=model, optional=3),
-        table.Column((moved, tr("bytes")), tuple(_many(p.bytes) for p in every), badge=model,
-                     optional=2),
-        table.Column((tr("operations a float"), tr("a float")),
-                     tuple(f"{p.ratio:.3g}" for p in every), badge=model, bold=True),
+        table.Column(
+            (tr("operations"), tr("FLOP")),
+            tuple(_many(p.flops) for p in every),
+            badge=model,
+            optional=3,
+        ),
+        table.Column(
+            (moved, tr("bytes")), tuple(_many(p.bytes) for p in every), badge=model, optional=2
+        ),
+        table.Column(
+            (tr("operations a float"), tr("a float")),
+            tuple(f"{p.ratio:.3g}" for p in every),
+            badge=model,
+            bold=True,
+        ),
         table.Column((tr("at most"),), bound, badge=model, bold=True),
         table.Column((tr("of the peak"), tr("of peak")), part),
-        table.Column((tr("reached"),), got, badge=badge_of(times), optional=1,
-                     color=stage.palette.good if any(times) else stage.palette.muted),
-    ]  # fmt: skip
+        table.Column(
+            (tr("reached"),),
+            got,
+            badge=badge_of(times),
+            optional=1,
+            color=stage.palette.good if any(times) else stage.palette.muted,
+        ),
+    ]
 
 
 def _many(value: int) -> str:

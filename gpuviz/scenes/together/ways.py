@@ -28,8 +28,9 @@ class Words:
     over: tuple[str, str]
 
 
-def ways(given: Stage, words: Words, rows: int, ended: bool, chart: Part, figures: Part,
-         board: Part) -> Frame:  # fmt: skip
+def ways(
+    given: Stage, words: Words, rows: int, ended: bool, chart: Part, figures: Part, board: Part
+) -> Frame:
     """The chart, its line of figures, and the table, which has so many rows."""
     stage = given.roomy()
     head, area = heading(stage, words.title, words.said)

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from gpuviz import translation, words
+from gpuviz import language, translation
 from gpuviz.cli import main
 from gpuviz.errors import InputError
-from gpuviz.words import best, choose, languages, tr
+from gpuviz.language import best, choose, languages, tr
 
-OTHERS = [name for name in languages() if name != words.ENGLISH]
+OTHERS = [name for name in languages() if name != language.ENGLISH]
 
 
 @pytest.fixture
 def spanish() -> Iterator[None]:
     choose("es")
     yield
-    choose(words.ENGLISH)
+    choose(language.ENGLISH)
 
 
 def test_there_is_a_spanish_catalogue() -> None:
@@ -55,9 +55,7 @@ def _at_import(tree: ast.AST) -> Iterator[ast.AST]:
             yield from _at_import(node)
 
 
-def test_texts_of_tables_are_collected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts_of_tables_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tabs.py").write_text(
         'TABS = {"ptx": later("Machine code")}\n\ndef title(key): return tr(TABS[key])\n'
         "def bad(key): return tr(key), later(key)\n"
@@ -80,11 +78,12 @@ def test_what_a_catalogue_lacks_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = {"Coalescing": "", "no such text": "x", "{n} blocks": "{m} bloques"}
-    monkeypatch.setattr(words, "catalogue", lambda language: broken)
+    monkeypatch.setattr(language, "catalogue", lambda name: broken)
     wanted = {"Coalescing": "here", "Global memory": "there", "{n} blocks": "there"}
     gaps = translation.gaps("es", wanted)
-    assert gaps == translation.Gaps(("Coalescing", "Global memory"), ("no such text",),
-                                    ("{n} blocks",))  # fmt: skip
+    assert gaps == translation.Gaps(
+        ("Coalescing", "Global memory"), ("no such text",), ("{n} blocks",)
+    )
     monkeypatch.setattr(translation, "texts", lambda: wanted)
     assert translation.main(["--missing", "es"]) == 1
     assert "no longer used: 'no such text'" in capsys.readouterr().out
@@ -97,7 +96,7 @@ def test_values_are_filled_in_and_unknown_texts_stay_english(spanish: None) -> N
 
 def test_a_language_is_chosen_by_locale() -> None:
     assert best(("es_MX.UTF-8",)) == best(("", "xx", "es-AR", "en-US")) == "es"
-    assert best(("en-GB", "es")) == best(("xx",)) == best(()) == words.ENGLISH
+    assert best(("en-GB", "es")) == best(("xx",)) == best(()) == language.ENGLISH
     with pytest.raises(InputError, match="'xx'.*en, es"):
         choose("xx")
 
@@ -106,5 +105,5 @@ def test_the_course_is_listed_in_spanish(capsys: pytest.CaptureFixture[str]) -> 
     try:
         assert main(["list", "--language", "es"]) == 0
     finally:
-        choose(words.ENGLISH)
+        choose(language.ENGLISH)
     assert "Memoria global" in capsys.readouterr().out
