@@ -2,22 +2,61 @@
 
 `tr("{count} sectors", count=8)` looks the English text up in the catalogue of the chosen language
 (resources/locale/<language>.json, English text to translated text) and fills in the values. A text
-that is not in the catalogue stays English. English itself has no catalogue. What a lesson declares
-and the glossary are data, plain English, and translated where they are shown: `tr(lesson.title)`.
-Other tables mark their texts with `later`, so that they are collected.
+that is not in the catalogue stays English. English itself has no catalogue. A text that counts is
+`trn("{n} sector", "{n} sectors", count)`: the catalogue gives its forms, and the language's own
+rule (that of gettext) chooses among them. What a lesson declares and the glossary are data, plain
+English, and translated where they are shown: `tr(lesson.title)`. Other tables mark their texts with
+`later`, so that they are collected.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from gettext import c2py
+from operator import index
+from types import MappingProxyType
 
 from gpuviz import resources
 from gpuviz.errors import FormatError, InputError
 
 ENGLISH = "en"
 _chosen = [ENGLISH]
+_RULE = re.compile(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*")
+
+
+@dataclass(frozen=True)
+class Plural:
+    """How a language counts: the number of its forms, and the form that a number takes."""
+
+    forms: int
+    form: Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """English texts to their forms in a language: one of a plain text, all of one that counts."""
+
+    texts: Mapping[str, tuple[str, ...]]
+    plural: Plural
+
+
+def plural_rule(said: str) -> Plural:
+    """A rule as gettext writes it: `nplurals=2; plural=(n != 1);`.
+
+    Raises
+    ------
+    ValueError : it is none
+    """
+    if not (found := _RULE.fullmatch(said)):
+        raise ValueError(f"{said!r} is no plural rule; write nplurals=2; plural=(n != 1);")
+    return Plural(int(found[1]), c2py(found[2].strip()))
+
+
+_ENGLISH = Catalogue(MappingProxyType({}), plural_rule("nplurals=2; plural=(n != 1);"))
 
 
 def languages() -> tuple[str, ...]:
@@ -54,8 +93,21 @@ def chosen() -> str:
 
 def tr(text: str, **values: object) -> str:
     """A text in the chosen language, with `{name}` replaced by values."""
-    found = catalogue(_chosen[0]).get(text, text)
+    found = catalogue(_chosen[0]).texts.get(text, (text,))[0]
     return found.format(**values) if values else found
+
+
+def trn(one: str, many: str, count: int, /, **values: object) -> str:
+    """A text that counts, in the form its language has for the number: `1 sector`, `8 sectors`.
+
+    `{n}` is the number, unless a value `n` says how it is written (`n="1 024"`).
+    """
+    known, number = catalogue(_chosen[0]), index(count)
+    if found := known.texts.get(one):
+        text = found[min(known.plural.form(number), len(found) - 1)]
+    else:
+        text = (one, many)[_ENGLISH.plural.form(number)]
+    return text.format(**{"n": number, **values})
 
 
 def later(text: str) -> str:
@@ -64,13 +116,24 @@ def later(text: str) -> str:
 
 
 @lru_cache
-def catalogue(language: str) -> dict[str, str]:
-    """English text to translated text; empty for English."""
+def catalogue(language: str) -> Catalogue:
+    """The texts of a language; none for English.
+
+    Raises
+    ------
+    FormatError : its file is damaged, or has texts that count and no plural rule
+    """
     if language == ENGLISH:
-        return {}
+        return _ENGLISH
     file = resources.path(f"locale/{language}.json")
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        rule = plural_rule(found.pop("")["plural_forms"])
+        return Catalogue(MappingProxyType({text: _forms(found[text]) for text in found}), rule)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise FormatError(f"the catalogue {file.name} cannot be read: {error}") from None
-    return {str(english): str(translated) for english, translated in found.items()}
+
+
+def _forms(found: object) -> tuple[str, ...]:
+    """The forms of an entry: a text, or a list of them."""
+    return tuple(map(str, found)) if isinstance(found, list) else (str(found),)

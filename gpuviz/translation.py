@@ -1,9 +1,10 @@
 """The texts people read, collected, and how complete a catalogue is.
 
-A text is the literal first argument of a call of `tr` or `later`, wherever it is, or data that is
-translated where it is shown: what a lesson declares (title, chapter, what to look for, parameters,
-choices, presets) and the glossary. `python -m gpuviz.translation --missing es` lists what
-resources/locale/es.json lacks. How to translate: docs/translation.md.
+A text is the literal first argument of a call of `tr` or `later`, wherever it is, the first two
+(one, many) of a call of `trn`, or data that is translated where it is shown: what a lesson declares
+(title, chapter, what to look for, parameters, choices, presets) and the glossary.
+`python -m gpuviz.translation --missing es` lists what resources/locale/es.json lacks. How to
+translate: docs/translation.md.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import ast
 import string
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,24 +26,33 @@ PACKAGE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Use:
-    """A call of `tr` or `later`: its place, and its text; None where that is no literal."""
+    """A call of `tr`, `later` or `trn`: its place, and its text; None where that is no literal."""
 
     place: str
     text: str | None
     shown: bool  # whether it shows data, `tr(lesson.title)`: no literal is due
+    plural: str | None = None  # the text for many, where it counts
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that people read: one place where it stands, and what it is for many, if it counts."""
+
+    place: str
+    plural: str | None = None
 
 
 @dataclass(frozen=True)
 class Gaps:
     """How a catalogue differs from the texts: all three are empty when it is complete."""
 
-    missing: tuple[str, ...]
+    missing: tuple[str, ...]  # texts without a translation, or without all forms of their plural
     stale: tuple[str, ...]
-    misfilled: tuple[str, ...]  # texts whose translation names other values
+    misfilled: tuple[str, ...]  # texts whose translation, or plural, names other values
 
 
 def uses() -> tuple[Use, ...]:
-    """Every call of `tr` and `later` in the program."""
+    """Every call of `tr`, `later` and `trn` in the program."""
     return tuple(use for file in sorted(PACKAGE.rglob("*.py")) for use in _uses(file))
 
 
@@ -50,15 +60,23 @@ def _uses(file: Path) -> Iterator[Use]:
     tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _collects(node)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-        first = call.args[0]
-        text = first.value if isinstance(first, ast.Constant) else None
         place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{call.lineno}"
-        data = _name(call) == "tr" and isinstance(first, ast.Attribute | ast.Subscript)
-        yield Use(place, text if isinstance(text, str) else None, data)
+        if _name(call) == "trn":
+            one, many = (*map(_literal, call.args), None, None)[:2]
+            yield Use(place, one if many else None, False, many)
+        else:
+            first = call.args[0]
+            data = _name(call) == "tr" and isinstance(first, ast.Attribute | ast.Subscript)
+            yield Use(place, _literal(first), data)
 
 
 def _collects(call: ast.Call) -> bool:
-    return _name(call) in ("tr", "later") and bool(call.args)
+    return _name(call) in ("tr", "later", "trn") and bool(call.args)
+
+
+def _literal(node: ast.expr) -> str | None:
+    found = node.value if isinstance(node, ast.Constant) else None
+    return found if isinstance(found, str) else None
 
 
 def _name(call: ast.Call) -> str:
@@ -67,22 +85,22 @@ def _name(call: ast.Call) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def texts() -> dict[str, str]:
-    """Every text that people read and one place where it stands; those without a letter left out.
+def texts() -> dict[str, Text]:
+    """Every text that people read; those without a letter left out.
 
     In the order of the program, so that what belongs together stays together.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Text] = {}
     for use in uses():
         if use.text is not None:
-            found.setdefault(use.text, use.place)
+            found.setdefault(use.text, Text(use.place, use.plural))
     for lesson in SCENES:
         for text in _of_lesson(lesson):
-            found.setdefault(text, f"lesson {lesson.id}")
+            found.setdefault(text, Text(f"lesson {lesson.id}"))
     for entry in glossary.entries().values():
         for text in (entry.word, entry.text):
-            found.setdefault(text, f"glossary, {entry.id}")
-    return {text: place for text, place in found.items() if any(map(str.isalpha, text))}
+            found.setdefault(text, Text(f"glossary, {entry.id}"))
+    return {text: about for text, about in found.items() if any(map(str.isalpha, text))}
 
 
 def _of_lesson(lesson: Lesson) -> Iterator[str]:
@@ -97,7 +115,7 @@ def _of_parameter(parameter: Parameter) -> Iterator[str]:
     yield from (choice.label for choice in parameter.choices)
 
 
-def gaps(name: str, wanted: Collection[str]) -> Gaps:
+def gaps(name: str, wanted: Mapping[str, Text]) -> Gaps:
     """What a language's catalogue lacks of the wanted texts, holds in vain; where {names} differ.
 
     Raises
@@ -105,10 +123,18 @@ def gaps(name: str, wanted: Collection[str]) -> Gaps:
     FormatError : there is no such catalogue, or it is damaged
     """
     found = language.catalogue(name)
-    missing = tuple(text for text in wanted if not found.get(text))
-    stale = tuple(text for text in found if text not in wanted)
-    misfilled = tuple(text for text in found if fields(text) != fields(found[text]))
+    forms = {text: found.plural.forms if about.plural else 1 for text, about in wanted.items()}
+    held = {text: tuple(filter(None, given)) for text, given in found.texts.items()}
+    missing = tuple(text for text in wanted if len(held.get(text, ())) != forms[text])
+    stale = tuple(text for text in held if text not in wanted)
+    misfilled = tuple(text for text in held if not _filled(text, wanted.get(text), held[text]))
     return Gaps(missing, stale, misfilled)
+
+
+def _filled(text: str, about: Text | None, forms: Sequence[str]) -> bool:
+    """Whether all forms of a text name the same values."""
+    plural = (about.plural,) if about and about.plural else ()
+    return all(fields(form) == fields(text) for form in (*plural, *forms))
 
 
 def fields(text: str) -> set[str]:
@@ -136,7 +162,9 @@ def report(language: str) -> int:
     places = texts()
     found = gaps(language, places)
     for text in found.missing:
-        print(f"{places[text]}\n  {text!r}")
+        about = places[text]
+        many = f", {about.plural!r}" if about.plural else ""
+        print(f"{about.place}\n  {text!r}{many}")
     for text in found.stale:
         print(f"no longer used: {text!r}")
     for text in found.misfilled:

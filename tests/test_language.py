@@ -8,8 +8,9 @@ import pytest
 
 from gpuviz import language, translation
 from gpuviz.cli import main
-from gpuviz.errors import InputError
-from gpuviz.language import best, choose, languages, tr
+from gpuviz.errors import FormatError, InputError
+from gpuviz.language import Catalogue, best, choose, languages, plural_rule, tr, trn
+from gpuviz.translation import Text
 
 OTHERS = [name for name in languages() if name != language.ENGLISH]
 
@@ -42,7 +43,7 @@ def test_tr_is_not_called_while_a_module_is_imported() -> None:
         f"{file.name}:{node.lineno}"
         for file in translation.PACKAGE.rglob("*.py")
         for node in _at_import(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "tr"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tr", "trn")
     ]
     assert early == [], "the language is chosen later"
 
@@ -53,6 +54,16 @@ def _at_import(tree: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield node
             yield from _at_import(node)
+
+
+def test_texts_that_count_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "words.py").write_text(
+        'def said(n): return trn("{n} line", "{n} lines", n)\n'
+        'def bad(n, one): return trn(one, "{n} lines", n), trn("{n} line", one, n), trn(*one, n)\n'
+    )
+    monkeypatch.setattr(translation, "PACKAGE", tmp_path)
+    found = [(use.text, use.plural) for use in translation.uses()]
+    assert found == [("{n} line", "{n} lines"), (None, "{n} lines"), (None, None), (None, None)]
 
 
 def test_texts_of_tables_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,30 +79,75 @@ def test_texts_of_tables_are_collected(tmp_path: Path, monkeypatch: pytest.Monke
 def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
     texts = translation.texts()
     assert {"Coalescing", "Global memory", "threads per block", "Stride 32"} <= texts.keys()
-    assert texts["closed form: {count} sectors a load request of this warp"].startswith(
-        "gpuviz/scenes/coalescing.py:"
-    )
+    closed = texts["closed form: {count} sectors a load request of this warp"]
+    assert closed.place.startswith("gpuviz/scenes/coalescing.py:")
     assert "1000" not in texts
 
 
 def test_what_a_catalogue_lacks_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = {"Coalescing": "", "no such text": "x", "{n} blocks": "{m} bloques"}
-    monkeypatch.setattr(language, "catalogue", lambda name: broken)
-    wanted = {"Coalescing": "here", "Global memory": "there", "{n} blocks": "there"}
+    broken = {
+        "Coalescing": ("",),
+        "no such text": ("x",),
+        "{n} blocks": ("{m} bloques",),
+        "{n} line": ("{n} línea",),
+        "{n} warp": ("{n} warp", "warps"),
+    }
+    spanish = Catalogue(broken, plural_rule("nplurals=2; plural=(n != 1);"))
+    monkeypatch.setattr(language, "catalogue", lambda name: spanish)
+    wanted = {text: Text("there") for text in ("Coalescing", "Global memory", "{n} blocks")}
+    counting = {one: Text("there", one + "s") for one in ("{n} line", "{n} warp")}
+    wanted |= counting
     gaps = translation.gaps("es", wanted)
     assert gaps == translation.Gaps(
-        ("Coalescing", "Global memory"), ("no such text",), ("{n} blocks",)
+        ("Coalescing", "Global memory", "{n} line"), ("no such text",), ("{n} blocks", "{n} warp")
     )
     monkeypatch.setattr(translation, "texts", lambda: wanted)
     assert translation.main(["--missing", "es"]) == 1
-    assert "no longer used: 'no such text'" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "no longer used: 'no such text'" in said
+    assert "there\n  '{n} line', '{n} lines'" in said
 
 
 def test_values_are_filled_in_and_unknown_texts_stay_english(spanish: None) -> None:
     assert tr("{n} blocks", n=3) == "3 bloques"
     assert tr("never written, {n} times", n=2) == "never written, 2 times"
+
+
+def test_a_number_takes_the_form_of_its_language(
+    spanish: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = "{n} widget of {what}", "{n} widgets of {what}"
+    said = [trn(*unknown, n, what="x") for n in (0, 1, 2)]
+    assert said == ["0 widgets of x", "1 widget of x", "2 widgets of x"]
+    assert trn(*unknown, 1024, what="x", n="1 024") == "1 024 widgets of x"
+    forms = {"{n} block": ("{n} blok", "{n} bloki", "{n} bloków")}
+    rule = "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);"
+    polish = Catalogue(forms, plural_rule(rule))
+    monkeypatch.setattr(language, "catalogue", lambda name: polish)
+    said = [trn("{n} block", "{n} blocks", n) for n in (1, 3, 12, 22)]
+    assert said == ["1 blok", "3 bloki", "12 bloków", "22 bloki"]
+
+
+def test_a_text_that_counts_has_one_plural_and_both_forms_name_the_same_values() -> None:
+    plurals: dict[str | None, set[str | None]] = {}
+    for use in translation.uses():
+        plurals.setdefault(use.text, set()).add(use.plural)
+    assert [text for text, many in plurals.items() if text and len(many) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": "b"}', '{"": {"plural_forms": "nplurals=2"}}', '{"": {"plural_forms": 2}}', "[]", "{"],
+)
+def test_a_catalogue_that_is_damaged_is_an_error(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "xx.json").write_text(text)
+    monkeypatch.setattr(language.resources, "path", lambda name: tmp_path / "xx.json")
+    with pytest.raises(FormatError, match=r"the catalogue xx\.json cannot be read"):
+        language.catalogue("xx")
 
 
 def test_a_language_is_chosen_by_locale() -> None:
