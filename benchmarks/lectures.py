@@ -17,13 +17,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import View
 from gpuviz.lectures.bundle import find, shipped
 from gpuviz.lectures.pages import Page, pages
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.painting.painter import paint
+from gpuviz.views.lesson_view import View
+from gpuviz.views.provenance import Provenance
 
 WIDTH, HEIGHT = 1920, 1080
 LOOKS = Provenance("", {}, "sm_90", theme="projector", width=WIDTH, height=HEIGHT)

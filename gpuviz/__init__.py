@@ -4,7 +4,8 @@ The layers, lowest first; a file imports only from its own layer or a lower one:
 
 errors      what can go wrong, each with the thing, the value and the remedy
             beside it: arrays (types of arrays), resources (files that ship), language (texts in
-            the reader's language), glossary (the field's words), doctor (system libraries)
+            the reader's language), glossary (the field's words), fuzzy (finding by letters),
+            doctor (system libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; arguments are kernel arguments as text)
@@ -17,7 +18,9 @@ occupancy   what limits the resident blocks of a multiprocessor; roofline: what 
 runners     launch a kernel: emulated, recorded, or on a GPU
 draw        marks, palette and layout: a picture as data
 scenes      the lessons, one a file
-export      pictures to files, and the words beside their numbers
+views       what is shown: a lesson with its values at a moment, as a record, a link, a history
+results     what runs come to: counts, times and code as rows, words and charts
+export      views to files
 lectures    what is shown in which order, what a class is asked, what the speaker says
 qt          the window; the only folder that knows Qt
 app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot;

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuviz import doctor, language
-from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture
+from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
@@ -64,7 +64,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from PySide6.QtCore import QLocale
 
-    from gpuviz.qt.controls.failure import failure_of
+    from gpuviz.errors import failure_of
     from gpuviz.qt.diagnostics.troubles import Troubles
     from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.window import Window

@@ -11,6 +11,10 @@ Error
 └── Cancelled            the caller asked to stop
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 
 class Error(Exception):
     """Any error with a message meant for the user."""
@@ -42,3 +46,25 @@ class UnavailableError(Error):
 
 class Cancelled(Error):
     """The caller asked to stop."""
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """Why a performance failed: a sentence, and what a developer needs to know of it.
+
+    `expected` is true for errors that gpuviz raises on purpose.
+    """
+
+    message: str
+    details: str
+    expected: bool
+
+
+def failure_of(error: BaseException) -> Failure:
+    """An exception as something to show."""
+    import traceback  # of no use to most commands
+
+    details = "".join(traceback.format_exception(error))
+    if isinstance(error, Error):
+        return Failure(str(error), details, expected=True)
+    return Failure(f"{type(error).__name__}: {error}", details, expected=False)

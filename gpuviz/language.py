@@ -24,6 +24,7 @@ from gpuviz import resources
 from gpuviz.errors import FormatError, InputError
 
 ENGLISH = "en"
+LANGUAGES = {ENGLISH: "English", "es": "español"}  # by their own names
 _chosen = [ENGLISH]
 _RULE = re.compile(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*")
 

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "gpuviz"
 
 # Lowest first; a file imports from its own layer or a lower one.
 LAYERS = (
-    ("errors", "arrays", "resources", "language", "glossary", "doctor"),
+    ("errors", "arrays", "resources", "language", "glossary", "fuzzy", "doctor"),
     ("arch",),
     ("trace", "trace_file", "arguments"),
     ("compile",),
@@ -28,6 +28,8 @@ LAYERS = (
     ("runners",),
     ("draw",),
     ("scenes",),
+    ("views",),
+    ("results",),
     ("export",),
     ("lectures",),
     ("qt",),

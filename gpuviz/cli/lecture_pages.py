@@ -12,14 +12,14 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
 from gpuviz.export.film import whole
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import Options
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.notes import with_notes
 from gpuviz.lectures.pages import Missing, Page, pages
 from gpuviz.lectures.reading import read
 from gpuviz.qt.painting import headless
+from gpuviz.views.lesson_view import Options
+from gpuviz.views.provenance import Provenance
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

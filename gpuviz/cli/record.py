@@ -11,7 +11,6 @@ from gpuviz.arch import architecture
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import Error, InputError
-from gpuviz.export.performed import lesson_for
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.ptx.emulator import Options
@@ -25,6 +24,7 @@ from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.perform import check_values, job_of
+from gpuviz.views.performed import lesson_for
 
 NAME = "record"
 HELP = "measure lessons on this GPU and keep the results in a file"

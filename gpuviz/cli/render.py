@@ -13,12 +13,12 @@ from gpuviz.cli import lecture_pages
 from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError
-from gpuviz.export import provenance
-from gpuviz.export.performed import timed, view_of
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import Options, View
 from gpuviz.qt.painting import headless
 from gpuviz.scenes import SCENES
+from gpuviz.views import provenance
+from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.performed import timed, view_of
+from gpuviz.views.provenance import Provenance
 
 NAME = "render"
 HELP = "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT"

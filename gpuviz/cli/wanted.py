@@ -7,7 +7,7 @@ from os.path import exists, isdir
 from pathlib import Path
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
+from gpuviz.views.provenance import Provenance
 
 # Files that the window opens by itself; of others the view they were exported from is shown.
 OPENED = (".cu", ".ptx", ".gpuviz-lecture", ".gputrace", ".gpurec")
@@ -38,13 +38,13 @@ def wanted(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path 
 
 
 def _view(text: str) -> Provenance:
-    from gpuviz.export.link import parse
+    from gpuviz.views.link import parse
 
     return _fit(parse(text))
 
 
 def _exported(file: Path) -> Provenance:
-    from gpuviz.export.provenance import read
+    from gpuviz.views.provenance import read
 
     return _fit(read(file))
 
@@ -59,8 +59,8 @@ def _readable(file: Path) -> Path:
 
 def _fit(view: Provenance) -> Provenance:
     """The view checked as far as it can be without running it."""
-    from gpuviz.export.fitting import check_file, fitted
-    from gpuviz.export.performed import lesson_for
+    from gpuviz.views.fitting import check_file, fitted
+    from gpuviz.views.performed import lesson_for
 
     made = fitted(view, lesson_for(view))
     check_file(made)

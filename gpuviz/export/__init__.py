@@ -1,1 +1,1 @@
-"""Frames to files."""
+"""Views to files."""

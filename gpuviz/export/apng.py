@@ -12,7 +12,7 @@ from PIL import Image
 from gpuviz.export import png
 from gpuviz.export.changes import Patch, changed
 from gpuviz.export.film import Kind, Rgb
-from gpuviz.export.provenance import KEYWORD
+from gpuviz.views.provenance import KEYWORD
 
 _CONTROL_AT = len(png.SIGNATURE) + 25  # behind the header
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import Cancelled, InputError
-from gpuviz.export.view import Cancel, Progress, go_on, quiet
+from gpuviz.views.lesson_view import Cancel, Progress, go_on, quiet
 
 Rgb = npt.NDArray[np.uint8]  # (H, W, 3)
 _SAMPLES = 8  # pictures that a film's palette is made from

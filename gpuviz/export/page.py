@@ -19,13 +19,13 @@ from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.film import moments
-from gpuviz.export.provenance import KEYWORD
 from gpuviz.export.svg_marks import code, elements, number
-from gpuviz.export.table import Table
-from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
+from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
+from gpuviz.views.lesson_view import Cancel, Options, Progress, View, go_on, quiet
+from gpuviz.views.provenance import KEYWORD
 
 MOST_PER_SECOND = 12  # enough to follow, and small
 _LONG, _NEAR = 600, 80  # characters of an element worth dividing; pixels that stay together

@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 from gpuviz.arrays import Rgba
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import KEYWORD, Provenance
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, code, elements, hatch_id, number, paint
+from gpuviz.views.provenance import KEYWORD, Provenance
 
 TEXT_FONTS = (
     "Inter,'Inter Variable','Segoe UI','Helvetica Neue',Arial,'Liberation Sans',"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.export.quantities import NAMES, ONE, OPS, SPACES, grouped
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.plain import CONFLICTS, TIME
+from gpuviz.results.quantities import NAMES, ONE, OPS, SPACES, grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES

@@ -9,10 +9,10 @@ from gpuviz.draw.layout import Rect, elide, first_fitting, fit_size
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.export.badges import BADGES, caption
 from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.lecture import Guess
+from gpuviz.results.badges import BADGES, caption
 from gpuviz.runners.measurement import Measurement
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gpuviz.errors import InputError
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import tr
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 
 SUFFIX = ".gpuviz-lecture"
 Per = Literal["request", "launch"]

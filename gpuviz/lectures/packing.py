@@ -14,9 +14,6 @@ from gpuviz.compile import carried
 from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export.film import whole
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import Cancel, Progress, go_on, quiet
 from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
@@ -26,6 +23,9 @@ from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.kernel import launch_of, record_of
 from gpuviz.scenes.perform import check_values, job_of
+from gpuviz.views.lesson_view import Cancel, Progress, go_on, quiet
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 
 Measured = Callable[[Plan], Entry | None]
 _DATA = re.compile(r"^(.*=\s*@)(.+)$", re.DOTALL)  # an argument that is read from a file

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Error, InputError
-from gpuviz.export.performed import timed, view_of
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import View
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.picture import Shown, frame, letters
 from gpuviz.scenes.base import Story
+from gpuviz.views.lesson_view import View
+from gpuviz.views.performed import timed, view_of
+from gpuviz.views.provenance import Provenance
 
 
 @dataclass(frozen=True, eq=False)

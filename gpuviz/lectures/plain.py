@@ -10,13 +10,13 @@ from typing import Any
 
 from gpuviz.arch import architecture
 from gpuviz.errors import Error, InputError
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.quantities import SPACES
 from gpuviz.lectures.beside import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.counting import KEYS
+from gpuviz.results.quantities import SPACES
 from gpuviz.scenes.perform import check_values
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 
 ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
 CONFLICTS = "_conflicts"

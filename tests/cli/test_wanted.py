@@ -9,12 +9,12 @@ import pytest
 
 from gpuviz import app
 from gpuviz.cli import main
-from gpuviz.export.link import link
-from gpuviz.export.provenance import Provenance
 from gpuviz.export.svg import document
-from gpuviz.export.view import View
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.kernel import KernelLaunch, record_of
+from gpuviz.views.lesson_view import View
+from gpuviz.views.link import link
+from gpuviz.views.provenance import Provenance
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from gpuviz.export.changes import changed
 from gpuviz.export.colours import Indexer, film_palette
 from gpuviz.export.film import Kind, Open, moments
 from gpuviz.export.gif import Gif
-from gpuviz.export.provenance import Provenance, read
 from gpuviz.export.video import MP4, WEBM
+from gpuviz.views.provenance import Provenance, read
 
 RECORD = Provenance("coalescing", {"words": "x" * 600}, "sm_90")
 FORMATS: dict[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}

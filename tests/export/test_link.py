@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from gpuviz.errors import InputError
-from gpuviz.export.link import link, parse
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
 from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
+from gpuviz.views.link import link, parse
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 
 VIEW = Provenance(
     "coalescing",

@@ -9,12 +9,12 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export.fitting import check_file, fitted
-from gpuviz.export.link import link, parse
-from gpuviz.export.opened import check_files, told_by
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
 from gpuviz.scenes import traced
+from gpuviz.views.fitting import check_file, fitted
+from gpuviz.views.link import link, parse
+from gpuviz.views.opened import check_files, told_by
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import run
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.export import page, svg
-from gpuviz.export.performed import badges, timed
-from gpuviz.export.provenance import Provenance, read
 from gpuviz.export.svg_marks import elements
-from gpuviz.export.view import Options, View
+from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.performed import badges, timed
+from gpuviz.views.provenance import Provenance, read
 from tests.export import pictures
 from tests.export.pictures import LESSONS, performed
 

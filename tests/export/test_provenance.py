@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export import provenance, svg
-from gpuviz.export.performed import view_of
-from gpuviz.export.provenance import Provenance, file_name, read, read_content
+from gpuviz.export import svg
+from gpuviz.views import provenance
+from gpuviz.views.performed import view_of
+from gpuviz.views.provenance import Provenance, file_name, read, read_content
 
 VIEW = Provenance(
     "coalescing",

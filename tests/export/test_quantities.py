@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpuviz.export.quantities import grouped, rows_of
+from gpuviz.fuzzy import score
 from gpuviz.memory.counting import KEYS
 from gpuviz.qt.code.highlight import spans
-from gpuviz.qt.commands.fuzzy import score
+from gpuviz.results.quantities import grouped, rows_of
 
 
 def totals(**counts: int) -> dict[str, int]:

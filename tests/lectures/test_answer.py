@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import InputError
-from gpuviz.export.performed import view_of
-from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.answer import Answer, answer, figures, label, run_of, shown, unit
 from gpuviz.lectures.lecture import Guess, Per, Question
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading, Timing
 from gpuviz.scenes import lesson
 from gpuviz.scenes.perform import perform
+from gpuviz.views.performed import view_of
+from gpuviz.views.provenance import Provenance
 
 Runs = Mapping[str, Run]
 DEVICE = DeviceFacts(0, "A GPU", "9.0", "1", "13.0", 132, 1 << 30, 1 << 20)

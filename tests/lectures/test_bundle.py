@@ -15,8 +15,6 @@ from gpuviz import trace_file
 from gpuviz.cli import main
 from gpuviz.compile import carried, nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError
-from gpuviz.export.performed import view_of
-from gpuviz.export.provenance import Provenance
 from gpuviz.lectures import bundle
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -28,6 +26,8 @@ from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recording import Entry, key_of
 from gpuviz.scenes.base import Plan
+from gpuviz.views.performed import view_of
+from gpuviz.views.provenance import Provenance
 
 SOURCE = """#include "scale.h"
 extern "C" __global__ void scaled(const float* x, float* y, int n) {

@@ -6,10 +6,10 @@ import pytest
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.scenes.base import Step, Story
+from gpuviz.views.provenance import Provenance
 
 VIEW = Provenance("coalescing", {}, "sm_90")
 QUESTION = Question("How many?", (1, 2), "global_load_sectors")

@@ -16,8 +16,6 @@ from gpuviz.cli.record import of_lecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.export.performed import view_of
-from gpuviz.export.view import View
 from gpuviz.lectures.answer import Answer, answer, figures
 from gpuviz.lectures.cues import cues
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
@@ -28,6 +26,8 @@ from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import perform
 from gpuviz.scenes.base import Plan
+from gpuviz.views.lesson_view import View
+from gpuviz.views.performed import view_of
 from tests.scenes.pictures import text_rects
 
 FILES = sorted(resources.path("lectures").glob("*" + SUFFIX))

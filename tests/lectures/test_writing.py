@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.lectures.lecture import Lecture, Question, Slide
 from gpuviz.lectures.plain import TIME, slide_of
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.writing import text_of, write
 from gpuviz.memory.counting import KEYS
 from gpuviz.scenes import lesson
+from gpuviz.views.provenance import Provenance
 
 HERE = Path.cwd()
 TEXT = '''# what it is about

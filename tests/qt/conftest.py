@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from gpuviz.export import performed
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
+from gpuviz.views import performed
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 

@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.controls.knobs import NumberKnob
-from gpuviz.qt.counts.count_views import ratio
 from gpuviz.qt.running.comparison import another
 from gpuviz.qt.window.window import Window
+from gpuviz.results.count_columns import ratio
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton

@@ -16,8 +16,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz import __version__
-from gpuviz.errors import LaunchError
-from gpuviz.qt.controls.failure import failure_of
+from gpuviz.errors import LaunchError, failure_of
 from gpuviz.qt.diagnostics import log
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless

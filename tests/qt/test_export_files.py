@@ -17,10 +17,10 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.export.performed import timed, view_of
-from gpuviz.export.provenance import Provenance, read
-from gpuviz.export.view import Options, View
 from gpuviz.qt.export import film, pdf, saving
+from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.performed import timed, view_of
+from gpuviz.views.provenance import Provenance, read
 from tests.export.pictures import apart, by_qt, pixels, program, run
 
 pytestmark = pytest.mark.usefixtures("qapp")

@@ -16,9 +16,6 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.cli import main
 from gpuviz.export import film as films
-from gpuviz.export.performed import badges, timed
-from gpuviz.export.provenance import Provenance, read
-from gpuviz.export.view import Options, View
 from gpuviz.qt.export import film, saving
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
@@ -26,6 +23,9 @@ from gpuviz.qt.window.window import Window
 from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.perform import perform
+from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.performed import badges, timed
+from gpuviz.views.provenance import Provenance, read
 from tests.export.pictures import LESSONS, apart, by_qt, performed, pixels, program, run
 
 pytestmark = pytest.mark.usefixtures("qapp")

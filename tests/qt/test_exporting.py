@@ -23,8 +23,6 @@ from gpuviz import trace_file
 from gpuviz.draw.marks import Frame
 from gpuviz.export import video
 from gpuviz.export.film import Rgb
-from gpuviz.export.provenance import read, read_content
-from gpuviz.export.view import View
 from gpuviz.qt.export import files, film
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
@@ -32,6 +30,8 @@ from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.recorded import Shelf
+from gpuviz.views.lesson_view import View
+from gpuviz.views.provenance import read, read_content
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gpuviz.export.provenance import Provenance
-from gpuviz.qt.history import history
-from gpuviz.qt.history.history import History, changes
-from gpuviz.qt.history.naming import described, difference
 from gpuviz.qt.history.recents import MOST, with_view
+from gpuviz.views import history
+from gpuviz.views.history import History, changes
+from gpuviz.views.naming import described, difference
+from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import LESSONS
 
 VIEW = Provenance("pairs", {"stride": 2, "element": "float", "guard": False}, "sm_90")

@@ -14,12 +14,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz.export import performed
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
+from gpuviz.views import performed
 from tests.qt.fake_lesson import FakePerform
 
 pytestmark = pytest.mark.usefixtures("course")

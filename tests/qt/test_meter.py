@@ -11,11 +11,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.running.engine import pause
 from gpuviz.qt.running.meter import Sources
-from gpuviz.qt.timing.timings import KEPT, Series, duration, lines_of
 from gpuviz.qt.window.window import Window
+from gpuviz.results.timings import KEPT, Series, duration, lines_of
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.live_thread import pause
 from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
 from gpuviz.runners.recorded import NOT_RECORDED, Shelf
 from gpuviz.runners.recording import Entry, Recording, key_of

@@ -4,8 +4,7 @@ import threading
 
 import numpy as np
 
-from gpuviz.qt.look.fonts import font
-from gpuviz.qt.look.per_thread import per_thread
+from gpuviz.qt.look.fonts import font, per_thread
 from tests.export.pictures import by_qt, middle
 
 

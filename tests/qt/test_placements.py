@@ -16,8 +16,8 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.running.meter import Sources
-from gpuviz.qt.timing.placements import Chart, chart_of, height_of, picture, summary, ticks
 from gpuviz.qt.window.window import Window
+from gpuviz.results.placements import Chart, chart_of, height_of, picture, summary, ticks
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.runners.recorded import Shelf

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from gpuviz.qt.playing import playback
-from gpuviz.qt.playing.playback import SPEEDS, Playback
 from gpuviz.scenes.base import Step, Story
+from gpuviz.views import playback
+from gpuviz.views.playback import SPEEDS, Playback
 
 STATE = Playback(t=1.5, bounds=(0.0, 1.0, 2.0, 4.0))
 

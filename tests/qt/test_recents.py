@@ -13,12 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from gpuviz.export.link import link, parse
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.history import recents
 from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import KernelLaunch, lesson_of
+from gpuviz.views.link import link, parse
 
 pytestmark = pytest.mark.usefixtures("course")
 Key = Qt.Key

@@ -25,8 +25,6 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz import trace_file
 from gpuviz.errors import InputError
-from gpuviz.export.link import link
-from gpuviz.export.provenance import Provenance
 from gpuviz.qt.export import saving
 from gpuviz.qt.export.files import ask_which
 from gpuviz.qt.running import viewing
@@ -37,6 +35,8 @@ from gpuviz.runners.measurement import Measurement, Timing
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.views.link import link
+from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, PTX, FakePerform, job_of, plan
 

@@ -13,11 +13,11 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from gpuviz.export.provenance import Provenance
 from gpuviz.qt.history import keeping
 from gpuviz.qt.history.session import Left, Session
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import LESSONS, PTX, SOURCE, FakePerform
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.controls.knobs import NumberKnob
-from gpuviz.qt.history import history
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.views import history
 from tests.qt.fake_lesson import FakePerform
 
 Key = Qt.Key

@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.qt.window.window import Window
+from gpuviz.views.provenance import Provenance
 
 TOLD = Provenance("sums", {"stride": "7"}, "sm_80", "ptx", {"stride": 9}, "sm_75", time=2.5)
 

@@ -7,13 +7,13 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export.link import link, parse
-from gpuviz.export.opened import told_by
-from gpuviz.export.performed import view_of
-from gpuviz.export.provenance import Provenance
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.perform import perform
+from gpuviz.views.link import link, parse
+from gpuviz.views.opened import told_by
+from gpuviz.views.performed import view_of
+from gpuviz.views.provenance import Provenance
 
 STRIDED = perform(lesson("coalescing"), {"stride": 2}).runs["copy"]
 

@@ -8,16 +8,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gpuviz.language import later, tr
-from gpuviz.qt.code import code_text
-from gpuviz.qt.code.code_text import Code
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.timing.placement_view import PlacementView
+from gpuviz.results import code_text
+from gpuviz.results.code_text import Code
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Step
+from gpuviz.scenes.showing import Showing
 from gpuviz.scenes.signature import short_name
 
 # Name, language and maker of each tab; one more line here is one more tab.

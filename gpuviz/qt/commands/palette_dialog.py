@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.fuzzy import score
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.commands.fuzzy import score
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.look.theme import Theme
 

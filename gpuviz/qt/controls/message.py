@@ -9,10 +9,10 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from gpuviz.errors import Failure
 from gpuviz.language import later, tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
-from gpuviz.qt.controls.failure import Failure
 from gpuviz.trace import Finding
 
 Severity = Literal["error", "warning", "note"]

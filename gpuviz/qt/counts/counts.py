@@ -9,10 +9,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
-from gpuviz.export.quantities import rows_for, rows_of
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
-from gpuviz.qt.counts.count_views import (
+from gpuviz.qt.counts.counts_model import CountsModel, as_text
+from gpuviz.qt.counts.counts_table import CountsTable
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.meter import Meter
+from gpuviz.results.count_columns import (
     Measured,
     Sheet,
     View,
@@ -21,13 +24,10 @@ from gpuviz.qt.counts.count_views import (
     updated,
     views_of,
 )
-from gpuviz.qt.counts.counts_model import CountsModel, as_text
-from gpuviz.qt.counts.counts_table import CountsTable
-from gpuviz.qt.counts.residuals import all_verdicts
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.showing import Showing
+from gpuviz.results.quantities import rows_for, rows_of
+from gpuviz.results.residuals import all_verdicts
 from gpuviz.runners.measurement import Reading
+from gpuviz.scenes.showing import Showing
 
 REFRESH_MS = 150
 

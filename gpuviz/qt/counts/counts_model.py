@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from gpuviz.export.badges import BADGES
-from gpuviz.export.quantities import Row
-from gpuviz.export.table import Table
 from gpuviz.language import tr
-from gpuviz.qt.counts.count_views import Column, Sheet
+from gpuviz.results.badges import BADGES
+from gpuviz.results.count_columns import Column, Sheet
+from gpuviz.results.quantities import Row
+from gpuviz.results.table import Table
 
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 HEADING_ROLE = Qt.ItemDataRole.UserRole + 2

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.export.badges import BADGES
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
 from gpuviz.qt.look.theme import Look, Theme
+from gpuviz.results.badges import BADGES
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, QObject
 
-from gpuviz.qt.controls.failure import Failure
+from gpuviz.errors import Failure
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import NOT_ASKED, Meter, State

@@ -14,12 +14,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuviz import __version__
-from gpuviz.export.link import link
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import chosen
 from gpuviz.qt.diagnostics.log import CRASH, last_lines
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import State
+from gpuviz.views.link import link
+from gpuviz.views.provenance import Provenance
 
 _LINES, _CRASH_LINES = 100, 40
 # NVIDIA's libraries and what talks to them, told when installed; none is imported for this.

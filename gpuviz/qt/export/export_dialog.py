@@ -15,15 +15,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.export.view import View
+from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.controls.order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.export.wanted import THEME_NAMES
 from gpuviz.qt.look.theme import Theme
+from gpuviz.views.lesson_view import View
 
 DRAW_MS = 40  # what is chosen in a hurry is drawn once
 

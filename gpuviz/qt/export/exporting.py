@@ -12,9 +12,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from gpuviz.export.film import whole
-from gpuviz.export.performed import badges
-from gpuviz.export.provenance import file_name
-from gpuviz.export.view import Cancel, Options, Progress, View
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
@@ -24,13 +21,16 @@ from gpuviz.qt.export.exports import Exports, Saved, Task
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.export.still_dialog import StillDialog
-from gpuviz.qt.export.times_table import times_table
 from gpuviz.qt.export.wanted import STILLS, Film, Still, as_text, remembered
 from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.results.times_table import times_table
+from gpuviz.views.lesson_view import Cancel, Options, Progress, View
+from gpuviz.views.performed import badges
+from gpuviz.views.provenance import file_name
 
 QUICK = Options(pixels=2)
 DATA = (".csv", ".json", ".md")

@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from gpuviz.errors import failure_of
 from gpuviz.language import tr
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import shortened
 from gpuviz.qt.export.saving import Clip
 from gpuviz.qt.running.activity import Activity, Work

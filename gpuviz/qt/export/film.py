@@ -15,8 +15,8 @@ from gpuviz.export.apng import Apng
 from gpuviz.export.film import Kind, Open, Rgb
 from gpuviz.export.gif import FASTEST, Gif
 from gpuviz.export.video import MP4, WEBM
-from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.painting.raster import to_image
+from gpuviz.views.lesson_view import Cancel, Options, Progress, View, go_on, quiet
 
 _WIDEST = 65535  # pixels of a GIF
 FORMATS: Mapping[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}

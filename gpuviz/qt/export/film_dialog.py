@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from gpuviz.draw.palette import THEMES
 from gpuviz.export import video
 from gpuviz.export.gif import FASTEST
-from gpuviz.export.view import View
 from gpuviz.language import later, tr
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.export.wanted import BOTH, FILMS, SHOWN, Film
 from gpuviz.qt.look.theme import Theme
+from gpuviz.views.lesson_view import View
 
 _FORMATS = {
     ".gif": later("GIF: plays everywhere"),

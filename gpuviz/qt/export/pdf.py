@@ -12,9 +12,9 @@ from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
 from gpuviz.arrays import F32
 from gpuviz.draw.marks import Boxes, Frame, Lines, Mark
-from gpuviz.export.provenance import Provenance
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH
 from gpuviz.qt.painting.painter import paint
+from gpuviz.views.provenance import Provenance
 
 _DPI = 96  # one dot of the page is one logical pixel
 _ID = QUuid("{6f3d2c0a-5b0e-5c55-9d1c-6770752d7669}")  # the same for all, so that runs are equal

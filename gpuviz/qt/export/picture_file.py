@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QImageWriter
 
 from gpuviz.errors import InputError
 from gpuviz.export import png
-from gpuviz.export.provenance import KEYWORD, Provenance
+from gpuviz.views.provenance import KEYWORD, Provenance
 
 
 def png_of(image: QImage, provenance: Provenance) -> bytes:

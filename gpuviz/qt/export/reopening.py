@@ -12,15 +12,14 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error
-from gpuviz.export import link, provenance
-from gpuviz.export.opened import check_files, told_by
-from gpuviz.export.provenance import Provenance
+from gpuviz.errors import Error, failure_of
 from gpuviz.language import tr
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.export.files import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
+from gpuviz.views import link, provenance
+from gpuviz.views.opened import check_files, told_by
+from gpuviz.views.provenance import Provenance
 
 KERNELS = (".cu", ".ptx")
 LECTURE = ".gpuviz-lecture"

@@ -15,13 +15,14 @@ from PySide6.QtGui import QImage
 
 from gpuviz import trace_file
 from gpuviz.errors import Cancelled, InputError
-from gpuviz.export import counts, page, svg
+from gpuviz.export import page, svg
 from gpuviz.export.film import whole
-from gpuviz.export.provenance import file_name
-from gpuviz.export.view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.qt.export import film, pdf
 from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.painting.raster import to_image
+from gpuviz.results import count_tables as counts
+from gpuviz.views.lesson_view import Cancel, Options, Progress, View, go_on, quiet
+from gpuviz.views.provenance import file_name
 
 MOST_PIXELS = 1 << 28
 

@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
-from gpuviz.export.view import View
 from gpuviz.language import later, tr
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
 from gpuviz.qt.export.saving import check_pixels
 from gpuviz.qt.export.wanted import PIXELS, SHOWN, STILLS, Still
 from gpuviz.qt.look.theme import Theme
+from gpuviz.views.lesson_view import View
 
 _FORMATS = {
     ".png": later("PNG: pixels"),

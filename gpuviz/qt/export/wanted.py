@@ -10,10 +10,10 @@ from typing import TypeVar
 from gpuviz.draw.palette import THEMES
 from gpuviz.export.film import moments
 from gpuviz.export.page import moments_of
-from gpuviz.export.performed import LARGEST, SMALLEST, timed
-from gpuviz.export.view import Options, View
 from gpuviz.language import later
 from gpuviz.qt.look.theme import NAMES
+from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.performed import LARGEST, SMALLEST, timed
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
 SIZES = (SHOWN, "1280x720", "1920x1080", "3840x2160", CUSTOM)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from gpuviz.export.link import link
 from gpuviz.qt.history.session import Session
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views.link import link
 
 SOON_MS = 800  # after a change
 TRUSTED_MS = 10_000

@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import answers, label, restyle
 from gpuviz.qt.look.theme import Theme
+from gpuviz.views.provenance import Provenance
 
 _WIDTH = 560
 _EXAMPLE = "gpuviz://coalescing?stride=2"

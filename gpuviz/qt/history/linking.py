@@ -9,16 +9,16 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import InputError
-from gpuviz.export.fitting import check_file
-from gpuviz.export.link import SCHEME, link, parse
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.commands.palette_dialog import Entry
 from gpuviz.qt.history.link_dialog import LinkDialog
-from gpuviz.qt.history.naming import described
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views.fitting import check_file
+from gpuviz.views.link import SCHEME, link, parse
+from gpuviz.views.naming import described
+from gpuviz.views.provenance import Provenance
 
 _START = f"{SCHEME}://"
 

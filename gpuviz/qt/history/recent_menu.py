@@ -8,12 +8,12 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.history.naming import described
 from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views.naming import described
+from gpuviz.views.provenance import Provenance
 
 _PREFIX = "recent."
 

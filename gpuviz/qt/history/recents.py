@@ -9,11 +9,11 @@ from dataclasses import replace
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from gpuviz.errors import InputError
-from gpuviz.export.link import link, parse
-from gpuviz.export.provenance import Provenance
-from gpuviz.qt.history.history import changes
 from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views.history import changes
+from gpuviz.views.link import link, parse
+from gpuviz.views.provenance import Provenance
 
 KEY = "recents"
 MOST = 12

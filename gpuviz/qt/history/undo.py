@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
-from gpuviz.qt.history import history
-from gpuviz.qt.history.history import History
-from gpuviz.qt.history.naming import difference
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views import history
+from gpuviz.views.history import History
+from gpuviz.views.naming import difference
+from gpuviz.views.provenance import Provenance
 
 
 class Undo(QObject):

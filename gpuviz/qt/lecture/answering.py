@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.language import tr
 from gpuviz.lectures.answer import answer, shown
 from gpuviz.lectures.band import LETTERS
 from gpuviz.lectures.lecture import Question
-from gpuviz.qt.running.showing import Showing
+from gpuviz.scenes.showing import Showing
+from gpuviz.views.provenance import Provenance
 
 _RUN = ("lesson", "values", "arch", "level", "launch", "compare_values", "compare_arch")
 

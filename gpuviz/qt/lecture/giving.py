@@ -7,17 +7,16 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error
+from gpuviz.errors import Error, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.lecture.answering import same_run
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.scenes.showing import Showing
 
 
 class Giving(QObject):

@@ -10,8 +10,6 @@ from PySide6.QtCore import QObject
 
 from gpuviz.draw.marks import Frame
 from gpuviz.errors import Cancelled
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import Cancel, Progress
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Missing, pages
@@ -19,6 +17,8 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.export import pdf
 from gpuviz.qt.export.exporting import Exporting
 from gpuviz.qt.lecture.document import Document
+from gpuviz.views.lesson_view import Cancel, Progress
+from gpuviz.views.provenance import Provenance
 
 THEME = "projector"  # dark on white
 

@@ -11,13 +11,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from gpuviz.errors import Error, InputError
+from gpuviz.errors import Error, Failure, InputError, failure_of
 from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
 from gpuviz.qt.commands.actions import Actions, Command
-from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.editing import Editing
 from gpuviz.qt.lecture.giving import Giving

@@ -8,16 +8,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled
+from gpuviz.errors import Cancelled, failure_of
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.packing import pack, recorded_entry
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import Entry, LaunchKey, key_of
 from gpuviz.scenes.base import Plan
+from gpuviz.scenes.showing import Showing
 
 
 class Packer(QObject):

@@ -1,17 +1,24 @@
-"""The shipped fonts, so that a picture looks the same on every machine."""
+"""The shipped fonts, so that a picture looks the same on every machine; what is made of them may be
+shared by painters, not by threads.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+import threading
+from collections.abc import Callable
+from functools import cache, lru_cache, wraps
+from typing import ParamSpec, TypeVar, cast
 
 from PySide6.QtGui import QFont, QFontDatabase
 
 from gpuviz import resources
 from gpuviz.errors import UnavailableError
-from gpuviz.qt.look.per_thread import per_thread
 
 TEXT, CODE = "Inter", "JetBrains Mono"
 _FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")
+
+P = ParamSpec("P")
+Made = TypeVar("Made")
 
 
 @cache
@@ -24,6 +31,27 @@ def load_fonts() -> tuple[str, str]:
                 f"the font {name} is missing or unreadable in {folder}; install gpuviz again"
             )
     return TEXT, CODE
+
+
+def per_thread(most: int) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
+    """Keep up to `most` results of a function, for each thread its own.
+
+    A QFont changes inside when it is first drawn with, and a QStaticText whenever the painter is
+    scaled otherwise: an export paints while the window does.
+    """
+
+    def decorate(make: Callable[P, Made]) -> Callable[P, Made]:
+        local = threading.local()
+
+        @wraps(make)
+        def kept(*args: P.args, **kwargs: P.kwargs) -> Made:
+            if not hasattr(local, "cache"):
+                local.cache = lru_cache(maxsize=most)(make)
+            return cast(Made, local.cache(*args, **kwargs))
+
+        return kept
+
+    return decorate
 
 
 @per_thread(256)

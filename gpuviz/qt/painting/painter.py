@@ -33,8 +33,7 @@ from shiboken6.Shiboken import wrapInstance
 from gpuviz.arrays import F32, F64, Rgba
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
-from gpuviz.qt.look.fonts import font
-from gpuviz.qt.look.per_thread import per_thread
+from gpuviz.qt.look.fonts import font, per_thread
 
 _HATCH = 8  # pixels from one line of a hatch to the next
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from gpuviz.qt.playing import playback
-from gpuviz.qt.playing.playback import Playback
 from gpuviz.scenes.base import Lesson, Story, Value
+from gpuviz.views import playback
+from gpuviz.views.playback import Playback
 
 TICK_MS = 16
 # After a stall (the window was dragged, the machine slept) the story goes on where it was.

@@ -10,8 +10,8 @@ from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.playback import SPEEDS
 from gpuviz.qt.playing.player import Player
+from gpuviz.views.playback import SPEEDS
 
 _BUTTONS = (
     ("play.first", "first"),

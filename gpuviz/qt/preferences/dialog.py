@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpuviz.language import chosen, languages, tr
+from gpuviz.language import LANGUAGES, chosen, languages, tr
 from gpuviz.qt.controls.controls import (
     Combo,
     Switch,
@@ -28,7 +28,6 @@ from gpuviz.qt.controls.controls import (
     label,
 )
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
-from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.running.meter import USES
 

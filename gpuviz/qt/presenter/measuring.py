@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.language import tr
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.measurement import DeviceFacts, Measurement
+from gpuviz.scenes.showing import Showing
 
 
 class Measuring(QObject):

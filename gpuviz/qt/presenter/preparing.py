@@ -7,14 +7,13 @@ from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Error
-from gpuviz.export.performed import lesson_for
-from gpuviz.export.provenance import Provenance
+from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.qt.controls.failure import Failure, failure_of
-from gpuviz.qt.running.showing import Showing, showing
-from gpuviz.qt.running.worker import Job, Perform, Performer, Variant
+from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.base import Level
+from gpuviz.scenes.showing import Showing, Variant, showing
+from gpuviz.views.performed import lesson_for
+from gpuviz.views.provenance import Provenance
 
 
 class Preparing(QObject):

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.qt.controls.failure import Failure
+from gpuviz.errors import Failure
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
-from gpuviz.qt.running.showing import Showing, showing
-from gpuviz.qt.running.worker import Job, Perform, Performer, Variant
+from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES
 from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.showing import Showing, Variant, showing
 
 # A lesson that takes longer to perform than this no longer shows the picture of the one before.
 PATIENCE_MS = 250

@@ -14,18 +14,18 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.arrays import F64
 from gpuviz.errors import Error
-from gpuviz.export.badges import caption
 from gpuviz.language import later, tr
-from gpuviz.qt.running import engine
-from gpuviz.qt.running.engine import Engine, Target
-from gpuviz.qt.running.showing import Showing
+from gpuviz.results.badges import caption
+from gpuviz.runners import live_thread as engine
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
+from gpuviz.runners.live_thread import Engine, Target
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recorded import Shelf
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
+from gpuviz.scenes.showing import Showing
 
 Activity = Literal["looking", "idle", "once", "continuous"]
 USES = (0.1, 0.25, 0.5, 1.0)

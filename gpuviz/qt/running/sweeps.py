@@ -7,9 +7,9 @@ from typing import Protocol
 
 from PySide6.QtCore import QStandardPaths
 
+from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director

@@ -9,18 +9,18 @@ from typing import cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.export.fitting import fitted
-from gpuviz.export.performed import badges, lesson_for
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import View
 from gpuviz.language import chosen
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.showing import Showing
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.showing import Showing
+from gpuviz.views.fitting import fitted
+from gpuviz.views.lesson_view import View
+from gpuviz.views.performed import badges, lesson_for
+from gpuviz.views.provenance import Provenance
 
 _SIZE = (1280, 720)
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.errors import Cancelled
-from gpuviz.qt.controls.failure import failure_of
+from gpuviz.errors import Cancelled, failure_of
 from gpuviz.runners.base import Cancel, Level, Progress
-from gpuviz.scenes.base import Lesson, Value, Values
+from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.showing import Variant
 
 PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
 
@@ -34,20 +33,6 @@ class Perform(Protocol):
         prebuilt: bool,
     ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A lesson with these values, for this architecture, at this level.
-
-    A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
-    """
-
-    lesson: Lesson
-    values: Mapping[str, Value]
-    arch: str
-    level: Level
-    prebuilt: bool = False
 
 
 @dataclass(frozen=True, eq=False)

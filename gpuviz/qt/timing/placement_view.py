@@ -9,16 +9,16 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, Q
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.export.badges import BADGES
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Elided, keep_arrows, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.running.showing import Showing
-from gpuviz.qt.timing.placements import Chart, axis, chart_of, height_of, picture, summary
+from gpuviz.results.badges import BADGES
+from gpuviz.results.placements import Chart, axis, chart_of, height_of, picture, summary
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
+from gpuviz.scenes.showing import Showing
 
 AXIS = 20  # height of the times above the rows
 

@@ -9,18 +9,18 @@ from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpuviz.arrays import F64
-from gpuviz.export.badges import BADGES
-from gpuviz.export.quantities import grouped
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.running.meter import Meter, State
-from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
-from gpuviz.qt.timing.timings import Line, Series, by_run, lines_of, series_of
+from gpuviz.results.badges import BADGES
+from gpuviz.results.quantities import grouped
+from gpuviz.results.timings import Line, Series, by_run, lines_of, series_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of
+from gpuviz.scenes.showing import Showing
 
 COLUMNS = 2
 REFRESH_MS = 100  # more often nobody can read

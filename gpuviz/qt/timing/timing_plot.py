@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme, qcolor
-from gpuviz.qt.timing.timings import Series
+from gpuviz.results.timings import Series
 
 HEIGHT = 118
 BINS = 40

@@ -12,14 +12,13 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.language import chosen, languages, tr
+from gpuviz.language import LANGUAGES, chosen, languages, tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import Entry, PaletteDialog
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.playing.words_dialog import show_words
-from gpuviz.qt.preferences.languages import LANGUAGES
 from gpuviz.qt.running.comparing import Comparing
 from gpuviz.qt.running.device_button import use_id
 from gpuviz.qt.running.meter import USES

@@ -11,11 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QHBoxLayout, QMenu
 
-from gpuviz.errors import InputError
-from gpuviz.export.link import parse
-from gpuviz.export.provenance import Provenance
+from gpuviz.errors import InputError, failure_of
 from gpuviz.language import tr
-from gpuviz.qt.controls.failure import failure_of
 from gpuviz.qt.diagnostics import helping
 from gpuviz.qt.diagnostics.chronicle import Chronicle
 from gpuviz.qt.diagnostics.report import report
@@ -31,6 +28,8 @@ from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.preferences.preferences import Preferring
 from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.lasting import remember, start_over
+from gpuviz.views.link import parse
+from gpuviz.views.provenance import Provenance
 
 
 class Everyday(QObject):

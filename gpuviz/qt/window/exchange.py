@@ -7,11 +7,9 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMainWindow
 
-from gpuviz.errors import Error
-from gpuviz.export.provenance import Provenance
+from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.export.dropping import Dropping
 from gpuviz.qt.export.exporting import Exporting, Parts
@@ -21,6 +19,7 @@ from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.runners.recorded import adopt
 from gpuviz.runners.recording import Recording
+from gpuviz.views.provenance import Provenance
 
 
 class Exchange(QObject):

@@ -12,7 +12,6 @@ from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.remembered import Remembered
 from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
-from gpuviz.qt.playing.playback import SPEEDS
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.director import Director
@@ -22,6 +21,7 @@ from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
+from gpuviz.views.playback import SPEEDS
 
 SIZE = (1440, 860)
 ARCH = "sm_90"

@@ -9,18 +9,18 @@ from functools import partial
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
-from gpuviz.export.quantities import grouped
+from gpuviz.errors import Failure
 from gpuviz.language import tr
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
-from gpuviz.qt.controls.failure import Failure
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State, why_of
-from gpuviz.qt.running.showing import Showing
 from gpuviz.qt.running.worker import Job
+from gpuviz.results.quantities import grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
+from gpuviz.scenes.showing import Showing
 from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.

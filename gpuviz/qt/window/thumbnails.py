@@ -11,9 +11,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.worker import Job, Perform, Performer, Variant
+from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.base import Lesson, Story
 from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.showing import Variant
 
 PICTURE = QSize(720, 405)  # the stage a thumbnail is taken from
 MOMENT = 0.6  # share of the story at which it is taken

@@ -9,10 +9,9 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.export.provenance import Provenance
+from gpuviz.errors import Failure, failure_of
 from gpuviz.language import tr
 from gpuviz.qt.code.source import Source
-from gpuviz.qt.controls.failure import Failure, failure_of
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.export.exporting import Parts
@@ -24,7 +23,6 @@ from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
 from gpuviz.qt.running.meter import USES, Meter, Sources
-from gpuviz.qt.running.showing import Showing, names_of
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Job, Perform
@@ -44,6 +42,8 @@ from gpuviz.qt.window.toolbar import Toolbar
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.showing import Showing, names_of
+from gpuviz.views.provenance import Provenance
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
 

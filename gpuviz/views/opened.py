@@ -10,13 +10,13 @@ from pathlib import Path
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export import provenance
-from gpuviz.export.fitting import missing
-from gpuviz.export.provenance import Provenance
 from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
+from gpuviz.views import provenance
+from gpuviz.views.fitting import missing
+from gpuviz.views.provenance import Provenance
 
 
 def told_by(path: Path) -> Provenance | Recording | Lesson:

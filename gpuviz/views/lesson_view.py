@@ -10,9 +10,9 @@ import numpy as np
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
-from gpuviz.export.provenance import Provenance
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Story
+from gpuviz.views.provenance import Provenance
 
 Progress = Callable[[float], None]  # called with the share done, 0 to 1
 Cancel = Callable[[], bool]  # asked now and then; True stops with errors.Cancelled

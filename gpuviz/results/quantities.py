@@ -1,4 +1,4 @@
-"""Which counts are worth a row, what they are called, and what they mean in plain words. No Qt."""
+"""Which counts are worth a row, what they are called, and what they mean in plain words."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gpuviz.export.badges import caption
-from gpuviz.export.quantities import Row, shown
 from gpuviz.language import later, tr
-from gpuviz.qt.running.showing import Showing
+from gpuviz.results.badges import caption
+from gpuviz.results.quantities import Row, shown
 from gpuviz.runners.measurement import Measurement, Reading
+from gpuviz.scenes.showing import Showing
 
 Kind = Literal["name", "predicted", "measured", "residual", "ratio"]
 PREDICTED = later("Predicted by executing the kernel's code and modelling the memory system.")

@@ -10,14 +10,14 @@ from gpuviz import language
 from gpuviz.arch import architecture
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.view import View
 from gpuviz.runners.base import Level, Run
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.kernel import launch_of, lesson_of
 from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.views.lesson_view import View
+from gpuviz.views.provenance import Provenance
 
 SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.export.provenance import Provenance
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import launch_of
 from gpuviz.scenes.perform import check_values
+from gpuviz.views.provenance import Provenance
 
 LEVELS = ("sass", "ptx")
 

@@ -1,12 +1,12 @@
-"""Views, and what became of one, in words that a person understands. No Qt."""
+"""Views, and what became of one, in words that a person understands."""
 
 from __future__ import annotations
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.export.provenance import Provenance, Value, Values
 from gpuviz.language import later, tr
-from gpuviz.qt.history.history import changes
 from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.views.history import changes
+from gpuviz.views.provenance import Provenance, Value, Values
 
 _MOST = 2  # changes told of one by one
 _LONGEST = 90  # letters

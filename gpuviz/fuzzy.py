@@ -1,4 +1,4 @@
-"""Fuzzy finding: do the letters typed occur in this order, and how well. No Qt."""
+"""Fuzzy finding: do the letters typed occur in this order, and how well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Durations of launches, and what they come to: a table of times and rates. No Qt."""
+"""Durations of launches, and what they come to: a table of times and rates."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpuviz.arrays import F64
-from gpuviz.export.badges import caption
 from gpuviz.language import later, tr
-from gpuviz.qt.counts.count_views import ratio
+from gpuviz.results.badges import caption
+from gpuviz.results.count_columns import ratio
 from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import Throughput, Work, throughput
 

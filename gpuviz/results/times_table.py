@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuviz.export.counts import badge
-from gpuviz.export.table import Table
-from gpuviz.qt.timing.timings import Series
+from gpuviz.results.count_tables import badge
+from gpuviz.results.table import Table
+from gpuviz.results.timings import Series
 from gpuviz.runners.measurement import Measurement
 
 HEAD = ("run", "launch", "microseconds", "badge")

@@ -1,4 +1,4 @@
-"""The code of a run as text with notes: its CUDA source, its PTX, its machine code. No Qt."""
+"""The code of a run as text with notes: its CUDA source, its PTX, its machine code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gpuviz.arch import architecture
-from gpuviz.export.quantities import per_request
 from gpuviz.language import tr
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.text.parser import parse
+from gpuviz.results.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
 

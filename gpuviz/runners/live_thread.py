@@ -1,6 +1,6 @@
 """A thread that measures launches on a GPU, the newest wish first, and reports what it finds.
 
-No Qt: reports are handed to a function, which is called in the thread.
+Reports are handed to a function, which is called in the thread.
 """
 
 from __future__ import annotations

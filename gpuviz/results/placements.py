@@ -1,4 +1,4 @@
-"""Where and when the blocks of a launch ran, as a chart: a row for each block at once. No Qt."""
+"""Where and when the blocks of a launch ran, as a chart: a row for each block at once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
-from gpuviz.export.badges import caption
-from gpuviz.export.quantities import grouped
 from gpuviz.language import tr
-from gpuviz.qt.timing.timings import duration
+from gpuviz.results.badges import caption
+from gpuviz.results.quantities import grouped
+from gpuviz.results.timings import duration
 from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.trace import Launch
 

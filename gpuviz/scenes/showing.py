@@ -1,4 +1,4 @@
-"""What the window shows: one performance of a lesson, or two side by side."""
+"""What is shown: one performance of a lesson, or two side by side."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.language import tr
-from gpuviz.qt.running.worker import Variant
-from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Plan, Story
+from gpuviz.runners.base import Level, Run
+from gpuviz.scenes.base import Lesson, Plan, Story, Value
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.perform import Performance
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A lesson with these values, for this architecture, at this level.
+
+    A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
+    """
+
+    lesson: Lesson
+    values: Mapping[str, Value]
+    arch: str
+    level: Level
+    prebuilt: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,13 @@
-"""Why a counter of the hardware may differ from what the model predicts, in words. No Qt."""
+"""Why a counter of the hardware may differ from what the model predicts, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuviz.export.quantities import Row
 from gpuviz.language import later, tr
-from gpuviz.qt.counts.count_views import Measured, Sheet, signed
+from gpuviz.results.count_columns import Measured, Sheet, signed
+from gpuviz.results.quantities import Row
 from gpuviz.runners.base import Run
 
 _SCATTERED = later(

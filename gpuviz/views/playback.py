@@ -1,4 +1,4 @@
-"""Where a story is being played: an immutable state and what changes it. No Qt."""
+"""Where a story is being played: an immutable state and what changes it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Views as they followed each other: an immutable history, and what moves in it. No Qt."""
+"""Views as they followed each other: an immutable history, and what moves in it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gpuviz.export.provenance import Provenance, Values
+from gpuviz.views.provenance import Provenance, Values
 
 LONGEST = 200  # changes that can be undone
 BURST = 0.6  # seconds: the same thing changed again sooner is the same change going on

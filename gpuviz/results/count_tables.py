@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from gpuviz.export.provenance import Provenance
-from gpuviz.export.table import Table
+from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
+from gpuviz.views.provenance import Provenance
 
 MODELLED = "modelled"
 HEAD = ("run", "arch", "line", "instruction", "quantity", "value", "badge")

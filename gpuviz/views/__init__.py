@@ -1,0 +1,1 @@
+"""What is shown: a lesson with its values at a moment, as a record, a link, a history."""
