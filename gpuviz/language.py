@@ -104,10 +104,16 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     `{n}` is the number, unless a value `n` says how it is written (`n="1 024"`).
     """
     known, number = catalogue(_chosen[0]), index(count)
-    if found := known.texts.get(one):
-        text = found[min(known.plural.form(number), len(found) - 1)]
-    else:
-        text = (one, many)[_ENGLISH.plural.form(number)]
+    if not (found := known.texts.get(one)):
+        return english(one, many, number, **values)
+    text = found[min(known.plural.form(number), len(found) - 1)]
+    return text.format(**{"n": number, **values})
+
+
+def english(one: str, many: str, count: int, /, **values: object) -> str:
+    """What `trn` says where all that people read is English: commands, errors."""
+    number = index(count)
+    text = (one, many)[_ENGLISH.plural.form(number)]
     return text.format(**{"n": number, **values})
 
 

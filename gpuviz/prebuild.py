@@ -19,6 +19,7 @@ from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.shipped import ARCH, FOLDER, entries
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import Error
+from gpuviz.language import english
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan
 
@@ -92,7 +93,7 @@ def main(arguments: list[str]) -> int:
     folder = resources.path(FOLDER)
     try:
         if "--check" not in arguments:
-            print(f"{build(folder)} files in {folder}")
+            print(english("{n} file", "{n} files", build(folder)), f"in {folder}")
             return 0
         problems = stale(folder)
     except Error as error:

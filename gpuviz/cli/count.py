@@ -11,6 +11,7 @@ from gpuviz.arch import architecture
 from gpuviz.cli.launch import add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
+from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -128,9 +129,11 @@ def as_text(run: Run, role: str = "") -> str:
         + (f"  [{role}]" if role else "")
     ]
     if run.resources:
+        registers, shared = run.resources.registers, run.resources.static_shared_bytes
         head.append(
-            f"{run.resources.registers} registers a thread, "
-            f"{run.resources.static_shared_bytes} bytes of static shared memory a block"
+            english("{n} register a thread, ", "{n} registers a thread, ", registers)
+            + english("{n} byte", "{n} bytes", shared)
+            + " of static shared memory a block"
         )
     head += [note for note in (run.level_note, *run.trace.notes) if note]
     totals = [(key, f"{value:,}") for key, value in run.counts.totals.items() if value]

@@ -9,6 +9,7 @@ from pathlib import Path
 from gpuviz import language
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
+from gpuviz.language import english
 from gpuviz.lectures.bundle import find, shipped, unpacked
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
@@ -73,7 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return 1 if lecture.all_problems else 0
     if arguments.slide > len(lecture.slides):
-        raise InputError(f"--slide {arguments.slide}: the lecture has {len(lecture.slides)} slides")
+        slides = english("{n} slide", "{n} slides", len(lecture.slides))
+        raise InputError(f"--slide {arguments.slide}: the lecture has {slides}")
     language.choose(
         lecture.language if lecture.language in language.languages() else arguments.language
     )

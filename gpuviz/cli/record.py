@@ -11,6 +11,7 @@ from gpuviz.arch import architecture
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
 from gpuviz.errors import Error, InputError
+from gpuviz.language import english
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.ptx.emulator import Options
@@ -89,7 +90,8 @@ def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
     ]
     for lesson_id, role, values, why in missing:
         print(f"{lesson_id} {role} {values}: {why}")
-    print(f"{len(missing)} launches to record again" if missing else "everything is recorded")
+    again = english("{n} launch to record again", "{n} launches to record again", len(missing))
+    print(again if missing else "everything is recorded")
     return 1 if missing else 0
 
 
@@ -102,9 +104,10 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         found = [_entry(gpu, wishes, *variant) for variant in wanted]
     entries = tuple(entry for entry in found if entry is not None)
     write(arguments.output, Recording(facts, entries))
+    launches = english("{n} launch", "{n} launches", len(found))
+    lessons = english("{n} lesson", "{n} lessons", len({one.id for one, *_ in wanted}))
     print(
-        f"{len(entries)} of {len(found)} launches of {len({one.id for one, *_ in wanted})} "
-        f"lessons, measured on {facts.name}: {arguments.output}"
+        f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}"
     )
     return 0 if len(entries) == len(found) else 1
 

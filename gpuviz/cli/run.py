@@ -14,6 +14,7 @@ from gpuviz.cli.launch import add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault, UnsupportedError
+from gpuviz.language import english
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
@@ -166,8 +167,9 @@ class Told:
 
     def _speed(self) -> list[str]:
         told, peaks = self._timing(), self.measurement.peaks
+        launches = english("{n} launch", "{n} launches", told["launches"])
         lines = [
-            f"{told['launches']} launches ({told['mode']}): median {told['median_us']:.2f} "
+            f"{launches} ({told['mode']}): median {told['median_us']:.2f} "
             f"us, shortest {told['minimum_us']:.2f}, middle half within "
             f"{told['spread_us']:.2f}"
         ]

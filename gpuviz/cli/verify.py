@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpuviz.cli.device import add_device
 from gpuviz.cli.table import table
+from gpuviz.language import english
 from gpuviz.runners import live, verification
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.verification import Comparison, Measured
@@ -56,12 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
         print(as_text(found, arguments.all))
         launches = {c.launch for c in found}
         wrong = {c.launch for c in different}
-        kind = "launches" if measured.launches else "patterns"
+        kind = ("launch", "launches") if measured.launches else ("pattern", "patterns")
         total = len(launches) if measured.launches else len(found)
         bad = len(wrong) if measured.launches else len(different)
         print(
-            f"\n{measured.device}, {measured.arch}: {total - bad} of {total} {kind} equal, "
-            f"{len(found) - len(different):,} of {len(found):,} quantities"
+            f"\n{measured.device}, {measured.arch}: "
+            f"{total - bad} of {total} {english(*kind, total)} equal, "
+            f"{len(found) - len(different):,} of {len(found):,} "
+            f"{english('quantity', 'quantities', len(found))}"
         )
     return 1 if different else 0
 

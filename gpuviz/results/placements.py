@@ -13,7 +13,7 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import grouped
 from gpuviz.results.timings import duration
@@ -94,9 +94,11 @@ def summary(chart: Chart, measurement: Measurement) -> str:
     """What the chart shows, in a line."""
     used = len(np.unique(chart.owners))
     said = [
-        tr(
-            "{blocks} blocks on {used} of {all} multiprocessors",
-            blocks=grouped(len(chart.block)),
+        trn(
+            "{n} block on {used} of {all} multiprocessors",
+            "{n} blocks on {used} of {all} multiprocessors",
+            len(chart.block),
+            n=grouped(len(chart.block)),
             used=used,
             all=measurement.device.multiprocessors,
         ),
@@ -105,7 +107,7 @@ def summary(chart: Chart, measurement: Measurement) -> str:
         else tr("one at a time on each"),
     ]
     if chart.waves > 1:
-        said.append(tr("{count} waves", count=chart.waves))
+        said.append(trn("{n} wave", "{n} waves", chart.waves))
     said.append(duration(chart.end_ns / 1000))
     if used > 1:
         said.append(tr("tail {percent} %", percent=f"{100 * chart.tail:.0f}"))

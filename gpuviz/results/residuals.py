@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuviz.language import later, tr
+from gpuviz.language import later, tr, trn
 from gpuviz.results.count_columns import Measured, Sheet, signed
 from gpuviz.results.quantities import Row
 from gpuviz.runners.base import Run
@@ -61,15 +61,19 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
         return None
     unequal = [(row, r) for row, r in compared if r]
     if not unequal:
-        said = tr(
-            "{caption}: all {count} counters equal", caption=found.caption, count=len(compared)
+        said = trn(
+            "{caption}: {n} counter, equal",
+            "{caption}: all {n} counters equal",
+            len(compared),
+            caption=found.caption,
         )
         return Verdict(subject + said, True)
-    said = tr(
-        "{caption}: {some} of {count} counters differ",
+    said = trn(
+        "{caption}: {some} of {n} counter differs",
+        "{caption}: {some} of {n} counters differ",
+        len(compared),
         caption=found.caption,
         some=len(unequal),
-        count=len(compared),
     )
     return Verdict("\n".join([subject + said, *_sentences(unequal, source)]), False)
 

@@ -16,7 +16,7 @@ from gpuviz.draw.marks import Boxes, Frame, Mark
 from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
@@ -448,7 +448,7 @@ def _block(stage: Stage, area: Rect, launch: Launch) -> tuple[Mark, ...]:
     fill[:first] = palette.lanes[:first]
     warps = launch.warps_per_block
     spare = warps * LANES - x * y
-    text = "" if stage.asks else tr("1 warp") if warps == 1 else tr("{n} warps", n=warps)
+    text = "" if stage.asks else trn("{n} warp", "{n} warps", warps)
     idle = tr("{n} lanes idle", n=spare) if spare and not stage.asks else ""
     return (
         label(head.x, head.y + size * 0.55, tr("block, warp 0"), palette.muted, size),

@@ -13,7 +13,7 @@ from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
 from gpuviz.scenes.together.occupancy_cliffs import cliffs
@@ -313,7 +313,7 @@ def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mar
     warps = arrived * -(-fit.demand.threads // fit.arch.warp)
     share = percent(warps / fit.found.max_warps)
     pieces: tuple[Figure, ...] = (
-        (tr("{n} blocks", n=arrived) if arrived != 1 else tr("1 block"), palette.ink, False),
+        (trn("{n} block", "{n} blocks", arrived), palette.ink, False),
         (
             tr(
                 "{warps} of {most} warps: {percent}",

@@ -118,6 +118,7 @@ def test_a_view_is_added_as_it_is_shown(window: Window, qtbot: QtBot) -> None:
     window.player.seek(2.0)
     key(window, K.Key_A, CONTROL | SHIFT)
     assert names(window) == ["1  Coalescing"] and window.panes.left.tabs.isVisible()
+    assert "1 slide ·" in f"{window.lecturing.pane.state.said} ·"
     lecture = window.lecturing.document.lecture
     assert lecture is not None
     (slide,) = lecture.slides

@@ -357,7 +357,7 @@ def test_a_recording_answers_first_from_now_on(
     recording.write(tmp_path / "mine.gpurec", recording.Recording(facts, (entry,)))
     drop(window, of_files(tmp_path / "mine.gpurec"))
     qtbot.waitUntil(lambda: "pairs" in window.meter.known)
-    assert "1 launches recorded on NVIDIA Mine" in window.status.running.text()
+    assert "1 launch recorded on NVIDIA Mine" in window.status.running.text()
     qtbot.waitUntil(lambda: "NVIDIA Mine" in window.timing.note.text())
     recorded.known.cache_clear()
 

@@ -566,7 +566,9 @@ def test_what_a_lesson_declares_is_shown_in_the_language_chosen(
     make: Callable[[], Window], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spanish = {"Coalescing": "Coalescencia", "stride": "paso", "a line a lane": "una línea"}
-    monkeypatch.setattr(language, "catalogue", lambda name: spanish)
+    texts = {text: (form,) for text, form in spanish.items()}
+    rule = language.plural_rule("nplurals=2; plural=(n != 1);")
+    monkeypatch.setattr(language, "catalogue", lambda name: language.Catalogue(texts, rule))
     window = make()
     assert window.toolbar.lesson.text() == "Coalescencia"
     assert window.lessons.model().index(1, 0).data() == "Coalescencia"

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpuviz.errors import Failure
-from gpuviz.language import later, tr
+from gpuviz.language import later, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
 from gpuviz.trace import Finding
@@ -142,5 +142,5 @@ def _sentence(role: str, finding: Finding) -> str:
     """A finding with how often it was seen."""
     said = f"{role}: {tr(SEVERITIES[finding.severity])}: {finding.message}"
     if finding.count > 1:
-        return tr("{said} (seen {count} times)", said=said, count=finding.count)
+        return trn("{said} (seen {n} time)", "{said} (seen {n} times)", finding.count, said=said)
     return said

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from gpuviz.errors import failure_of
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.qt.export.files import shortened
 from gpuviz.qt.export.saving import Clip
 from gpuviz.qt.running.activity import Activity, Work
@@ -28,9 +28,10 @@ class Saved:
         if not self.files:
             return tr("picture copied")
         if len(self.files) > 1:
-            return tr(
-                "{count} files saved in {folder}",
-                count=len(self.files),
+            return trn(
+                "{n} file saved in {folder}",
+                "{n} files saved in {folder}",
+                len(self.files),
                 folder=shortened(self.files[0].parent.name),
             )
         file = shortened(self.files[0].name)

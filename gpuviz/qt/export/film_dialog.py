@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from gpuviz.draw.palette import THEMES
 from gpuviz.export import video
 from gpuviz.export.gif import FASTEST
-from gpuviz.language import later, tr
+from gpuviz.language import later, tr, trn
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
@@ -82,9 +82,10 @@ class FilmDialog(ExportDialog):
         """How much there will be."""
         wanted = self.wanted()
         made = next(iter(wanted.views(self.shown_view).values())).provenance
-        said = tr(
-            "{count} pictures of {width} × {height} pixels, {seconds} s",
-            count=wanted.count(self.shown_view),
+        said = trn(
+            "{n} picture of {width} × {height} pixels, {seconds} s",
+            "{n} pictures of {width} × {height} pixels, {seconds} s",
+            wanted.count(self.shown_view),
             width=made.width,
             height=made.height,
             seconds=f"{made.end - made.time:.1f}",

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, failure_of
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.qt.export.files import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
@@ -120,9 +120,10 @@ class Reopening(QObject):
         elif isinstance(outcome, Recording):
             self.recording_opened.emit(outcome)
             self.said.emit(
-                tr(
-                    "{count} launches recorded on {device} are used from now on",
-                    count=len(outcome.entries),
+                trn(
+                    "{n} launch recorded on {device} is used from now on",
+                    "{n} launches recorded on {device} are used from now on",
+                    len(outcome.entries),
                     device=outcome.device.name,
                 )
             )

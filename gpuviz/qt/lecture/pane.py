@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from gpuviz.language import later, tr
+from gpuviz.language import later, tr, trn
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space
@@ -223,12 +223,11 @@ def _state(document: Document) -> str:
     if lecture is None:
         return tr("no lecture is open")
     parts = [tr("not saved")] if document.dirty else []
-    parts.append(tr("{n} slides", n=len(lecture.slides)))
+    parts.append(trn("{n} slide", "{n} slides", len(lecture.slides)))
     if lecture.minutes:
         parts.append(tr("{n:g} min", n=lecture.minutes))
     if lecture.all_problems:
-        count = len(lecture.all_problems)
-        parts.append(tr("{n} problems", n=count) if count > 1 else tr("1 problem"))
+        parts.append(trn("{n} problem", "{n} problems", len(lecture.all_problems)))
     if document.path is not None:
         parts.append(document.path.name)
     return " · ".join(parts)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpuviz.arrays import F64
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.theme import Look, Theme, qcolor
@@ -182,8 +182,8 @@ def _shown(series: Sequence[Series]) -> str:
         else str(kept)
     )
     if len(series) > 1:
-        return tr("µs, {count} launches each", count=many)
-    return tr("µs, {count} launches", count=many)
+        return trn("µs, {n} launch each", "µs, {n} launches each", launches, n=many)
+    return trn("µs, {n} launch", "µs, {n} launches", launches, n=many)
 
 
 class _Table(QWidget):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.errors import Failure
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
 from gpuviz.qt.running.activity import Activity
@@ -287,9 +287,9 @@ def _summary(findings: list[tuple[str, Finding]]) -> str:
     warnings = sum(f.severity == "warning" for _, f in findings)
     said = []
     if errors:
-        said.append(tr("{count} errors", count=errors) if errors > 1 else tr("1 error"))
+        said.append(trn("{n} error", "{n} errors", errors))
     if warnings:
-        said.append(tr("{count} warnings", count=warnings) if warnings > 1 else tr("1 warning"))
+        said.append(trn("{n} warning", "{n} warnings", warnings))
     return "▲ " + ", ".join(said) if said else ""
 
 
@@ -298,7 +298,7 @@ def _work(run: Run) -> str:
     blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
     if done < blocks:
         return tr("emulated {done} of {blocks} blocks", done=done, blocks=blocks)
-    return tr("emulated {blocks} blocks", blocks=blocks) if blocks > 1 else tr("emulated 1 block")
+    return trn("emulated {n} block", "emulated {n} blocks", blocks)
 
 
 def _watched(run: Run) -> str:
@@ -308,7 +308,7 @@ def _watched(run: Run) -> str:
         return ""
     block = launch.block_index(run.trace.recorded[0])
     warps = launch.warps_per_block
-    several = tr("{count} warps", count=warps) if warps != 1 else tr("1 warp")
+    several = trn("{n} warp", "{n} warps", warps)
     place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
     return tr(
         "block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks, warps=several

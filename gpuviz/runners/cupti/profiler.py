@@ -110,7 +110,7 @@ class Profiler:
             "cuptiRangeProfilerDecodeData", profiler=self._profiler
         ).dropped
         if dropped:
-            raise unavailable("failed", f"{dropped} kernels were launched beyond the one expected")
+            raise unavailable("failed", f"{dropped} more launched than the one kernel expected")
         info = self._library.call("cuptiRangeProfilerGetCounterDataInfo", **self._decoded)
         return [self._values(number) for number in range(info.ranges)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.ptx.races import Hazard
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.barrier_scene import Course, slot_of
@@ -154,7 +154,7 @@ def steps(course: Course, role: str) -> tuple[Step, ...]:
         for number, timed in enumerate(course.line)
     ]
     count = len(course.shown.hazards)
-    races = tr("1 hazard") if count == 1 else tr("{n} hazards", n=count)
+    races = trn("{n} hazard", "{n} hazards", count)
     last = f"{races} · {course.shown.outcome.said}"
     return (*made, Step(course.line[-1].end, course.end, "result", tr("result"), last, role=role))
 

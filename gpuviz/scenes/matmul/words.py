@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.reads import TileReads
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
@@ -33,14 +33,13 @@ def spaced(count: float) -> str:
 def things(count: int, name: str) -> str:
     """`1 thread`, `4 threads`."""
     n = spaced(count)
-    forms = {
-        "thread": (tr("1 thread"), tr("{n} threads", n=n)),
-        "request": (tr("1 request"), tr("{n} requests", n=n)),
-        "sector": (tr("1 sector"), tr("{n} sectors", n=n)),
-        "wavefront": (tr("1 wavefront"), tr("{n} wavefronts", n=n)),
-        "transaction": (tr("1 transaction"), tr("{n} transactions", n=n)),
-    }
-    return forms[name][count != 1]
+    return {
+        "thread": trn("{n} thread", "{n} threads", count, n=n),
+        "request": trn("{n} request", "{n} requests", count, n=n),
+        "sector": trn("{n} sector", "{n} sectors", count, n=n),
+        "wavefront": trn("{n} wavefront", "{n} wavefronts", count, n=n),
+        "transaction": trn("{n} transaction", "{n} transactions", count, n=n),
+    }[name]
 
 
 def times(count: int) -> str:
@@ -77,9 +76,11 @@ def sentence(about: Multiplication, moment: Moment) -> str:
 def stored(about: Multiplication) -> str:
     """The last thing every thread with an element of P does."""
     count = int((~about.guards).sum())
-    if count == 1:
-        return tr("The sum is complete: 1 thread stores its element of P.")
-    return tr("The sums are complete: {n} threads store one element of P each.", n=count)
+    return trn(
+        "The sum is complete: {n} thread stores its element of P.",
+        "The sums are complete: {n} threads store one element of P each.",
+        count,
+    )
 
 
 def _operand(about: Multiplication, moment: Moment) -> Operand:
@@ -93,15 +94,9 @@ def loaded(operand: Operand, phase: int) -> str:
     busy = len(element) - guards
     if not guards:
         return tr("each thread copies one element of {name} to shared memory", name=name)
-    zeros = (
-        tr("1 guard lane puts a zero")
-        if guards == 1
-        else (tr("{n} guard lanes put zeros", n=guards))
-    )
-    copy = (
-        tr("1 thread copies an element of {name}", name=name)
-        if busy == 1
-        else (tr("{n} copy an element of {name}", n=busy, name=name))
+    zeros = trn("{n} guard lane puts a zero", "{n} guard lanes put zeros", guards)
+    copy = trn(
+        "{n} thread copies an element of {name}", "{n} copy an element of {name}", busy, name=name
     )
     return f"{copy}, {zeros}"
 

@@ -10,7 +10,7 @@ from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.scenes.request.requests import Request
 from gpuviz.scenes.request.story import Act
 from gpuviz.scenes.request.words import in_bytes
@@ -97,9 +97,7 @@ def _lines(request: Request, done: int) -> str:
     """How many of the 128-byte lines have been touched."""
     lines = len(np.unique(request.line[request.turn < done]))
     every = int(request.line.max()) + 1
-    if every == 1:
-        return tr("{done} of 1 line", done=lines)
-    return tr("{done} of {all} lines", done=lines, all=every)
+    return trn("{done} of {n} line", "{done} of {n} lines", every, done=lines)
 
 
 def _that_fit(pieces: tuple[_Piece, ...], width: float, size: float) -> tuple[_Piece, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuviz.language import tr
+from gpuviz.language import english, tr, trn
 
 ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}
 
@@ -10,10 +10,10 @@ ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}
 def counted(noun: str, number: int) -> str:
     """`8 sectors`, `1 sector`."""
     if noun == "segment":
-        return tr("1 segment") if number == 1 else tr("{n} segments", n=number)
+        return trn("{n} segment", "{n} segments", number)
     if noun == "line":
-        return tr("1 line") if number == 1 else tr("{n} lines", n=number)
-    return tr("1 sector") if number == 1 else tr("{n} sectors", n=number)
+        return trn("{n} line", "{n} lines", number)
+    return trn("{n} sector", "{n} sectors", number)
 
 
 def numbered(noun: str, number: int) -> str:
@@ -41,14 +41,12 @@ def element(name: str) -> str:
 
 def elements(name: str, count: int) -> str:
     """So many elements: `32 floats`."""
-    if count == 1:
-        return f"1 {element(name)}"
     known = {
-        "index": tr("{n} indices", n=count),
-        "byte": tr("{n} bytes", n=count),
-        "16-bit word": tr("{n} 16-bit words", n=count),
+        "index": trn("{n} index", "{n} indices", count),
+        "byte": trn("{n} byte", "{n} bytes", count),
+        "16-bit word": trn("{n} 16-bit word", "{n} 16-bit words", count),
     }
-    return known.get(name, f"{count} {name}s")
+    return known.get(name) or english(f"{{n}} {name}", f"{{n}} {name}s", count)
 
 
 def ordinal(number: int) -> str:
@@ -67,6 +65,4 @@ def ordinal(number: int) -> str:
 
 def in_bytes(count: int) -> str:
     """`1 024 bytes`, thousands apart by a thin space."""
-    if count == 1:
-        return tr("1 byte")
-    return tr("{n} bytes", n=f"{count:,}".replace(",", "\u2009"))
+    return trn("{n} byte", "{n} bytes", count, n=f"{count:,}".replace(",", "\u2009"))

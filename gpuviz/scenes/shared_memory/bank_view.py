@@ -15,14 +15,14 @@ from gpuviz.draw.marks import Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.ticks import ticks
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.scenes.measured import Timed, badge_of
 from gpuviz.scenes.shared_memory.bank_request import BankRequest
 
 
 def wavefronts(count: int) -> str:
     """`1 wavefront`, `8 wavefronts`."""
-    return tr("1 wavefront") if count == 1 else tr("{count} wavefronts", count=count)
+    return trn("{n} wavefront", "{n} wavefronts", count)
 
 
 def lanes_named(lanes: I64) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
-from gpuviz.language import tr
+from gpuviz.language import trn
 from gpuviz.memory import constant
 from gpuviz.memory.banks import schedule, wavefronts
 from gpuviz.memory.coalescing import segments, transactions
@@ -106,7 +106,7 @@ def counted(arch: Architecture, space: str, count: int) -> str:
     if space == "shared":
         return wavefronts_of(count)
     if space == "constant":
-        return tr("1 pass") if count == 1 else tr("{count} passes", count=count)
+        return trn("{n} pass", "{n} passes", count)
     if arch.has_sectors:
-        return tr("1 sector") if count == 1 else tr("{count} sectors", count=count)
-    return tr("1 segment") if count == 1 else tr("{count} segments", count=count)
+        return trn("{n} sector", "{n} sectors", count)
+    return trn("{n} segment", "{n} segments", count)

@@ -19,7 +19,7 @@ from gpuviz.draw.matrix import heat
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, badge_of, time_of
 from gpuviz.scenes.request.words import counted
@@ -266,7 +266,7 @@ def turn_name(counting: Counting, number: int) -> str:
 
 def requests(number: int) -> str:
     """`32 requests`."""
-    return tr("1 request") if number == 1 else tr("{n} requests", n=number)
+    return trn("{n} request", "{n} requests", number)
 
 
 def cost_in_words(counting: Counting, cost: int) -> str:

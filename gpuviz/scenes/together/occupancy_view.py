@@ -11,7 +11,7 @@ from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.scenes.together.occupancy_fit import Fit, Slots, grouped
 
 _MOST_OVER = 0.3  # of a row, kept for the part of a block that does not fit
@@ -87,7 +87,7 @@ def _room(one: Slots, limits: bool) -> str:
     """How many blocks a resource has room for."""
     if one.room is None:
         return tr("none used")
-    text = tr("room for {n} blocks", n=one.room) if one.room != 1 else tr("room for 1 block")
+    text = trn("room for {n} block", "room for {n} blocks", one.room)
     return "▸ " + tr("{room}: the limit", room=text) if limits else text
 
 
