@@ -17,6 +17,7 @@ occupancy   what limits the resident blocks of a multiprocessor; roofline: what 
             arithmetic allow
 runners     launch a kernel: emulated, recorded, or on a GPU
 draw        marks, palette and layout: a picture as data
+panels      the parts pictures are made of: each draws values it is given
 scenes      the lessons, one a file
 views       what is shown: a lesson with its values at a moment, as a record, a link, a history
 results     what runs come to: counts, times and code as rows, words and charts

@@ -27,6 +27,7 @@ LAYERS = (
     ("occupancy", "roofline"),
     ("runners",),
     ("draw",),
+    ("panels",),
     ("scenes",),
     ("views",),
     ("results",),

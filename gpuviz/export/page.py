@@ -20,9 +20,9 @@ from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.film import moments
 from gpuviz.export.svg_marks import code, elements, number
+from gpuviz.panels.script import Step
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Step
 from gpuviz.scenes.signature import short_name
 from gpuviz.views.lesson_view import Cancel, Options, Progress, View, go_on, quiet
 from gpuviz.views.provenance import KEYWORD

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
+from gpuviz.panels import picture as panels
+from gpuviz.panels.panel import Value as Value
+from gpuviz.panels.panel import Values as Values
+from gpuviz.panels.picture import At
+from gpuviz.panels.script import Script, Step
 from gpuviz.runners.base import Run
-
-Value = int | str | bool
-Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
@@ -76,26 +77,6 @@ class Plan:
     path: bool = False
 
 
-StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """A stretch of a story's time line.
-
-    `line` is the CUDA line being executed (0: none), in the kernel of the run named `role`;
-    `detail` says in a few words what happens, with its count ("ld.global.f32 · 8 sectors").
-    """
-
-    start: float
-    end: float
-    kind: StepKind
-    label: str
-    detail: str = ""
-    line: int = 0
-    role: str = ""
-
-
 Pick = Callable[[float, Stage, float, float], Values | None]
 
 
@@ -120,6 +101,19 @@ class Story:
     frame: Callable[[float, Stage], Frame]
     expected: str = ""
     pick: Pick = nothing
+
+    @classmethod
+    def of(cls, script: Script, at: At, expected: str = "") -> Story:
+        """The story of a script and the pictures at its times; the first one names it."""
+        began = at(0.0)
+        return cls(
+            began.title,
+            began.sentence,
+            tuple(script.steps),
+            lambda t, stage: panels.frame(at(t), stage),
+            expected,
+            lambda t, stage, x, y: panels.pick(at(t), stage, x, y),
+        )
 
     @property
     def duration(self) -> float:

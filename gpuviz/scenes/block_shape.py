@@ -17,10 +17,11 @@ from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr, trn
+from gpuviz.panels.script import Step
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Lesson, Parameter, Pick, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Pick, Plan, Preset, Story, Values
 from gpuviz.scenes.request.requests import Request, first_requests
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
 from gpuviz.scenes.request.view import draw as draw_request

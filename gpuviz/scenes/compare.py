@@ -12,7 +12,8 @@ from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.question import question
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.scenes.base import Lesson, Pick, Preset, Step, Story, Values
+from gpuviz.panels.script import Step
+from gpuviz.scenes.base import Lesson, Pick, Preset, Story, Values
 
 SIDES = ("A", "B")
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1

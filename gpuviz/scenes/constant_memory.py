@@ -17,8 +17,9 @@ from gpuviz.draw.series import Series, chart
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import Timed, badge_of, device_of, time_of
 from gpuviz.scenes.shared_memory.served import Served, costs, served
 from gpuviz.scenes.shared_memory.served_view import panels

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import I32, Bool
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.lanes_over_time import LanesOverTime, Span
+from gpuviz.panels.layout import rows, spare
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Step,
-    StepKind,
-    Story,
-    Values,
-)
-from gpuviz.scenes.global_memory.divergence_view import Cost, Way, picture
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.values import no_such_warp as problem
-from gpuviz.trace import LANES, Stretch, lane_mask
+from gpuviz.scenes.values import number
+from gpuviz.trace import LANES, Path, Stretch, Trace, lane_mask
 
 _KERNEL, _ENTRY, _BLOCKS = "divergence.cu", "two_paths", 4
 _SHOWN, _OTHER = "groups", "compared"
-_WAYS = ("", "path A", "path B")  # how the kernel's text marks its lines
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
+_INKS: tuple[Ink, ...] = ("barrier", "load", "compute")  # of what is done together, path A, path B
 
 PARAMETERS = (
     Parameter(
@@ -65,77 +62,156 @@ def compared_with(group: int) -> int:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """The launch shown, and one with groups of another size."""
-    group = int(values["group"])
-    return _launch(_SHOWN, values, group), _launch(_OTHER, values, compared_with(group))
-
-
-def _launch(role: str, values: Values, group: int) -> Plan:
-    threads = int(values["threads"])
+    """The launch shown, and one with groups of another size; warps part in one of the two."""
+    group, threads = number(values, "group"), number(values, "threads")
     count = threads * _BLOCKS
-    arguments = (
-        f"f32[{count}]=rand",
-        f"f32[{count}]=zeros",
-        f"i32={group}",
-        f"i32={values['first']}",
-        f"i32={values['second']}",
+    buffers = f"f32[{count}]=rand", f"f32[{count}]=zeros"
+    ends = f"i32={values['first']}", f"i32={values['second']}"
+    return tuple(
+        Plan(
+            role,
+            _KERNEL,
+            _ENTRY,
+            (_BLOCKS, 1, 1),
+            (threads, 1, 1),
+            (*buffers, f"i32={size}", *ends),
+            path=True,
+        )
+        for role, size in ((_SHOWN, group), (_OTHER, compared_with(group)))
     )
-    return Plan(
-        role, _KERNEL, _ENTRY, (_BLOCKS, 1, 1), (threads, 1, 1), arguments, path=role == _SHOWN
-    )
 
 
-def way_of(run: Run, warp: int) -> Way:
-    """The way of a warp of block 0 through the program."""
-    if run.trace.path is None:
-        raise InputError("the run has no path; ask for it in the plan")
-    mine = run.trace.path.of(0, warp)
-    steps = [run.trace.stretches[i] for i in mine.stretch.tolist()]
-    active = lane_mask(mine.active)
-    count = np.array([s.count for s in steps], np.int64)
-    text = run.trace.source.splitlines()
-    path = _paths(steps, active, text)
-    line = np.array([_line(s, text, int(p)) for s, p in zip(steps, path, strict=True)], np.int32)
-    return Way(warp, np.cumsum(count) - count, count, active, path, line)
+@dataclass(frozen=True)
+class Part:
+    """Rows [start, stop) of a way, in which the same lanes are on the same path (0: on none)."""
+
+    start: int
+    stop: int
+    path: int
 
 
-def _paths(steps: list[Stretch], active: Bool, text: list[str]) -> I32:
-    """(P,) 0 for what all do, 1 for path A, 2 for path B, by the lines of each stretch.
+@dataclass(frozen=True, eq=False)
+class Way:
+    """The way of a warp through a program, one row a stretch of instructions.
 
-    Stretches that belong to no marked line go with those of the same lanes beside them.
+    `start` and `count` (P,) are instructions issued before and in each row, `active` (P, 32) the
+    lanes at work, `path` (P,) 0 outside the paths, 1 or 2 in them, `line` (P,) of the CUDA source.
     """
-    path = [_marked(step, text) for step in steps]
-    for i, step in enumerate(steps):
-        if path[i] == 0 and i and not step.lines:
-            path[i] = path[i - 1]
-    for i in range(len(steps) - 2, -1, -1):
-        if path[i] == 0 and not active[i].all() and (active[i] == active[i + 1]).all():
-            path[i] = path[i + 1]
-    return np.array(path, np.int32)
+
+    warp: int
+    start: I64
+    count: I64
+    active: Bool
+    path: I32
+    line: I32
+
+    @cached_property
+    def total(self) -> int:
+        """Instructions issued."""
+        return int(self.count.sum())
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Rows of one path and the same lanes together."""
+        bits = np.packbits(self.active, axis=1)
+        new = np.any(bits[1:] != bits[:-1], axis=1) | (self.path[1:] != self.path[:-1])
+        edges = [0, *(np.flatnonzero(new) + 1).tolist(), len(self.path)]
+        return tuple(Part(a, b, int(self.path[a])) for a, b in zip(edges, edges[1:], strict=False))
+
+    def tip(self, row: int, lane: int) -> str:
+        """What hovering a lane in a row says."""
+        return tr(
+            "lane {lane} of warp {warp} · {work}\nline {line} · instructions {a} to {b}",
+            lane=lane,
+            warp=self.warp,
+            work=tr("at work") if self.active[row, lane] else tr("switched off"),
+            line=self.line[row],
+            a=int(self.start[row]) + 1,
+            b=int(self.start[row] + self.count[row]),
+        )
 
 
-def _marked(step: Stretch, text: list[str]) -> int:
-    """Which path the lines of a stretch are marked with, 0 for none."""
-    return next((way for way in (1, 2) for line in step.lines if _WAYS[way] in text[line - 1]), 0)
+def way_of(run: Run, warp: int, sides: Mapping[int, int]) -> Way:
+    """The way of a warp of block 0; `sides` says which path the instructions at a pc belong to."""
+    mine, text = path_of(run.trace).of(0, warp), run.trace.source.splitlines()
+    steps = [run.trace.stretches[i] for i in mine.stretch.tolist()]
+    count = np.array([step.count for step in steps], np.int64)
+    path = np.array([sides.get(step.pc, 0) for step in steps], np.int32)
+    line = np.array([_line(step, text, p) for step, p in zip(steps, path, strict=True)], np.int32)
+    return Way(warp, np.cumsum(count) - count, count, lane_mask(mine.active), path, line)
+
+
+def path_of(trace: Trace) -> Path:
+    """The way of the recorded warps."""
+    if trace.path is None:
+        raise InputError("the run has no path; ask for it in the plan")
+    return trace.path
+
+
+def sides_of(trace: Trace) -> dict[int, int]:
+    """The pc of each stretch on one path only, with its path, in a run in which warps part.
+
+    Lanes that part at the first branch are on two sides; what only those of one side execute is
+    that side's path. Path A is the one that stands first in the source.
+    """
+    path, fork = path_of(trace), min(trace.branches, key=lambda b: b.pc).pc
+    ends = np.array([s.pc + s.count - 1 for s in trace.stretches])
+    by_side: dict[int, set[int]] = {}
+    for block, warp in np.unique(np.stack([path.block, path.warp], axis=1), axis=0).tolist():
+        mine = path.of(block, warp)
+        lanes, stretch = lane_mask(mine.active), mine.stretch
+        after = int(np.flatnonzero(ends[stretch] == fork)[0]) + 1
+        for lane in range(LANES):
+            own = stretch[after:][lanes[after:, lane]]
+            by_side.setdefault(int(own[0]), set()).update(own.tolist())
+    if len(by_side) != 2:
+        return {}
+    first, second = sorted(by_side.values(), key=lambda side: _first_line(trace, side))
+    shared = first & second
+    return {
+        trace.stretches[i].pc: number
+        for number, side in ((1, first - shared), (2, second - shared))
+        for i in side
+    }
+
+
+def _first_line(trace: Trace, stretches: set[int]) -> int:
+    return min(line for i in stretches for line in trace.stretches[i].lines)
 
 
 def _line(step: Stretch, text: list[str], path: int) -> int:
-    """The line that stands for a stretch: the computation of a path, or its last one."""
-    body = [line for line in step.lines if path and "x = " in text[line - 1]]
-    own = [line for line in step.lines if text[line - 1].strip() not in ("}", "{")]
-    return next(iter(body), own[-1] if own else 0)
+    """The line that stands for a stretch: the body of a path's loop, or its last one."""
+    said = [line for line in step.lines if text[line - 1].strip() not in ("}", "{")]
+    if not said:
+        return 0
+    return max(said) if path else said[-1]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A launch with groups of `group` lanes: instructions a warp issues, and `used` of them if all
+    lanes were always at work; how many warps came to the fork, how many parted there; the share of
+    all branches that no warp parted at.
+    """
+
+    group: int
+    issued: float
+    used: float
+    forks: int
+    parted: int
+    efficiency: float
 
 
 def cost_of(run: Run, group: int) -> Cost:
     """What a launch costs: instructions that each warp issues, and how many lanes they serve."""
-    warps = run.trace.launch.warps_per_block * run.trace.launch.blocks
-    fork = min(run.trace.branches, key=lambda b: b.line)
-    ran = sum(b.warps for b in run.trace.branches)
-    split = sum(b.divergent for b in run.trace.branches)
+    trace, warps = run.trace, run.trace.launch.warps_per_block * run.trace.launch.blocks
+    fork = min(trace.branches, key=lambda b: b.pc)
+    ran = sum(b.warps for b in trace.branches)
+    split = sum(b.divergent for b in trace.branches)
     return Cost(
         group,
-        run.trace.warp_instructions / warps,
-        run.trace.thread_instructions / (LANES * warps),
+        trace.warp_instructions / warps,
+        trace.thread_instructions / (LANES * warps),
         fork.warps,
         fork.divergent,
         (ran - split) / ran,
@@ -144,48 +220,99 @@ def cost_of(run: Run, group: int) -> Cost:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp."""
-    group = int(values["group"])
-    way = way_of(runs[_SHOWN], int(values["warp"]))
-    costs = (cost_of(runs[_SHOWN], group), cost_of(runs[_OTHER], compared_with(group)))
-    steps = _steps(way)
-    title, sentence = _title(way), _sentence(way, costs)
+    group = number(values, "group")
+    parting = runs[_SHOWN if group < LANES else _OTHER].trace
+    way = way_of(runs[_SHOWN], number(values, "warp"), sides_of(parting))
+    mine, other = cost_of(runs[_SHOWN], group), cost_of(runs[_OTHER], compared_with(group))
+    script, spans = _script(way), _spans(way)
+    ends = [0.0, *(span.end for span in spans)]
+    title, sentence = _title(way), _sentence(mine, other)
 
-    def frame(t: float, given: Stage) -> Frame:
-        return picture(given.roomy(), way, costs, title, sentence, _slot(steps, way, t))
-
-    return Story(title, sentence, steps, frame, _expected(runs[_SHOWN], group))
-
-
-def _steps(way: Way) -> tuple[Step, ...]:
-    """One step for each part in which the same lanes are on the same path, then the result."""
-    made: list[Step] = []
-    for part in way.parts:
-        t = made[-1].end if made else 0.0
-        lanes = int(way.active[part.start].sum())
-        rows = slice(part.start, part.stop)
-        detail = tr("{n} instructions, {lanes} lanes", n=int(way.count[rows].sum()), lanes=lanes)
-        kind: StepKind = "compute" if part.path else "load" if part.start == 0 else "store"
-        made.append(
-            Step(
-                t,
-                t + (_PATH if part.path else _COMMON),
-                kind,
-                way.name(part),
-                detail,
-                int(way.line[rows].max()),
-                _SHOWN,
-            )
+    def at(t: float) -> Picture:
+        now = float(np.interp(script.done(t), range(len(ends)), ends))
+        unit = tr("instructions of warp {warp}", warp=way.warp)
+        body = rows(
+            LanesOverTime(way.start, way.count, way.active, now, spans, unit, way.tip),
+            Shares((_bar(mine, now / way.total, shown=True), _bar(other, 1.0))),
+            _counted(way, mine, now),
+            spare(_published()),
         )
-    t = made[-1].end
+        return Picture(title, sentence, body)
+
+    return Story.of(script, at, _expected(runs[_SHOWN], group))
+
+
+def _named(path: int) -> str:
+    return (tr("together"), tr("path A"), tr("path B"))[path]
+
+
+def _script(way: Way) -> Script:
+    """One act for each part in which the same lanes are on the same path, then the result."""
+    script = Script(_SHOWN)
+    for part in way.parts:
+        mine = slice(part.start, part.stop)
+        lanes, count = int(way.active[part.start].sum()), int(way.count[mine].sum())
+        script.act(
+            _PATH if part.path else _COMMON,
+            "compute" if part.path else "load" if part.start == 0 else "store",
+            _named(part.path),
+            tr("{n} instructions, {lanes} lanes", n=count, lanes=lanes),
+            int(way.line[mine].max()),
+        )
     share = 100 * way.active.T.dot(way.count).sum() / (LANES * way.total)
-    detail = tr("{share} % of lanes at work", share=f"{share:.0f}")
-    return *made, Step(t, t + _END, "result", tr("result"), detail, role=_SHOWN)
+    script.act(_END, "result", tr("result"), tr("{share} % of lanes at work", share=f"{share:.0f}"))
+    return script
 
 
-def _slot(steps: tuple[Step, ...], way: Way, t: float) -> float:
-    """How many instructions have been issued at time t."""
-    ends = [int(way.start[p.stop - 1] + way.count[p.stop - 1]) for p in way.parts]
-    return float(np.interp(t, [0.0, *(s.end for s in steps[:-1])], [0, *ends]))
+def _spans(way: Way) -> tuple[Span, ...]:
+    """The parts of the way, named."""
+    made = []
+    for part in way.parts:
+        name, lanes = _named(part.path), int(way.active[part.start].sum())
+        names = tr("{name}: {n} lanes", name=name, n=lanes), name, name[-1] if part.path else ""
+        last = part.stop - 1
+        end = int(way.start[last] + way.count[last])
+        made.append(Span(int(way.start[part.start]), end, names, _INKS[part.path]))
+    return tuple(made)
+
+
+def _bar(cost: Cost, grown: float, shown: bool = False) -> Share:
+    idle = f"{100 * (1 - cost.used / cost.issued):.0f}"
+    return Share(
+        tr("groups of {n}", n=cost.group),
+        cost.used,
+        cost.issued,
+        (tr("{n} instructions a warp", n=f"{cost.issued:.4g}"), f"{cost.issued:.4g}"),
+        (tr("{share} % of the lanes switched off", share=idle), tr("{share} % off", share=idle)),
+        grown,
+        shown,
+    )
+
+
+def _counted(way: Way, cost: Cost, now: float) -> Counted:
+    row = max(int(np.searchsorted(way.start, now, side="right")) - 1, 0)
+    share = f"{100 * cost.efficiency:.0f}"
+    return Counted(
+        (
+            Figure(tr("{n} of 32 lanes at work", n=int(way.active[row].sum())), "accent", True),
+            Figure(tr("{n} of {all} warps part", n=cost.parted, all=cost.forks)),
+            Figure(tr("branch efficiency {share} %", share=share)),
+        )
+    )
+
+
+def _published() -> Sourced:
+    said = tr("8600 GTS, groups of 512, 16, 8: 14.5, 14.4, 22.1 ms")
+    return Sourced(
+        (
+            tr(
+                "{said}, its half warps being served apart · Threads and blocks in detail (2013)",
+                said=said,
+            ),
+            tr("{said} · Threads and blocks in detail (2013)", said=said),
+            said,
+        )
+    )
 
 
 def _title(way: Way) -> str:
@@ -195,9 +322,8 @@ def _title(way: Way) -> str:
     return tr("All lanes of the warp take the same path, so nobody waits")
 
 
-def _sentence(way: Way, costs: tuple[Cost, Cost]) -> str:
+def _sentence(mine: Cost, other: Cost) -> str:
     """What it costs beside the other group size."""
-    mine, other = costs
     if mine.group < LANES:
         more = 100 * (mine.issued / other.issued - 1)
         return tr(

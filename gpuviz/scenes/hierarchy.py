@@ -11,9 +11,10 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.organisation.hierarchy_view import Moment, Organisation, Placed, picture
 from gpuviz.trace import LANES, Launch
 

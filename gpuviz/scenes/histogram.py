@@ -12,19 +12,10 @@ from gpuviz.arrays import I64
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Step,
-    StepKind,
-    Story,
-    Values,
-)
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.together.histogram_count import Counting, counting_of
 from gpuviz.scenes.together.histogram_view import (
     Cost,

@@ -15,8 +15,9 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.occupancy import occupancy
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.together.latency import Latency, cycles_of
 from gpuviz.scenes.together.latency_charts import (
     ELEMENTS,

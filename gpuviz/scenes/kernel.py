@@ -19,8 +19,9 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Step, Story, Value, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 from gpuviz.scenes.request.board import board, board_height
 from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.shape import title, verdict

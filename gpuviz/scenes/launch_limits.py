@@ -11,9 +11,10 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.organisation.launch_limits_view import Attempt, Limit, picture
 from gpuviz.scenes.perform import job_of
 

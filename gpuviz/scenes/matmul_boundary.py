@@ -13,8 +13,9 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Lesson, Plan, Step, Story, Values
+from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.matmul import parameters as matmul_parameters
 from gpuviz.scenes.matmul.boundary_view import WRONG, Scene, draw
 from gpuviz.scenes.matmul.parameters import (

@@ -13,18 +13,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Step,
-    StepKind,
-    Story,
-    Values,
-)
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import badge_of, time_of
 from gpuviz.scenes.shared_memory.spaces import (
     SPACES,

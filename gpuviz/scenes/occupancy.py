@@ -14,8 +14,9 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr, trn
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.together.occupancy_cliffs import cliffs
 from gpuviz.scenes.together.occupancy_fit import (
     G80,

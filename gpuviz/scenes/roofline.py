@@ -11,9 +11,10 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.roofline import a_float
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.together.roofline_points import (
     DOCUMENT,
     TILES,

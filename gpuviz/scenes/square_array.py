@@ -11,8 +11,9 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.global_memory import square_trials
 from gpuviz.scenes.global_memory.square_trials import PUBLISHED, Trial, Triple, alike, trial_of
 from gpuviz.scenes.global_memory.square_walk import Walk, picture, walk_of

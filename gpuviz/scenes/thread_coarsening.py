@@ -16,9 +16,10 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.request.requests import Request, first_requests
 from gpuviz.scenes.request.shape import shape, verdict
 from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of

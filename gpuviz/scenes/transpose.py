@@ -12,18 +12,9 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
 from gpuviz.language import tr
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import (
-    Choice,
-    Lesson,
-    Parameter,
-    Plan,
-    Preset,
-    Step,
-    StepKind,
-    Story,
-    Values,
-)
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import badge_of, device_of, time_of
 from gpuviz.scenes.shared_memory.transpose_block import Block, Pass, block_of
 from gpuviz.scenes.shared_memory.transpose_view import Now, side, tiles

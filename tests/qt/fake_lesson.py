@@ -15,9 +15,10 @@ from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.memory.counting import Counter
+from gpuviz.panels.script import Step
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Step, Story, Value, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
 

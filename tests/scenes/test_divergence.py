@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -7,8 +8,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
-from gpuviz.scenes.divergence import LESSON, cost_of, way_of
-from gpuviz.scenes.global_memory.divergence_view import Way
+from gpuviz.scenes.divergence import LESSON, Way, cost_of, path_of, sides_of, way_of
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
@@ -31,8 +31,14 @@ def values(case: str) -> dict[str, int]:
     return {k: int(v) for k, v in {**LESSON.defaults(), **CASES[case]}.items()}
 
 
+def sides(case: str) -> dict[int, int]:
+    """Which path each stretch belongs to, by the launch in which warps part."""
+    parting = "groups" if values(case)["group"] < 32 else "compared"
+    return sides_of(played(case).runs[parting].trace)
+
+
 def way(case: str) -> Way:
-    return way_of(played(case).runs["groups"], values(case)["warp"])
+    return way_of(played(case).runs["groups"], values(case)["warp"], sides(case))
 
 
 @cases
@@ -66,7 +72,7 @@ def test_lanes_are_at_work_exactly_on_their_path(case: str) -> None:
 @cases
 def test_every_instruction_of_the_warp_is_on_the_way(case: str) -> None:
     run, given = played(case).runs["groups"], values(case)
-    ways = [way_of(run, w) for w in range(given["threads"] // 32)]
+    ways = [way_of(run, w, sides(case)) for w in range(given["threads"] // 32)]
     blocks = run.trace.launch.blocks
     assert sum(w.total for w in ways) * blocks == run.trace.warp_instructions
     lanes = sum(int((w.count[:, None] * w.active).sum()) for w in ways)
@@ -128,17 +134,6 @@ def _widths(case: str, mine: Way) -> list[float]:
     return [float(solid.rect[row == p, 2][0]) for p in range(len(mine.count))]
 
 
-@cases
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(played(case).story)
-
-
-@cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
-
-
 def test_hover_tells_who_waits() -> None:
     shown = pictures.frame(played("Groups of 16").story, 1.0, "large")
     hatched = [m for m in shown.marks if isinstance(m, Boxes) and m.hatch is not None and m.tip]
@@ -151,4 +146,4 @@ def test_bad_values_are_explained() -> None:
     assert LESSON.problem(LESSON.defaults()) == ""
     assert "no warp 7" in LESSON.problem({**LESSON.defaults(), "warp": 7})
     with pytest.raises(InputError, match="no path"):
-        way_of(played("Groups of 16").runs["compared"], 0)
+        path_of(replace(played("Groups of 16").runs["groups"].trace, path=None))

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gpuviz.language import later, tr
+from gpuviz.panels.script import Step
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.look.theme import Theme
@@ -16,7 +17,6 @@ from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.results import code_text
 from gpuviz.results.code_text import Code
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Step
 from gpuviz.scenes.showing import Showing
 from gpuviz.scenes.signature import short_name
 

@@ -21,10 +21,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.language import tr
+from gpuviz.panels.script import Step
 from gpuviz.qt.controls.controls import Ring
 from gpuviz.qt.look.theme import Look, Theme, qcolor
 from gpuviz.qt.playing.player import Player
-from gpuviz.scenes.base import Step, Story
+from gpuviz.scenes.base import Story
 
 GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpuviz.language import tr, trn
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.ptx.races import Hazard
-from gpuviz.scenes.base import Step, StepKind
 from gpuviz.scenes.matmul.barrier_scene import Course, slot_of
 from gpuviz.scenes.matmul.turns import Turn
 from gpuviz.scenes.matmul.words import spaced, things

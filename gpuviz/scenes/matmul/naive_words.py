@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.arrays import I64
 from gpuviz.language import tr
-from gpuviz.scenes.base import Step, StepKind
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.scenes.matmul.scene import Multiplication
 from gpuviz.scenes.matmul.time import Moment
 from gpuviz.scenes.matmul.tips import readers

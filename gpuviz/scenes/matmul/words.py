@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.language import tr, trn
-from gpuviz.scenes.base import Step, StepKind
+from gpuviz.panels.script import Step, StepKind
 from gpuviz.scenes.matmul.reads import TileReads
 from gpuviz.scenes.matmul.scene import Multiplication, Operand
 from gpuviz.scenes.matmul.time import Moment, PartName

@@ -1,0 +1,208 @@
+"""Panels in rows and columns with shares, as data; what has no room is left out, by rank.
+
+rows(lanes, shares, counted, spare(published))
+columns(share(2, matrix), rows(banks, table))
+first(columns(a, b), rows(a, b), a)      # the first that fits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.stage import Stage
+from gpuviz.panels.panel import Need, Panel
+
+_EPSILON = 0.5  # pixels
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A node in a row or column: its share of what is left over (None: its own), and its rank.
+
+    Parts of rank 0 are always there; of the others the highest goes first where there is no room.
+    """
+
+    node: Node
+    share: float | None = None
+    rank: int = 0
+
+    @property
+    def weight(self) -> float:
+        """Its share of what is left over."""
+        return _share(self.node) if self.share is None else self.share
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Parts below each other (`across` False) or side by side; `gap` in letters between them."""
+
+    parts: tuple[Part, ...]
+    across: bool
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The first of several layouts that fits; the last one where none does."""
+
+    nodes: tuple[Node, ...]
+
+
+Node = Panel | Line | First
+
+
+def rows(*nodes: Node | Part, gap: float = 0.0) -> Line:
+    """Nodes from top to bottom."""
+    return Line(tuple(map(_part, nodes)), False, gap)
+
+
+def columns(*nodes: Node | Part, gap: float = 1.5) -> Line:
+    """Nodes from left to right."""
+    return Line(tuple(map(_part, nodes)), True, gap)
+
+
+def first(*nodes: Node) -> First:
+    """The first of the nodes that fits."""
+    return First(nodes)
+
+
+def share(weight: float, node: Node | Part) -> Part:
+    """A node that takes a part of the room that is left over, by weight."""
+    return replace(_part(node), share=weight)
+
+
+def spare(node: Node | Part, rank: int = 1) -> Part:
+    """A node that is left out where there is no room for it."""
+    return replace(_part(node), rank=rank)
+
+
+def _part(node: Node | Part) -> Part:
+    return node if isinstance(node, Part) else Part(node)
+
+
+def _share(node: Node) -> float:
+    if isinstance(node, Panel):
+        return node.share
+    if isinstance(node, First):
+        return max(_share(one) for one in node.nodes)
+    return max((part.weight for part in node.parts), default=0.0)
+
+
+def need(node: Node, stage: Stage, width: float) -> Need:
+    """The room a node needs without its spare parts, being so wide."""
+    if isinstance(node, Panel):
+        return node.need(stage, width)
+    if isinstance(node, First):
+        return need(node.nodes[-1], stage, width)
+    kept = [part for part in node.parts if not part.rank]
+    gaps = node.gap * stage.text(14) * max(len(kept) - 1, 0)
+    if not node.across:
+        each = [need(part.node, stage, width) for part in kept]
+        return Need(
+            sum(n.height for n in each) + gaps,
+            sum(n.least for n in each) + gaps,
+            max((n.width for n in each), default=0.0),
+        )
+    spans = _widths(node, kept, stage, width)
+    each = [need(part.node, stage, span) for part, span in zip(kept, spans, strict=True)]
+    return Need(
+        max((n.height for n in each), default=0.0),
+        max((n.least for n in each), default=0.0),
+        sum(n.width for n in each) + gaps,
+    )
+
+
+def fits(node: Node, stage: Stage, area: Rect) -> bool:
+    """Whether a node without its spare parts has the room that it needs at least."""
+    wanted = need(node, stage, area.width)
+    return wanted.least <= area.height + _EPSILON and wanted.width <= area.width + _EPSILON
+
+
+def place(node: Node, stage: Stage, area: Rect) -> Iterator[tuple[Panel, Rect]]:
+    """Every panel that is shown, with its area."""
+    if isinstance(node, Panel):
+        yield node, area
+    elif isinstance(node, First):
+        fitting = (one for one in node.nodes if fits(one, stage, area))
+        yield from place(next(fitting, node.nodes[-1]), stage, area)
+    else:
+        kept, areas = _cut(node, stage, area)
+        for part, piece in zip(kept, areas, strict=True):
+            yield from place(part.node, stage, piece)
+
+
+def _cut(line: Line, stage: Stage, area: Rect) -> tuple[list[Part], list[Rect]]:
+    """The parts that have room, and their areas."""
+    kept = list(line.parts)
+    while True:
+        leasts = _leasts(line, kept, stage, area)
+        over = sum(leasts) + _gaps(line, kept, stage) - (area.width if line.across else area.height)
+        dropped = max((part for part in kept if part.rank), key=lambda p: p.rank, default=None)
+        if over <= _EPSILON or dropped is None:
+            break
+        kept.remove(dropped)
+    gap = line.gap * stage.text(14)
+    if line.across:
+        spans, at, areas = _widths(line, kept, stage, area.width), area.x, list[Rect]()
+        for span in spans:
+            areas.append(Rect(at, area.y, span, area.height))
+            at += span + gap
+        return kept, areas
+    wishes = [need(part.node, stage, area.width).height for part in kept]
+    free = area.height - _gaps(line, kept, stage)
+    at, areas = area.y, []
+    for span in _spans(leasts, wishes, [part.weight for part in kept], free):
+        areas.append(Rect(area.x, at, area.width, span))
+        at += span + gap
+    return kept, areas
+
+
+def _leasts(line: Line, parts: list[Part], stage: Stage, area: Rect) -> list[float]:
+    if line.across:
+        return [need(part.node, stage, area.width).width for part in parts]
+    return [need(part.node, stage, area.width).least for part in parts]
+
+
+def _gaps(line: Line, parts: list[Part], stage: Stage) -> float:
+    return line.gap * stage.text(14) * max(len(parts) - 1, 0)
+
+
+def _widths(line: Line, parts: list[Part], stage: Stage, width: float) -> list[float]:
+    """How wide parts side by side are: the least that each needs, the rest by shares."""
+    least = [need(part.node, stage, width).width for part in parts]
+    weight = [part.weight for part in parts]
+    return _spans(least, least, weight, width - _gaps(line, parts, stage))
+
+
+def _spans(least: list[float], wish: list[float], weight: list[float], free: float) -> list[float]:
+    """Lengths that add up to `free` where a part has a weight: wishes first, the rest by weight.
+
+    Where wishes are too many, everything above the least shrinks alike; where even the least is,
+    parts with a weight give way.
+    """
+    if sum(least) > free:
+        elastic = sum(low for low, w in zip(least, weight, strict=True) if w)
+        part = max(1 - (sum(least) - free) / elastic, 0.0) if elastic else 1.0
+        return [low * part if w else low for low, w in zip(least, weight, strict=True)]
+    if sum(wish) > free:
+        spare = sum(wish) - sum(least)
+        part = (free - sum(least)) / spare if spare > 0 else 0.0
+        return [low + (high - low) * part for low, high in zip(least, wish, strict=True)]
+    if not any(weight):
+        return wish
+    return _shared(wish, weight, free)
+
+
+def _shared(wish: list[float], weight: list[float], free: float) -> list[float]:
+    """`free` by weight among those that have one, but nobody less than its wish."""
+    content = {i for i, w in enumerate(weight) if not w}
+    while True:
+        left = free - sum(wish[i] for i in content)
+        total = sum(w for i, w in enumerate(weight) if i not in content)
+        given = [wish[i] if i in content else left * w / total for i, w in enumerate(weight)]
+        short = {i for i, span in enumerate(given) if span < wish[i] - 1e-9} - content
+        if not short:
+            return given
+        content |= short

@@ -1,0 +1,95 @@
+"""A script: what happens when. Its acts become the steps of the time line, one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from gpuviz.arrays import F64
+from gpuviz.draw.ease import progress, staggered
+
+StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of a story's time line.
+
+    `line` is the CUDA line being executed (0: none), in the kernel of the run named `role`;
+    `detail` says in a few words what happens, with its count ("ld.global.f32 · 8 sectors").
+    """
+
+    start: float
+    end: float
+    kind: StepKind
+    label: str
+    detail: str = ""
+    line: int = 0
+    role: str = ""
+
+
+@dataclass(eq=False)
+class Script:
+    """Acts in their order, written once while a story is told; `role` is the run they are of."""
+
+    role: str = ""
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def end(self) -> float:
+        """When the last act ends, in seconds."""
+        return self.steps[-1].end if self.steps else 0.0
+
+    def act(
+        self,
+        seconds: float,
+        kind: StepKind,
+        label: str,
+        detail: str = "",
+        line: int = 0,
+        role: str | None = None,
+    ) -> Act:
+        """The next act; what it returns tells how far it is at any time."""
+        step = Step(
+            self.end,
+            self.end + seconds,
+            kind,
+            label,
+            detail,
+            line,
+            self.role if role is None else role,
+        )
+        self.steps.append(step)
+        return Act(step.start, step.end)
+
+    def done(self, t: float) -> float:
+        """Acts that are over, the fraction being the one under way."""
+        starts = np.array([step.start for step in self.steps])
+        ends = np.array([step.end for step in self.steps])
+        return float(progress(t, starts, ends).sum())
+
+
+@dataclass(frozen=True)
+class Act:
+    """A stretch of time, in seconds; several in a row are one with `until`."""
+
+    start: float
+    end: float
+
+    def share(self, t: float) -> float:
+        """How much of it is over, 0 to 1."""
+        return float(progress(t, self.start, self.end))
+
+    def counted(self, t: float, count: int) -> float:
+        """Of so many things that come one after another in it, those that are over."""
+        return self.share(t) * count
+
+    def staggered(self, t: float, count: int, overlap: float = 0.5) -> F64:
+        """(count,) how far each of so many things is, the next beginning before one is over."""
+        return staggered(self.share(t), count, overlap)
+
+    def until(self, last: Act) -> Act:
+        """From the start of this to the end of a later one."""
+        return Act(self.start, last.end)

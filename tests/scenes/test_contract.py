@@ -1,0 +1,192 @@
+"""What every lesson promises, for every preset: pictures that are pure, legible, and keep secrets.
+
+A lesson keeps it by being in the table; nothing is to be copied into its own tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from gpuviz.draw import spoken
+from gpuviz.draw.marks import Frame, Texts
+from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR
+from gpuviz.draw.stage import Stage
+from gpuviz.qt.look.fonts import load_fonts
+from gpuviz.scenes import SCENES, lesson
+from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes.perform import perform
+from tests.scenes.pictures import check_purity, check_steps, text_rects, words
+
+STAGES = {
+    "window": Stage(700, 330, DARK),
+    "small": Stage(760, 480, LIGHT),
+    "half": Stage(620, 600, DARK),
+    "large": Stage(1270, 700, DARK),
+    "full": Stage(1920, 1080, LIGHT),
+    "class": Stage(1920, 1080, PROJECTOR, 1.3),
+    "projector": Stage(1280, 720, PROJECTOR, 1.15),
+}
+BACK_ROW = ("class", "projector")
+FEW = ("small", "full", "half", "class")  # sizes that presets are tried at
+MOMENTS = (0.0, 0.3, 0.6, 1.0)
+LEAST_LETTER = 12  # pixels
+LEAST = 1 / 45  # of the height, for the back row
+# Numbers inside cells are as large as these allow, and colour and place say the same: the threads
+# in the 32 lanes of a warp, lanes in 32 rows of banks, and values of a matrix of many elements.
+CELLS = {"hierarchy", "banks", "matmul-boundary"}
+
+SILENT = {"launch-limits", "roofline"}  # lessons whose pictures have no hover texts yet
+
+QUESTION = "How many of them does this request of the warp take?"
+CHOICES = ("4", "8", "16", "one for each lane")
+# A count in words, as counters, tables and captions tell it: `3 of 8 sectors`, `12 × fewer`.
+COUNT = re.compile(
+    r"\b\d[\d\u2009,.]*\s+(of\s+\d[\d\u2009,]*\s+)?(different\s+)?"
+    r"(sectors?|segments?|transactions?|lines?|wavefronts?|passes|pass|conflicts?|requests?|loads?"
+    r"|reads?|times|additions|instructions)\b"
+    r"|\b(sector|segment|line|wavefront|transaction) \d|-way\b|\bideal\b|\bfewer\b|\bwould do\b"
+    r"|\bclosed form\b|\bconflict|[<>]?\d+ % of|for nothing$|\bread (once|twice|\d)"
+)
+# A column's title says what is counted, not how many there are.
+TITLES = {"bytes used, and moved for nothing"}
+
+CASES = [(one, number) for one in SCENES for number in range(-1, len(one.presets))]
+NAMES = [f"{one.id}-{one.presets[n].label if n >= 0 else 'as it begins'}" for one, n in CASES]
+
+
+@pytest.mark.parametrize("one, preset", CASES, ids=NAMES)
+def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplication) -> None:
+    load_fonts()
+    values = one.presets[preset].values if preset >= 0 else {}
+    story = perform(one, values, level="ptx", measured=lambda plan: None).story
+    check_steps(story)
+    check_purity(story)
+    sizes = STAGES if preset < 0 else {name: STAGES[name] for name in FEW}
+    assert [*_illegible(one, story, sizes)] == []
+    assert [*_unspoken(one, story, STAGES["full"])] == []
+    if preset < 0:
+        assert [*_told(story, sizes)] == []
+        assert [*_moved(story, STAGES["large"])] == []
+
+
+@pytest.mark.parametrize("name", sorted(CELLS))
+def test_small_numbers_in_cells_are_needed(name: str, qapp: QApplication) -> None:
+    load_fonts()
+    stage, one = STAGES["class"], lesson(name)
+    sizes = [
+        mark.size
+        for preset in one.presets
+        for _, frame in _frames(perform(one, preset.values, level="ptx").story, stage)
+        for mark in frame.marks
+        if isinstance(mark, Texts) and _in_cells(mark)
+    ]
+    assert LEAST_LETTER <= min(sizes) < stage.height * LEAST
+
+
+def _frames(story: Story, stage: Stage) -> Iterator[tuple[float, Frame]]:
+    for share in MOMENTS:
+        yield share, story.frame(share * story.duration, stage)
+
+
+def _asking(stage: Stage) -> Stage:
+    return replace(stage, question=QUESTION, choices=CHOICES)
+
+
+def _illegible(one: Lesson, story: Story, sizes: dict[str, Stage]) -> Iterator[str]:
+    """Words outside the picture, over each other, or too small; while a class is asked, too."""
+    for name, stage in sizes.items():
+        for given in (stage, _asking(stage)):
+            for share, frame in _frames(story, given):
+                where = f"{name} at {share:.1f}{' asked' * given.asks}"
+                yield from (f"{problem}, {where}" for problem in _badly_placed(frame))
+                least = stage.height * LEAST if name in BACK_ROW else LEAST_LETTER
+                yield from (f"{text} too small, {where}" for text in _small(one, frame, least))
+
+
+def _badly_placed(frame: Frame) -> Iterator[str]:
+    texts = text_rects(frame)
+    if not texts:
+        return
+    box = np.array([(r.left(), r.top(), r.right(), r.bottom()) for _, r in texts])
+    out = (box[:, :2] < 0).any(axis=1) | (box[:, 2:] > (frame.width, frame.height)).any(axis=1)
+    yield from (f"{texts[i][0]!r} is outside" for i in np.flatnonzero(out))
+    meet = (box[:, None, :2] < box[None, :, 2:]).all(-1) & (
+        box[:, None, 2:] > box[None, :, :2]
+    ).all(-1)
+    for a, b in np.argwhere(np.triu(meet, 1)):
+        yield f"{texts[a][0]!r} and {texts[b][0]!r} overlap"
+
+
+def _small(one: Lesson, frame: Frame, least: float) -> Iterator[tuple[str, ...]]:
+    for mark in frame.marks:
+        if not isinstance(mark, Texts) or not any(mark.strings) or mark.size >= least:
+            continue
+        if not (one.id in CELLS and _in_cells(mark) and mark.size >= LEAST_LETTER):
+            yield mark.strings[:3]
+
+
+def _in_cells(mark: Texts) -> bool:
+    """Whether these are numbers in the middle of cells."""
+    return mark.align == "center" and all(text.isdigit() for text in mark.strings)
+
+
+def _unspoken(one: Lesson, story: Story, stage: Stage) -> Iterator[str]:
+    """What the picture in words lacks: its texts, and something that hovering tells."""
+    hints = set[str]()
+    for share, frame in _frames(story, stage):
+        said = " ".join(spoken.lines(frame))
+        yield from (
+            f"{t!r} is not said at {share:.1f}" for t in words(frame) if t.strip() not in said
+        )
+        hints |= set(spoken.hints(frame, 1))
+    if not hints and one.id not in SILENT:
+        yield "hovering tells nothing"
+
+
+def _told(story: Story, sizes: dict[str, Stage]) -> Iterator[str]:
+    """Counts that stand in a picture while it asks for them; and a question that does not."""
+    every = " ".join(f"{letter} {text}" for letter, text in zip("ABCD", CHOICES, strict=True))
+    hidden = set[str]()
+    for name, stage in sizes.items():
+        for (share, plain), (_, frame) in zip(
+            _frames(story, stage), _frames(story, _asking(stage)), strict=True
+        ):
+            texts = words(frame)
+            if f"{QUESTION} {every}" not in " ".join(texts):
+                yield f"the question is not asked, {name} at {share:.1f}"
+            telling = {text for text in texts if COUNT.search(text)} - TITLES
+            yield from (f"{text!r} tells, {name} at {share:.1f}" for text in telling)
+            hidden |= set(words(plain)) - set(texts)
+    if not any(re.search(r"\d", text) for text in hidden):
+        yield "nothing is kept back: what is looked for is not there to be found"
+
+
+def _moved(story: Story, stage: Stage) -> Iterator[str]:
+    """What a picture says before and after the answer, and not in the same place."""
+    for share in MOMENTS:
+        t = share * story.duration
+        asked = _placed(story.frame(t, _asking(stage)))
+        revealed = _placed(story.frame(t, replace(_asking(stage), revealed=True)))
+        if QUESTION in revealed:
+            yield f"the question stays at {share:.1f}"
+        for text in asked.keys() & revealed.keys():
+            own = text in CHOICES or text in "ABCD" or not re.search(r"[a-zA-Z]", text)
+            if not own and not asked[text] <= revealed[text]:
+                yield f"{text!r} moves at {share:.1f}"
+
+
+def _placed(frame: Frame) -> dict[str, set[tuple[int, int]]]:
+    """Every text with its places in whole pixels."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for mark in frame.marks:
+        if isinstance(mark, Texts):
+            for text, (x, y) in zip(mark.strings, mark.at.tolist(), strict=True):
+                if text:
+                    found.setdefault(text, set()).add((round(x), round(y)))
+    return found
