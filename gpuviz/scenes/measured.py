@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from gpuviz.draw import table
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.table import Column
 from gpuviz.runners.base import Run
 
 
@@ -47,6 +49,15 @@ def device_of(times: Iterable[Timed | None]) -> str:
     """The device that was timed, in a few words; or why there is no time."""
     found = next((t for t in times if t is not None), None)
     return tr("no GPU and no recording") if found is None else found.device
+
+
+def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:
+    """The column of times of a table; none where nothing was timed, unless it is `always` there."""
+    if not any(times) and not always:
+        return ()
+    cells = tuple(t.text if t else "–" for t in times)
+    ink: Ink = "good" if any(times) else "muted"
+    return (Column((tr("time"),), cells, badge=badge_of(times), ink=ink),)
 
 
 def time_columns(stage: Stage, times: Sequence[Timed | None]) -> list[table.Column]:

@@ -133,3 +133,11 @@ def test_where_there_is_too_little_room_the_elastic_give_way() -> None:
     found = spans(rows(Elastic("a", 250), Sheet("b", 60), Sheet("c", 60)))
     assert [r.height for r in found.values()] == [180, 60, 60]
     assert spans(rows(Sheet("a", 200), Sheet("b", 200)))["b"].y == 220
+
+
+def test_another_picture_is_shown_where_the_body_has_no_room() -> None:
+    picture = Picture(
+        "Title", "Sentence.", Sheet("all", 500), low=Picture("Low", "Less.", Sheet("part", 20))
+    )
+    assert {"Low", "part"} <= said(picture, STAGE)
+    assert {"Title", "all"} <= said(picture, replace(STAGE, height=900))
