@@ -8,18 +8,16 @@ and clusters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from gpuviz.arch import Architecture
+from gpuviz.arch.facts import Allocation
 from gpuviz.errors import InputError
 
 Resource = Literal["blocks", "warps", "registers", "shared"]
-
-# 2.x doubles its allocation unit for these counts of registers a thread (cuda_occupancy.h 7.0).
-_DOUBLED = frozenset({21, 22, 29, 30, 37, 38, 45, 46})
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,14 @@ def occupancy(
         )
     warps = _up(_ceil(threads, arch.warp), arch.warp_rounding)
     given = _up(shared + arch.shared_reserved, arch.shared_unit)
+    of_registers, by_registers = _REGISTERS[arch.register_allocation](arch, warps, registers)
     limits: dict[Resource, int | None] = {
         "blocks": arch.max_blocks,
         "warps": arch.max_warps // warps if threads <= arch.max_threads_per_block else 0,
-        "registers": _by_registers(arch, warps, registers),
+        "registers": by_registers if registers else None,
         "shared": _by_shared(arch, shared, given, capacity),
     }
-    return _fit(arch, threads, limits, _registers_given(arch, warps, registers), given)
+    return _fit(arch, threads, limits, of_registers, given)
 
 
 def waves(grid: int, blocks: int, multiprocessors: int) -> float:
@@ -123,34 +122,29 @@ def _by_shared(arch: Architecture, shared: int, given: int, capacity: int | None
     return (arch.shared if capacity is None else capacity) // given
 
 
-def _per_warp(arch: Architecture, registers: int) -> int:
-    """Registers one warp is given, where warps are given them."""
-    doubled = arch.cc[0] == 2 and registers in _DOUBLED
-    return _up(registers * arch.warp, arch.register_unit * (2 if doubled else 1))
+def _of_block(arch: Architecture, warps: int, registers: int) -> tuple[int, int]:
+    """Registers that a block is given, and blocks that they allow: given out by the block (1.x)."""
+    given = _up(warps * arch.warp * registers, arch.register_unit)
+    return given, arch.registers // given if given else 0
 
 
-def _registers_given(arch: Architecture, warps: int, registers: int) -> int:
-    """Registers one block is given."""
-    if arch.register_allocation == "block":
-        return _up(warps * arch.warp * registers, arch.register_unit)
-    return _per_warp(arch, registers) * warps
+def _of_warps(arch: Architecture, warps: int, registers: int) -> tuple[int, int]:
+    """The same where every warp is given its own (2.0 and later)."""
+    unit = arch.register_unit * (2 if registers in arch.doubled_registers else 1)
+    warp = _up(registers * arch.warp, unit)
+    fits = _split(arch, warps, warp, arch.fitting_partitions)
+    return warp * warps, _split(arch, warps, warp, arch.sub_partitions) if fits else 0
 
 
-def _by_registers(arch: Architecture, warps: int, registers: int) -> int | None:
-    """Blocks that registers allow; None for a kernel without any."""
-    if registers == 0:
-        return None
-    if arch.register_allocation == "block":
-        return arch.registers // _registers_given(arch, warps, registers)
-    split = _split(arch, warps, registers, arch.sub_partitions)
-    fits_in_four = arch.cc != (6, 0) or _split(arch, warps, registers, 4)
-    return split if fits_in_four else 0
+_REGISTERS: dict[Allocation, Callable[[Architecture, int, int], tuple[int, int]]] = {
+    "block": _of_block,
+    "warp": _of_warps,
+}
 
 
-def _split(arch: Architecture, warps: int, registers: int, parts: int) -> int:
-    """Blocks that registers allow when they are split into equal parts, warps dealt out evenly."""
-    warp = _per_warp(arch, registers)
-    if warp * _up(warps, parts) > arch.registers_per_block:
+def _split(arch: Architecture, warps: int, warp: int, parts: int) -> int:
+    """Blocks whose warps get `warp` registers each, of equal parts to which they are dealt out."""
+    if not warp or warp * _up(warps, parts) > arch.registers_per_block:
         return 0
     return arch.registers // parts // warp * parts // warps
 

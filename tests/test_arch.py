@@ -1,9 +1,13 @@
 import dataclasses
+from typing import get_args
 
 import pytest
 
 from gpuviz.arch import ARCHITECTURES, SOURCES, Architecture, architecture
+from gpuviz.arch.facts import Banking, Coalescing
 from gpuviz.errors import InputError
+from gpuviz.memory import banks, coalescing
+from gpuviz.memory.atomics import way_of
 
 
 @pytest.mark.parametrize("name", ["sm_90", "9.0", "90", "sm_90a", "compute_90", " SM_90 "])
@@ -15,7 +19,7 @@ def test_two_digit_majors() -> None:
     assert [architecture(n).cc for n in ("sm_100", "103a", "12.1")] == [(10, 0), (10, 3), (12, 1)]
 
 
-@pytest.mark.parametrize("name", ["", "9", "sm_", "10.7", "sm_99", "hopper", "sm_90b", "9.0.1"])
+@pytest.mark.parametrize("name", ["", "9", "sm_", "10.8", "sm_99", "hopper", "sm_90b", "9.0.1"])
 def test_unknown_names_list_the_known(name: str) -> None:
     with pytest.raises(InputError, match=r"is not known; choose one of 1\.0.*12\.1"):
         architecture(name)
@@ -23,7 +27,7 @@ def test_unknown_names_list_the_known(name: str) -> None:
 
 def test_ordered_and_distinct() -> None:
     capabilities = [a.cc for a in ARCHITECTURES]
-    assert capabilities == sorted(set(capabilities)) and len(capabilities) == 31
+    assert capabilities == sorted(set(capabilities)) and len(capabilities) == 32
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES, ids=str)
@@ -34,7 +38,6 @@ def test_facts_agree_with_each_other(arch: Architecture) -> None:
     assert arch.max_threads_per_block <= arch.max_threads
     assert arch.registers_per_block <= arch.registers
     assert arch.shared_per_block <= arch.shared_per_block_optin <= arch.shared
-    assert max(arch.carveouts_kb) * 1024 == arch.shared
     assert arch.has_sectors == (arch.cc >= (5, 0))
 
 
@@ -58,3 +61,16 @@ def test_launch_limits(
     arch = architecture(version)
     assert (arch.max_grid, arch.max_block, arch.max_threads_per_block) == (grid, block, threads)
     assert (arch.shared_per_block, arch.registers_per_block) == (shared, registers)
+
+
+def test_every_rule_named_is_known() -> None:
+    assert set(coalescing.RULES) == set(get_args(Coalescing))
+    assert set(banks.RULES) == set(get_args(Banking))
+    for arch in ARCHITECTURES:
+        assert all(way_of(form, arch) for form in ("increment.u32", "add.f32", "cas.b32", ""))
+
+
+def test_a_family_holds_until_the_next_begins() -> None:
+    versions = ("1.3", "2.1", "6.0", "6.2", "7.5", "8.0", "9.0")
+    lanes = [architecture(version).float_lanes for version in versions]
+    assert lanes == [8, 48, 64, 128, 64, 64, 128]

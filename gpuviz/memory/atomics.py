@@ -10,23 +10,26 @@ compare    ATOMS.CAS: as a unit, and each turn takes two wavefronts
 loop       all that the unit lacks (float and 64-bit adds ...): a load, then ATOMS.CAST.SPIN, until
            all lanes have had their turn; each turn serves the lowest waiting lane of every bank,
            and a lane whose word another lane has just changed goes round again
+lock       before 5.0 each atomic locks its word, which is not modelled: it counts as one access
 
-Not modelled: turns lost to other warps, and anything before 5.0, where atomics lock.
+Not modelled: turns lost to other warps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arch.facts import Atomics
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.banks import Wavefronts, wavefronts
 from gpuviz.memory.lanes import any_active, grouped, summed
 
-Way = Literal["increment", "unit", "compare", "loop"]
+Way = Literal["increment", "unit", "compare", "loop", "lock"]
 _BANKS = 32
 _UNIT_OPS = frozenset({"add", "inc", "dec", "min", "max", "and", "or", "xor", "exch"})
 _INTEGERS = frozenset({"u32", "s32", "b32"})
@@ -53,9 +56,15 @@ def way_of(form: str, arch: Architecture) -> Way:
     "increment.u32" is an add of the constant 1 (or inc without limit) whose result nobody uses.
     What is not known ("") counts as a unit.
     """
+    today = _today(form)
+    return _WAYS[arch.atomics].get(today, today)
+
+
+def _today(form: str) -> Way:
+    """The way of the newest architectures."""
     operation, _, kind = form.partition(".")
     if operation == "increment":
-        return "increment" if arch.cc >= (8, 0) else "unit"
+        return "increment"
     if operation == "cas":
         return "compare"
     if operation in ("", "exch") or (operation in _UNIT_OPS and kind in _INTEGERS):
@@ -63,21 +72,38 @@ def way_of(form: str, arch: Architecture) -> Way:
     return "loop"
 
 
+# What architectures do in place of the ways of the newest.
+_WAYS: dict[Atomics, dict[Way, Way]] = {
+    "locked": {"increment": "lock", "unit": "lock", "compare": "lock", "loop": "lock"},
+    "unit": {"increment": "unit"},
+    "counted": {},
+}
+
+
+def serves_at_once(form: str, arch: Architecture) -> bool:
+    """Whether lanes that want the same word are served together, as by a load."""
+    return _COSTS[way_of(form, arch)] is _as_load
+
+
 def turns(arch: Architecture, form: str, address: U64, active: Bool, width: int) -> Turns:
     """What N shared atomics cost: (N, 32) addresses and active lanes, `width` bytes a lane."""
+    return _COSTS[way_of(form, arch)](arch, address, active, width)
+
+
+def _as_load(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
+    return _without_loads(active, wavefronts(arch, address, active, width, "atomic"))
+
+
+def _in_unit(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
+    return _without_loads(active, _unit(address, active, width, 1))
+
+
+def _compare(arch: Architecture, address: U64, active: Bool, width: int) -> Turns:
+    return _without_loads(active, _unit(address, active, width, 2))
+
+
+def _without_loads(active: Bool, served: Wavefronts) -> Turns:
     requests = any_active(active)
-    if arch.banking != "maxwell":
-        served = wavefronts(arch, address, active, width, "atomic")
-        return _without_loads(requests, served)
-    way = way_of(form, arch)
-    if way == "loop":
-        return _loop(arch, address, active, width)
-    if way == "increment":
-        return _without_loads(requests, wavefronts(arch, address, active, width, "atomic"))
-    return _without_loads(requests, _unit(address, active, width, 2 if way == "compare" else 1))
-
-
-def _without_loads(requests: I64, served: Wavefronts) -> Turns:
     nothing = np.zeros_like(requests)
     return Turns(requests, served.count, served.ideal, nothing, nothing)
 
@@ -138,3 +164,12 @@ def _first_of(key: I64, active: Bool) -> Bool:
     same = (key[:, :, None] == key[:, None, :]) & active[:, None, :]
     lower = np.tril(np.ones((32, 32), bool), -1)
     return np.asarray(~(same & lower).any(axis=2))
+
+
+_COSTS: dict[Way, Callable[[Architecture, U64, Bool, int], Turns]] = {
+    "increment": _as_load,
+    "unit": _in_unit,
+    "compare": _compare,
+    "loop": _loop,
+    "lock": _as_load,
+}

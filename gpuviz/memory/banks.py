@@ -15,11 +15,13 @@ read up to 5 % more), data-dependent retries of shared atomics (lock loops) on 2
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture
+from gpuviz.arch.facts import Banking
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, check, firsts, grouped, summed
 from gpuviz.memory.tesla import passes, requests_of, tesla_passes
@@ -62,13 +64,13 @@ def wavefronts(
     `bank_width` is the mode of 3.x (4 or 8 bytes); other architectures have one mode.
     """
     check(width, WIDTHS)
-    if arch.banking == "tesla":
-        count, ideal = tesla_passes(address, active, width, op)
-        return Wavefronts(count, ideal)
+    rule = RULES[arch.banking]
+    if rule.word_by_word:
+        return Wavefronts(*tesla_passes(address, active, width, op))
     found = cells(arch, address, width, bank_width)
-    parts = groups_of(arch, width)
-    result = _served(found, active, parts, extra_pass(arch, width))
-    if not may_merge(arch, width, op):
+    parts = rule.groups(width)
+    result = _served(found, active, parts, rule.extra_passes(width))
+    if not _may_merge(rule, width, op):
         return result
     merged = _served(found, active, parts // 2, 0)
     merge = merges(address, active)
@@ -79,37 +81,59 @@ def wavefronts(
 
 def cells(arch: Architecture, address: U64, width: int, bank_width: int = 4) -> Cells:
     """Cells and banks of every lane (PG 5.5, G.3.3 to G.5.3; PG 12.6, 19.4.3)."""
-    mode = bank_width if arch.banking == "kepler" else 4
-    unit = 4 if arch.banking == "tesla" else max(mode, width)
+    mode = bank_width if bank_width in arch.bank_widths else arch.bank_widths[0]
+    widest = max(arch.bank_widths)
+    unit = mode if RULES[arch.banking].word_by_word else max(mode, width)
     banks = arch.banks * mode // unit
     cell = address // np.uint64(unit)
     bank = cell % np.uint64(banks)
-    if arch.banking == "kepler" and mode == 4:
-        cell = address // np.uint64(arch.banks * 8) * np.uint64(banks) + bank
+    if mode < widest:
+        cell = address // np.uint64(arch.banks * widest) * np.uint64(banks) + bank
     return Cells(cell, bank, banks)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a family serves the lanes of a request.
+
+    Attributes
+    ----------
+    groups : into how many groups of consecutive lanes a request is split before any merging, by
+        the width of an access
+    extra_passes : passes each group takes beyond its conflicts, by the width
+    wide_loads_merge : groups of a wide load whose neighbours ask for the same are served together
+    word_by_word : a wide access is several requests of one word (the rules of `tesla`)
+    """
+
+    groups: Callable[[int], int]
+    extra_passes: Callable[[int], int] = lambda width: 0
+    wide_loads_merge: bool = False
+    word_by_word: bool = False
+
+
+# 128-bit accesses of 2.x take a pass more (G.4.3). Merging was measured on an H200: stores never
+# merge. It is stated for 7.0 to 7.5 by NVIDIA (forum thread 77228); for 5.x, 6.x, 8.x and later
+# ones assumed to be the same.
+RULES: dict[Banking, Rule] = {
+    "tesla": Rule(lambda width: 2, word_by_word=True),
+    "fermi": Rule(lambda width: max(1, width // 4), lambda width: int(width == 16)),
+    "kepler": Rule(lambda width: 2 if width == 16 else 1),
+    "maxwell": Rule(lambda width: max(1, width // 4), wide_loads_merge=True),
+}
 
 
 def groups_of(arch: Architecture, width: int) -> int:
     """Into how many groups of consecutive lanes a request is split, before any merging."""
-    if arch.banking == "tesla":
-        return 2
-    if arch.banking == "kepler":
-        return 2 if width == 16 else 1
-    return max(1, width // 4)
+    return RULES[arch.banking].groups(width)
 
 
-def extra_pass(arch: Architecture, width: int) -> int:
-    """Passes each group takes beyond its conflicts: 128-bit accesses of 2.x take one (G.4.3)."""
-    return 1 if arch.banking == "fermi" and width == 16 else 0
+def word_by_word(arch: Architecture) -> bool:
+    """Whether a wide access serves a lane once for each of its words (1.x)."""
+    return RULES[arch.banking].word_by_word
 
 
-def may_merge(arch: Architecture, width: int, op: Op) -> bool:
-    """Whether groups can be merged: wide loads from 5.0 on.
-
-    Measured on an H200: stores never merge. Stated for 7.0 to 7.5 by NVIDIA (forum thread 77228);
-    for 5.x, 6.x, 8.x and later ones assumed to be the same.
-    """
-    return arch.banking == "maxwell" and width >= 8 and op == "load"
+def _may_merge(rule: Rule, width: int, op: Op) -> bool:
+    return rule.wide_loads_merge and width >= 8 and op == "load"
 
 
 def merges(address: U64, active: Bool) -> Bool:
@@ -157,19 +181,21 @@ def schedule(
     pass of 128-bit accesses of 2.x serves no lane.
     """
     check(width, WIDTHS)
-    if arch.banking == "tesla":
+    rule = RULES[arch.banking]
+    if rule.word_by_word:
         return _tesla_schedule(address, active, width, op)
     found = cells(arch, address, width, bank_width)
     groups = served_groups(arch, address, active, width, op)
     served = [_ranked(found, group) for group in groups]
-    idle = [np.empty(0, dtype=np.int64)] * extra_pass(arch, width)
+    idle = [np.empty(0, dtype=np.int64)] * rule.extra_passes(width)
     return tuple(lanes for group in served for lanes in group + idle)
 
 
 def served_groups(arch: Architecture, address: U64, active: Bool, width: int, op: Op) -> list[I64]:
     """Active lanes of each group that has any, after merging; (32,) addresses and active lanes."""
-    parts = groups_of(arch, width)
-    if may_merge(arch, width, op) and merges(address[None], active[None])[0]:
+    rule = RULES[arch.banking]
+    parts = rule.groups(width)
+    if _may_merge(rule, width, op) and merges(address[None], active[None])[0]:
         parts //= 2
     lanes = [group[active[group]] for group in _LANE.reshape(parts, -1)]
     return [group for group in lanes if len(group)]

@@ -16,7 +16,7 @@ from gpuviz.memory.lanes import check, distinct, grouped, summed
 def passes(arch: Architecture, address: U64, active: Bool, width: int) -> I64:
     """(N,) distinct addresses of (N, 32) requests, `width` bytes a lane."""
     check(width, (1, 2, 4, 8, 16))
-    groups = 2 if arch.cc < (2, 0) else 1
+    groups = arch.warp_requests
     word = address // np.uint64(max(4, width))
     return summed(distinct(grouped(word, groups), grouped(active, groups)), groups)
 
@@ -28,7 +28,7 @@ def schedule(arch: Architecture, address: U64, active: Bool, width: int) -> tupl
     not published).
     """
     check(width, (1, 2, 4, 8, 16))
-    groups = 2 if arch.cc < (2, 0) else 1
+    groups = arch.warp_requests
     word = address // np.uint64(max(4, width))
     served = []
     for lanes in np.arange(len(address)).reshape(groups, -1):

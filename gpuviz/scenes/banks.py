@@ -16,6 +16,7 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.memory import strides
 from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
@@ -293,10 +294,10 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     """What arithmetic alone says about the load."""
     pitch = {"stride": number(values, "stride"), "column": 32 + number(values, "padding")}
     stride, width = pitch.get(str(values["pattern"]), 0), number(values, "bytes")
-    count = stride_table.expected(arch, stride, width)
+    count = strides.expected(arch, stride, width)
     if count is None:
         return ""
-    rule = stride_table.formula(arch, width).replace("s", str(stride))
+    rule = strides.formula(arch, width).replace("s", str(stride))
     by = rule or tr("the gcd rule")
     return tr("closed form: {count} a load request, {rule}", count=wavefronts(count), rule=by)
 

@@ -146,7 +146,7 @@ def _main(acts: tuple[Act, ...]) -> Act:
 
 def _expected(values: Values, arch: Architecture) -> str:
     """What arithmetic alone, or the slides, say about the load."""
-    if arch.coalescing == "ordered":
+    if arch.needs_order:
         return tr(
             "published (lecture slides on the G80): a half warp in order on an aligned "
             "segment takes 1 transaction of 64 B (4-byte words), 1 of 128 B (8-byte) or "

@@ -288,7 +288,7 @@ def _tell_trials(trials: tuple[Trial, ...], arch: Architecture, elements: int) -
 
 def _today(trials: tuple[Trial, ...], arch: Architecture) -> str:
     """What the architecture chosen makes of the trials."""
-    if arch.coalescing == "ordered":
+    if arch.needs_order:
         return tr("Half warps in order take a segment each; all others one a lane.")
     if alike(trials):
         return tr(

@@ -10,10 +10,11 @@ from gpuviz.draw.banks import Moment, picture, place
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Lines, Texts
 from gpuviz.draw.palette import DARK
+from gpuviz.memory.strides import expected
 from gpuviz.scenes.banks import LESSON
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
-from gpuviz.scenes.shared_memory.stride_table import expected, table_of
+from gpuviz.scenes.shared_memory.stride_table import table_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

@@ -10,7 +10,8 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, Bool
 from gpuviz.draw.strip import Strip, cut
-from gpuviz.memory.coalescing import Segment, groups_of, segments, transactions
+from gpuviz.memory.coalescing import groups_of, segments, transactions
+from gpuviz.memory.segments import Segment
 from gpuviz.scenes.request.words import ELEMENTS, counted, nouns, numbered
 from gpuviz.trace import LANES, Buffer, MemoryInstruction, Requests, Trace
 
@@ -155,9 +156,9 @@ def _request(
         _strip([parts[i] for i in order], relative, buffer, did.width),
         np.array(order, np.int64),
         int(cost.ideal[0]),
-        _noun(arch, parts[0].size),
+        arch.transaction(parts[0].size),
         groups_of(arch, did.width),
-        arch.coalescing == "ordered",
+        arch.needs_order,
     )
 
 
@@ -167,10 +168,3 @@ def _strip(parts: list[Segment], address: I64, buffer: Buffer, width: int) -> St
     size = np.array([p.size for p in parts], np.int64)
     serves = np.array([np.isin(np.arange(LANES), p.lanes) for p in parts])
     return cut(start, size, serves, address, width)
-
-
-def _noun(arch: Architecture, size: int) -> str:
-    """What the architecture's transactions are called."""
-    if arch.has_sectors:
-        return "sector"
-    return "line" if arch.coalescing == "lines" and size == _LINE else "segment"

@@ -10,7 +10,14 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.draw.banks import Deliveries
-from gpuviz.memory.banks import Conflict, conflict, schedule, served_groups, wavefronts
+from gpuviz.memory.banks import (
+    Conflict,
+    conflict,
+    schedule,
+    served_groups,
+    wavefronts,
+    word_by_word,
+)
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
@@ -110,7 +117,7 @@ def _deliveries(arch: Architecture, address: U64, width: int, waves: tuple[I64, 
     words = max(1, width // _WORD)
     times = np.zeros(LANES, np.int64)
     rows: list[tuple[int, int, int]] = []
-    piecewise = arch.banking == "tesla"
+    piecewise = word_by_word(arch)
     for turn, lanes in enumerate(waves):
         for lane in lanes.tolist():
             first = int(address[lane]) // _WORD

@@ -52,10 +52,9 @@ def fact_names() -> tuple[str, ...]:
 
 def spaces_of(run: Run, arch: Architecture, array: str) -> tuple[Space, ...]:
     """Every space with what warp 0 of block 0 asked of it; `array` is "register" or "local"."""
-    cached = arch.coalescing not in ("ordered", "halves")
     read, both, none = tr("read"), tr("read, write"), "–"
     one, block, every = tr("one thread"), tr("its block"), tr("all threads")
-    cache = tr("L1 cache") if cached else ""
+    cache = tr("L1 cache") if arch.caches_global else ""
     texture = tr("L1 cache") if arch.has_sectors else tr("texture")
     kept = "kept"
     in_registers = "i, sum" + (f", {kept}" if array == "register" else "")

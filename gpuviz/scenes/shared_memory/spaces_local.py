@@ -66,7 +66,7 @@ def local_loads(trace: Trace, arch: Architecture) -> LocalLoads | None:
 
 def _boxes(physical: np.ndarray[tuple[int], np.dtype[np.uint64]], arch: Architecture) -> I64:
     """(T, 3) blocks of memory that hold the addresses; single words before 2.0."""
-    size = _WORD if arch.cc < (2, 0) else granularity(arch, "load")
+    size = granularity(arch, "load") if arch.caches_global else _WORD
     start = np.unique(physical.astype(np.int64) // size) * (size // _WORD)
     row, column = np.divmod(start, LANES)
     return np.stack([row, column, np.full_like(row, size // _WORD)], axis=1)

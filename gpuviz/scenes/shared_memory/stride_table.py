@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.memory.banks import groups_of, wavefronts
+from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.strides import formula
 from gpuviz.scenes.shared_memory.bank_view import wavefronts as wavefronts_of
 from gpuviz.trace import Trace
 
@@ -46,33 +46,6 @@ def table_of(trace: Trace, arch: Architecture, first: int) -> Table:
     counted = wavefronts(arch, loads.address, active, did.width)
     stride = first + loads.block
     return Table(stride, counted.count, counted.ideal, formula(arch, did.width), did.line)
-
-
-def expected(arch: Architecture, stride: int, width: int) -> int | None:
-    """Wavefronts of a warp's load in steps of `stride` elements by the gcd rule.
-
-    None where the rule does not hold: no stride, parts of words, and banks of 64 bits (3.x).
-    """
-    if stride < 1 or width < 4 or arch.banking == "kepler":
-        return None
-    words = width // 4
-    if arch.banking == "tesla":
-        return 2 * words * gcd(stride * words, arch.banks)
-    groups = groups_of(arch, width)
-    extra = groups if arch.banking == "fermi" and width == 16 else 0
-    return groups * gcd(stride, arch.banks // words) + extra
-
-
-def formula(arch: Architecture, width: int) -> str:
-    """The rule in symbols."""
-    if width < 4 or arch.banking == "kepler" or (arch.banking == "fermi" and width == 16):
-        return ""
-    words = width // 4
-    if arch.banking == "tesla":
-        inner = f"gcd({words}s, {arch.banks})" if words > 1 else f"gcd(s, {arch.banks})"
-        return f"{2 * words} × {inner}"
-    groups = groups_of(arch, width)
-    return f"{groups} × " * (groups > 1) + f"gcd(s, {arch.banks // words})"
 
 
 def draw(stage: Stage, area: Rect, table: Table, filled: float, picked: int) -> tuple[Mark, ...]:

@@ -13,7 +13,7 @@ from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
 from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
-from gpuviz.memory.coalescing import segments, transactions, turns_taken
+from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
 from gpuviz.runners.base import Run
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
 
@@ -110,9 +110,9 @@ def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Countin
         cost,
         ideal,
         turn,
-        "sector" if arch.has_sectors else "segment",
+        arch.transaction(),
         atomics.way_of(did.form, arch) != "increment",
-        arch.banking != "maxwell",
+        atomics.way_of(did.form, arch) == "lock",
     )
 
 
@@ -150,10 +150,9 @@ def _costs(
 
 def turns_of(arch: Architecture, did: MemoryInstruction, address: U64, active: Bool) -> I64:
     """(32,) when each lane of one atomic request is served, as the costs are counted."""
-    if did.space == "global" and arch.has_sectors:
+    if did.space == "global" and comes_in_rounds(arch, did.op):
         return _in_turn(address, active)
-    at_once = arch.banking != "maxwell" or atomics.way_of(did.form, arch) == "increment"
-    if did.space == "shared" and not at_once:
+    if did.space == "shared" and not atomics.serves_at_once(did.form, arch):
         return _in_turn(cells(arch, address, did.width).bank, active)
     waves = (
         schedule(arch, address, active, did.width, did.op)

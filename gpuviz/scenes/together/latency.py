@@ -10,29 +10,10 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 
-# Lanes that one multiprocessor multiplies or adds 32-bit floats in at once. CUDA C++ Programming
-# Guide, "Throughput of Native Arithmetic Instructions" (5.5 for 1.x and 2.x, 12.6 for later ones).
-_LANES = {
-    (1, 0): 8,
-    (2, 0): 32,
-    (2, 1): 48,
-    (3, 0): 192,
-    (5, 0): 128,
-    (6, 0): 64,
-    (6, 1): 128,
-    (7, 0): 64,
-    (8, 6): 128,
-}
-
-
-def lanes_of(arch: Architecture) -> int:
-    """Lanes that compute at once on one multiprocessor: the row of the table at or before it."""
-    return _LANES[max(cc for cc in _LANES if cc <= arch.cc)]
-
 
 def cycles_of(arch: Architecture) -> float:
     """Cycles in which a multiprocessor serves one instruction of one warp: 4 on a G80."""
-    return arch.warp / lanes_of(arch)
+    return arch.warp / arch.float_lanes
 
 
 @dataclass(frozen=True)
