@@ -6,29 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
+from gpuviz.draw.ease import passed
 from gpuviz.language import tr
-from gpuviz.panels.script import Step, StepKind
+from gpuviz.panels import rounds as panel
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script, StepKind
+from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.together.reduction_rounds import Round, Rounds, rounds_of
-from gpuviz.scenes.together.reduction_view import (
-    Cost,
-    cost_of,
-    cost_table,
-    draw,
-    lay_out,
-    name_of,
-    now_figures,
-)
-from gpuviz.scenes.together.ways import Words, ways
+from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.trace import LANES
 
 _KERNEL = "reduction.cu"
 _WAYS = ("interleaved", "packed", "sequential", "shuffled")
 _LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
+_GAP = 0.5  # letters between the parts of the picture
 
 PARAMETERS = (
     Parameter(
@@ -88,36 +84,98 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """What the pictures of one story share."""
+@dataclass(frozen=True)
+class Cost:
+    """What one way of adding costs a block."""
 
-    rounds: Rounds
-    costs: tuple[Cost, ...]
-    now: int
-    words: Words
-    steps: tuple[Step, ...]
+    issued: int
+    wavefronts: float
+    instructions: float
+    barriers: int
+    time: Timed | None
 
-    def done(self, t: float) -> float:
-        """Rounds that are over at time t, the fraction being the one under way."""
-        count = len(self.rounds.rounds)
-        now = next((i for i, s in enumerate(self.steps[:count]) if t < s.end), count)
-        if now == count:
-            return float(count)
-        step = self.steps[now]
-        return now + (t - step.start) / (step.end - step.start)
+
+def cost_of(run: Run, rounds: Rounds) -> Cost:
+    """The cost of a launch, a block of it."""
+    totals, blocks = run.counts.totals, run.trace.launch.blocks
+    return Cost(
+        sum(r.issued for r in rounds.steps),
+        (totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"]) / blocks,
+        run.trace.warp_instructions / blocks,
+        int(run.trace.requests.phase.max()),
+        time_of(run),
+    )
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The rounds of block 0, and what each way costs."""
     way, threads = str(values["way"]), of.number(values, "threads")
     every = {name: rounds_of(runs[name], architecture(runs[name].arch)) for name in _WAYS}
-    costs = tuple(cost_of(name, runs[name], every[name]) for name in _WAYS)
+    costs = tuple(cost_of(runs[name], every[name]) for name in _WAYS)
     rounds, now = every[way], _WAYS.index(way)
-    words = Words(_title(way), _sentence(rounds, costs[now]), _compared(costs))
-    scene = _Scene(rounds, costs, now, words, _steps(rounds, runs[way], way))
-    expected = _expected(way, threads, architecture(runs[way].arch))
-    return Story(words.title, words.said, scene.steps, _picture(scene), expected)
+    script, table = _script(rounds, runs[way], way), _table(costs, now)
+    title, sentence, drawn = _title(way), _sentence(rounds, costs[now]), _drawn(rounds)
+    compared = Picture(*_compared(costs), table)
+    ended = script.steps[-1].start
+
+    def at(t: float) -> Picture:
+        done = min(script.done(t), len(drawn))
+        places = tr("registers of the threads") if rounds.shuffles else tr("words of the block")
+        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done)
+        low = Picture(title, sentence, rows(*chart)) if t < ended else compared
+        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+
+    return Story.of(script, at, _expected(way, threads, architecture(runs[way].arch)))
+
+
+def name_of(rounds: Rounds, number: int) -> str:
+    """What a round is called."""
+    kind = rounds.rounds[number].kind
+    if kind == "add":
+        step = sum(r.kind == "add" for r in rounds.rounds[: number + 1])
+        return tr("step {n}", n=step)
+    return tr("load") if kind == "load" else tr("hand over")
+
+
+def _drawn(rounds: Rounds) -> tuple[panel.Round, ...]:
+    """The rounds as they are drawn."""
+    return tuple(
+        panel.Round(
+            name_of(rounds, number),
+            one.thread,
+            one.target,
+            one.source,
+            one.useful,
+            one.kind != "load",
+            one.kind == "add",
+            one.issued,
+            one.wavefronts,
+            one.ideal,
+            _tip(rounds, number),
+        )
+        for number, one in enumerate(rounds.rounds)
+    )
+
+
+def _tip(rounds: Rounds, number: int) -> Callable[[int], str]:
+    """What hovering a place says that a round writes."""
+    one = rounds.rounds[number]
+
+    def say(i: int) -> str:
+        thread, target, source = int(one.thread[i]), int(one.target[i]), int(one.source[i])
+        who = tr("lane {lane} of warp {warp}", lane=thread % LANES, warp=thread // LANES)
+        count = tr("a sum of {n} elements", n=rounds.elements[number, target])
+        if one.kind == "load":
+            return tr("{who} loads element {n}", who=who, n=target)
+        if one.kind == "move":
+            return tr("{who} takes over place {a}: {count}", who=who, a=source, count=count)
+        if not one.useful[i]:
+            return tr("{who} adds, too, but nobody uses the sum", who=who)
+        return tr(
+            "{who} adds place {a} to place {b}: {count}", who=who, a=source, b=target, count=count
+        )
+
+    return say
 
 
 def _title(way: str) -> str:
@@ -158,21 +216,22 @@ def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
     )
 
 
-def _steps(rounds: Rounds, run: Run, way: str) -> tuple[Step, ...]:
+def _script(rounds: Rounds, run: Run, way: str) -> Script:
     """Load, the rounds, and the sum."""
-    made: list[Step] = []
+    script = Script(way)
     for number, one in enumerate(rounds.rounds):
-        t = made[-1].end if made else 0.0
-        end = t + (_LOAD if one.kind == "load" else _ROUND)
-        kind: StepKind = (
-            "load"
-            if one.kind == "load"
-            else ("compute" if rounds.shuffles and one.kind == "add" else "shared")
+        in_registers = rounds.shuffles and one.kind == "add"
+        kind: StepKind = "compute" if in_registers else "shared"
+        script.act(
+            _LOAD if one.kind == "load" else _ROUND,
+            "load" if one.kind == "load" else kind,
+            name_of(rounds, number),
+            _detail(one),
+            one.line,
         )
-        made.append(Step(t, end, kind, name_of(rounds, number), _detail(one), one.line, way))
     line = next(i.line for i in run.trace.instructions if i.space == "global" and i.op == "store")
-    t = made[-1].end
-    return *made, Step(t, t + _END, "result", tr("result"), tr("one sum a block"), line, way)
+    script.act(_END, "result", tr("result"), tr("one sum a block"), line)
+    return script
 
 
 def _detail(one: Round) -> str:
@@ -219,32 +278,44 @@ def expected_wavefronts(way: str, threads: int) -> int:
     return 3 * sum(each) + warps + 1
 
 
-def _names() -> tuple[str, ...]:
-    """The ways in words."""
-    return (
+def _counted(rounds: Rounds, done: float) -> Counted:
+    """What has happened so far, in numbers that tick."""
+    some = rounds.rounds[: passed(done)]
+    waves = sum(r.wavefronts for r in some)
+    extra = waves - sum(r.ideal for r in some)
+    adding = [r for r in some if r.kind == "add"]
+    return Counted(
+        (
+            Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
+            Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
+            Figure(tr("{n} wavefronts", n=waves)),
+            Figure(tr("{n} of them by conflicts", n=extra), "warn" if extra else "muted"),
+        )
+    )
+
+
+def _table(costs: tuple[Cost, ...], now: int) -> Table:
+    """The ways beside each other, `now` being the one shown."""
+    names = (
         tr("neighbours first"),
         tr("neighbours, whole warps"),
         tr("halves onto halves"),
         tr("warp shuffles"),
     )
-
-
-def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-
-    def frame(t: float, given: Stage) -> Frame:
-        done = scene.done(t)
-        return ways(
-            given,
-            scene.words,
-            len(_WAYS),
-            t >= scene.steps[-1].start,
-            lambda stage, area: draw(stage, lay_out(stage, area, scene.rounds), done),
-            lambda stage, area: now_figures(stage, area, scene.rounds, done),
-            lambda stage, area: cost_table(stage, area, scene.costs, _names(), scene.now),
-        )
-
-    return frame
+    waves = tuple(f"{c.wavefronts:g}" for c in costs)
+    instructions = tr("PTX instructions"), tr("PTX instr.")
+    columns = (
+        Column((tr("way"),), names, "left", tr("model")),
+        Column((tr("wavefronts"),), waves, bold=True),
+        bars(tuple(c.wavefronts for c in costs)),
+        Column(
+            (tr("lanes issued to add"), tr("lanes issued")), tuple(str(c.issued) for c in costs)
+        ),
+        Column((tr("barriers"),), tuple(str(c.barriers) for c in costs), optional=2),
+        Column(instructions, tuple(f"{c.instructions:g}" for c in costs)),
+        *time_column([c.time for c in costs], always=True),
+    )
+    return Table(columns, now)
 
 
 LESSON = Lesson(

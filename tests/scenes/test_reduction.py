@@ -10,7 +10,7 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.reduction import LESSON, expected_wavefronts
-from gpuviz.scenes.together.reduction_rounds import Rounds, rounds_of
+from gpuviz.scenes.reduction_rounds import Rounds, rounds_of
 from tests.scenes import pictures
 
 WAYS = ("interleaved", "packed", "sequential", "shuffled")
@@ -129,17 +129,6 @@ def test_steps_have_lines_of_their_kernel(case: str) -> None:
         source = performance.runs[step.role].trace.source.splitlines()
         wanted = {"load": "in[", "result": "out[", "compute": "__shfl_down_sync"}
         assert wanted.get(step.kind, "part[") in source[step.line - 1]
-
-
-@cases
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(played(case).story)
-
-
-@cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
 
 
 def tip_of(way: str, box: int, share: float = 1.0) -> str:
