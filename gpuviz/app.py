@@ -48,7 +48,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
 
     from gpuviz.qt.diagnostics import log
     from gpuviz.qt.diagnostics.report import versions
-    from gpuviz.qt.history.remembered import APPLICATION, ORGANISATION
+    from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
     from gpuviz.qt.look.fonts import load_fonts
 
     app = QApplication(["gpuviz", *argv])
@@ -65,7 +65,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from PySide6.QtCore import QLocale
 
     from gpuviz.errors import failure_of
-    from gpuviz.qt.diagnostics.troubles import Troubles
+    from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
@@ -79,9 +79,9 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     )
     view = wanted if isinstance(wanted, Provenance) else None
     window = Window(perform, SCENES, settings, Sources(Gpu, known), state, view)
-    troubles = Troubles(window)
-    troubles.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
-    troubles.install()
+    uncaught = UncaughtErrors(window)
+    uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
+    uncaught.install()
     window.show()
     if isinstance(wanted, Path):
         window.exchange.reopening.open(wanted)
@@ -89,8 +89,8 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 
 
 def _present(lecture: Lecture, slide: int) -> int:
-    from gpuviz.qt.diagnostics.troubles import Troubles
-    from gpuviz.qt.history.remembered import Remembered
+    from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
+    from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
@@ -100,14 +100,14 @@ def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.scenes.perform import perform
 
     app, settings, _ = _application()
-    kept = Remembered(settings)
+    kept = Settings(settings)
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
     shown = Presentation(lecture, perform, Sources(Gpu, known), calm=calm)
-    troubles = Troubles(shown)
-    troubles.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
-    troubles.install()
+    uncaught = UncaughtErrors(shown)
+    uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
+    uncaught.install()
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
     return _until_over(app, shown.screen, shown.speaker)

@@ -10,7 +10,7 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Guess, Question
-from gpuviz.lectures.plain import CONFLICTS, TIME
+from gpuviz.lectures.slide_fields import CONFLICTS, TIME
 from gpuviz.results.quantities import NAMES, ONE, OPS, SPACES, grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement

@@ -9,7 +9,7 @@ from typing import Any
 from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures.chunks import Broken, Chunk, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
-from gpuviz.lectures.plain import slide_of
+from gpuviz.lectures.slide_fields import slide_of
 
 KEY, VERSION = "gpuviz-lecture", 1
 _LONGEST = 1e6  # minutes

@@ -17,8 +17,8 @@ from tomlkit.items import AoT, Item
 from gpuviz.export.film import whole
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.lectures.plain import plain_of
 from gpuviz.lectures.reading import KEY, VERSION, fits, slide_in
+from gpuviz.lectures.slide_fields import plain_of
 
 _INLINE = ("values", "compare", "kernel")
 _LONG = ("words", "notes")  # their first and last line ends are no part of them

@@ -30,7 +30,7 @@ class Found:
     why: str = ""
 
 
-class Shelf:
+class Recordings:
     """Recordings, asked for the launches they hold; of several, the first that has it answers."""
 
     def __init__(self, recordings: Iterable[Recording]) -> None:
@@ -56,9 +56,9 @@ def _sourceless(entry: Entry) -> object:
     return replace(entry.launch, source_hash="")
 
 
-def load(paths: Iterable[Path]) -> Shelf:
+def load(paths: Iterable[Path]) -> Recordings:
     """A shelf of recording files; InputError and FormatError as `recording.read`."""
-    return Shelf(read(path) for path in paths)
+    return Recordings(read(path) for path in paths)
 
 
 _opened: list[Recording] = []
@@ -71,13 +71,13 @@ def adopt(recording: Recording) -> None:
 
 
 @cache
-def known() -> Shelf:
+def known() -> Recordings:
     """The recordings that were opened, and those that came with gpuviz."""
-    return Shelf((*_opened, *shipped().recordings))
+    return Recordings((*_opened, *shipped().recordings))
 
 
 @cache
-def shipped() -> Shelf:
+def shipped() -> Recordings:
     """The recordings that came with gpuviz; none is no error."""
     folder = resources.path(FOLDER)
     return load(sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else ())

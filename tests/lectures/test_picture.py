@@ -16,7 +16,7 @@ from gpuviz.lectures.answer import Answer, Figure
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Guess, Question, Slide
 from gpuviz.lectures.picture import Shown, answered, frame
-from gpuviz.lectures.plain import slide_of
+from gpuviz.lectures.slide_fields import slide_of
 from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story

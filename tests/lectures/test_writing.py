@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gpuviz.errors import InputError
 from gpuviz.lectures.lecture import Lecture, Question, Slide
-from gpuviz.lectures.plain import TIME, slide_of
 from gpuviz.lectures.reading import parse, read
+from gpuviz.lectures.slide_fields import TIME, slide_of
 from gpuviz.lectures.writing import text_of, write
 from gpuviz.memory.counting import KEYS
 from gpuviz.scenes import lesson

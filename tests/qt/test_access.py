@@ -323,7 +323,7 @@ def test_the_timeline_is_scrubbed_by_keys(window: Window) -> None:
 
 def test_steps_and_stories_are_told(window: Window, qtbot: QtBot) -> None:
     said: list[str] = []
-    window.stage.telling.announcer.said.connect(said.append)
+    window.stage.spoken.announcer.said.connect(said.append)
     press(window, K.Key_Right)
     qtbot.waitUntil(lambda: len(said) > 0 and "step 2 of 5: sector 1" in said[-1])
     window.player.set_values({"stride": 7})
@@ -384,7 +384,7 @@ def test_a_lecture_leaves_the_window_as_narrow_as_it_was(full: Window) -> None:
 
 def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     full.actions_["present.start"].trigger()
-    shown = full.lecturing.giving.presentation
+    shown = full.lecturing.presenting.presentation
     assert shown is not None
     shown.speaker.show()
     qtbot.waitUntil(lambda: shown.conductor.shown.story is not None)
@@ -407,7 +407,7 @@ def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     QTest.keyClick(speaker.slides, K.Key_Return)
     assert shown.conductor.slide == 1
     QTest.keyClick(speaker.slides, K.Key_Escape)
-    assert full.lecturing.giving.presentation is None
+    assert full.lecturing.presenting.presentation is None
     assert told.args is not None and "Pairs" not in told.args
 
 

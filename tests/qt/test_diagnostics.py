@@ -20,11 +20,11 @@ from gpuviz.errors import LaunchError, failure_of
 from gpuviz.qt.diagnostics import log
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless
-from gpuviz.qt.diagnostics.troubles import Troubles
+from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from tests.qt.fake_lesson import FakePerform
-from tests.qt.test_session import Process
+from tests.qt.test_crash_file import Process
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,7 +83,7 @@ print(json.dumps({"said": first, "at": window.player.t}), flush=True)
 def test_what_fails_at_every_frame_is_told_once(
     window: Window, logged: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    troubles, told = Troubles(window), []
+    troubles, told = UncaughtErrors(window), []
     troubles.happened.connect(told.append)
 
     def fail(words: str) -> None:
@@ -107,7 +107,7 @@ def test_a_trouble_in_a_thread_reaches_the_window(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    troubles = Troubles(window)
+    troubles = UncaughtErrors(window)
     troubles.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     monkeypatch.setattr(threading, "excepthook", troubles._take_from_thread)
     thread = threading.Thread(target=lambda: 1 // 0)

@@ -29,7 +29,7 @@ from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.recorded import Shelf
+from gpuviz.runners.recorded import Recordings
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import read, read_content
 from tests.qt import fake_gpu
@@ -282,7 +282,7 @@ def test_choices_are_remembered(window: Window, answer: Answer, qtbot: QtBot) ->
 
 
 def test_damaged_memories_are_forgotten(window: Window) -> None:
-    kept = window.remembered
+    kept = window.settings
     kept.keep("export/still", '{"suffix": 3, "pixels": 99, "theme": "light", "size": []}')
     kept.keep("export/film", "[")
     dialog = still(window)
@@ -473,7 +473,7 @@ def test_names_that_are_too_long_are_a_message(
 
 def test_the_folder_of_last_time_cannot_be_looked_at(window: Window, answer: Answer) -> None:
     """It was on a disk that is no longer there: more than its absence can go wrong."""
-    window.remembered.keep("export/folder", "/" + "a" * 300)
+    window.settings.keep("export/folder", "/" + "a" * 300)
     window.actions_["export.counts"].trigger()
     assert answer.asked[0].proposed.parent == answer.folder
 
@@ -564,7 +564,9 @@ def live(
     perform.planned = True
     window = make(
         Sources(
-            lambda device: Gpu(device, arguments=fake_gpu.arguments()), lambda: Shelf(()), job_of
+            lambda device: Gpu(device, arguments=fake_gpu.arguments()),
+            lambda: Recordings(()),
+            job_of,
         )
     )
     qtbot.waitUntil(

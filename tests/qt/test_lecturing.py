@@ -331,25 +331,25 @@ def test_a_folder_that_cannot_be_written_is_a_message(opened: Window, tmp_path: 
 
 def test_presenting_the_lecture_and_coming_back(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.giving.presentation
+    given = opened.lecturing.presenting.presentation
     assert given is not None and given.screen.isVisible()
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.giving.presentation is None and opened.lecturing.pane.slide == 1
+    assert opened.lecturing.presenting.presentation is None and opened.lecturing.pane.slide == 1
 
 
 def test_presenting_from_the_slide_chosen(opened: Window, qtbot: QtBot) -> None:
     opened.lecturing.pane.select(1)
     key(opened, K.Key_F5, SHIFT)
-    given = opened.lecturing.giving.presentation
+    given = opened.lecturing.presenting.presentation
     assert given is not None and given.conductor.slide == 1
 
 
 def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.giving.presentation
+    given = window.lecturing.presenting.presentation
     assert given is not None and given.conductor.shown.story is window.player.story
     assert len(given.conductor.cues) == 1 + len(window.player.story.steps)  # type: ignore[union-attr]
     QTest.keyClick(given.screen, K.Key_Escape)
@@ -426,13 +426,13 @@ def test_a_lecture_is_saved_as_pages_to_print(
 
 def test_a_lecture_is_given_once(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.giving.presentation
+    given = opened.lecturing.presenting.presentation
     opened.actions_["present.start"].trigger()
-    assert given is not None and opened.lecturing.giving.presentation is given
+    assert given is not None and opened.lecturing.presenting.presentation is given
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.giving.presentation is None
+    assert opened.lecturing.presenting.presentation is None
 
 
 def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: QtBot) -> None:
@@ -440,7 +440,7 @@ def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: Qt
     before = window.player.story
     window.player.set_values({"stride": 9})
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.giving.presentation
+    given = window.lecturing.presenting.presentation
     assert given is not None and given.conductor.shown.story is not before
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
@@ -565,7 +565,7 @@ def test_a_bundle_recovered_stays_a_bundle(
 
 def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.giving.presentation
+    given = opened.lecturing.presenting.presentation
     assert given is not None
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     left = [weakref.ref(one) for one in (given.screen, given.speaker, given.preparing)]

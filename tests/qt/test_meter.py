@@ -17,7 +17,7 @@ from gpuviz.results.timings import KEPT, Series, duration, lines_of
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live_thread import pause
 from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
-from gpuviz.runners.recorded import NOT_RECORDED, Shelf
+from gpuviz.runners.recorded import NOT_RECORDED, Recordings
 from gpuviz.runners.recording import Entry, Recording, key_of
 from gpuviz.runners.throughput import Work
 from tests.qt import fake_gpu
@@ -37,7 +37,7 @@ def live(make: Make, perform: FakePerform, qtbot: QtBot) -> Callable[..., Window
         def gpu(device: int) -> Gpu:
             return Gpu(device, limit=limit, arguments=fake_gpu.arguments(behaviour))
 
-        made = make(Sources(gpu, lambda: Shelf(()), job_of))
+        made = make(Sources(gpu, lambda: Recordings(()), job_of))
         qtbot.waitUntil(
             lambda: (
                 made.meter.state.activity == "idle"
@@ -187,14 +187,14 @@ def test_another_gpu_can_be_chosen(live: Callable[..., Window], qtbot: QtBot) ->
     assert asked == [1]
 
 
-def recorded() -> Shelf:
+def recorded() -> Recordings:
     """A recording of the first preset."""
     facts = replace(fake_gpu.facts(0), name="NVIDIA H200")
     readings = {k: Reading(v) for k, v in fake_gpu.COUNTS.items()}
     timing = Timing(np.linspace(2.0, 3.0, 101))
     made = Measurement("recorded", "2026-11-20", facts, readings, timing)
     entry = Entry("pairs", "pairs", {}, key_of(plan("pairs", {"stride": 1})), made)
-    return Shelf((Recording(facts, (entry,)),))
+    return Recordings((Recording(facts, (entry,)),))
 
 
 def test_recordings_stand_in_for_a_gpu(make: Make, perform: FakePerform, qtbot: QtBot) -> None:

@@ -47,7 +47,7 @@ def state(window: Window) -> tuple[object, ...]:
         window.theme.mode,
         window.theme.look.scale,
         window.player.state.calm,
-        window.remembered.text("language", ""),
+        window.settings.text("language", ""),
         window.meter.state.use,
     )
 
@@ -220,4 +220,4 @@ def test_a_language_of_a_newer_gpuviz_is_kept(tmp_path: Path, make: Callable[[],
     assert dialog is not None and dialog.language.currentText() == "English"
     dialog.calm.click()
     dialog.accept()
-    assert window.remembered.text("language", "") == "xx"
+    assert window.settings.text("language", "") == "xx"

@@ -95,7 +95,7 @@ def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
     first.player.set_values({"stride": 7})
     first.everyday.recents.keep()
     first.close()
-    kept = first.remembered
+    kept = first.settings
     lines = json.loads(kept.text("recents", ""))
     bad = ["nonsense", "gpuviz://gone", "gpuviz://pairs?stride=900", 7, None]
     kept.keep("recents", json.dumps([*bad, *lines]))

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuviz import language
+from gpuviz.language import ENGLISH, choose, languages, tr
 from gpuviz.qt.controls.knobs import ChoiceKnob
 from gpuviz.qt.window.lesson_list import in_lines
 from gpuviz.qt.window.window import Window
@@ -62,18 +62,18 @@ def test_the_panel_follows_the_row_of_counts(small: Window) -> None:
     assert QApplication.focusWidget() is not table
 
 
-@pytest.fixture(params=language.languages())
+@pytest.fixture(params=languages())
 def language(request: pytest.FixtureRequest) -> Iterator[str]:
-    language.choose(request.param)
+    choose(request.param)
     yield request.param
-    language.choose(language.ENGLISH)
+    choose(ENGLISH)
 
 
 def test_no_title_of_a_lesson_is_cut(language: str, window: Window) -> None:
     window.resize(1280, 720)
     measure = QFontMetrics(window.theme.look.font(13, bold=True))
     room = window.lessons.viewport().width() - 86
-    assert [x.id for x in SCENES if "…" in in_lines(language.tr(x.title), measure, room)] == []
+    assert [x.id for x in SCENES if "…" in in_lines(tr(x.title), measure, room)] == []
 
 
 def test_a_title_of_three_lines_has_a_higher_row(

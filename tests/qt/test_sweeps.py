@@ -20,7 +20,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.runners import own_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.recorded import Shelf
+from gpuviz.runners.recorded import Recordings
 from gpuviz.scenes.block_shape import LESSON
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of
@@ -78,7 +78,9 @@ def live(
     perform.planned = True
     window = make(
         Sources(
-            lambda device: Gpu(device, arguments=fake_gpu.arguments()), lambda: Shelf(()), job_of
+            lambda device: Gpu(device, arguments=fake_gpu.arguments()),
+            lambda: Recordings(()),
+            job_of,
         )
     )
     window.sweeps.measure, window.sweeps.folder = measure, tmp_path / "sweeps"

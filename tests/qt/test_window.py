@@ -433,7 +433,7 @@ def test_settings_are_restored(make: Callable[[], Window], qtbot: QtBot) -> None
 
 def test_damaged_settings_are_ignored(make: Callable[[], Window]) -> None:
     first = make()
-    kept = first.remembered
+    kept = first.settings
     first.close()
     damaged = (
         ("theme", "purple"),
@@ -558,7 +558,7 @@ def test_a_language_is_chosen_for_the_next_start(window: Window) -> None:
     assert window.actions_["language.en"].isChecked()
     window.actions_["language.es"].trigger()
     assert "starts again" in window.message.text.toPlainText()
-    assert window.remembered.text("language", "") == "es"
+    assert window.settings.text("language", "") == "es"
     assert not window.actions_["language.es"].isChecked()
 
 

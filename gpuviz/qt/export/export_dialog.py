@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
-from gpuviz.qt.controls.order import tab_as_laid_out
+from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
 from gpuviz.qt.export.wanted import THEME_NAMES

@@ -22,7 +22,7 @@ from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.export.wanted import STILLS, Film, Still, as_text, remembered
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
@@ -57,7 +57,7 @@ class Exporting(QObject):
 
     said = Signal(str)
 
-    def __init__(self, window: QWidget, parts: Parts, kept: Remembered, actions: Actions) -> None:
+    def __init__(self, window: QWidget, parts: Parts, kept: Settings, actions: Actions) -> None:
         super().__init__(window)
         self._window, self._parts, self._kept = window, parts, kept
         self.exports = Exports(self)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from gpuviz.errors import InputError
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.history import changes
 from gpuviz.views.link import link, parse
@@ -36,9 +36,9 @@ class Recents(QObject):
 
     changed = Signal()
 
-    def __init__(self, viewing: Viewing, remembered: Remembered) -> None:
+    def __init__(self, viewing: Viewing, settings: Settings) -> None:
         super().__init__(viewing)
-        self._viewing, self._remembered = viewing, remembered
+        self._viewing, self._settings = viewing, settings
         self._views = tuple(self._restored())
         self._now = viewing.record()
         self._since = QElapsedTimer()
@@ -90,13 +90,13 @@ class Recents(QObject):
 
     def _become(self, views: tuple[Provenance, ...]) -> None:
         self._views = views
-        self._remembered.keep(KEY, json.dumps([link(view) for view in views]))
+        self._settings.keep(KEY, json.dumps([link(view) for view in views]))
         self.changed.emit()
 
     def _restored(self) -> Iterable[Provenance]:
         """What was remembered, as far as it still fits."""
         try:
-            stored = json.loads(self._remembered.text(KEY, "[]"))
+            stored = json.loads(self._settings.text(KEY, "[]"))
         except (ValueError, RecursionError):
             return
         for line in stored[:MOST] if isinstance(stored, list) else ():

@@ -22,7 +22,7 @@ from gpuviz.compile import Program
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, answers, label
-from gpuviz.qt.controls.order import tab_as_laid_out
+from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
 from gpuviz.scenes.kernel import KernelLaunch

@@ -19,9 +19,9 @@ from gpuviz.lectures.reading import read
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.editing import Editing
-from gpuviz.qt.lecture.giving import Giving
 from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.lecture.pane import LecturePane
+from gpuviz.qt.lecture.presenting import Presenting
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
@@ -84,9 +84,9 @@ class Lecturing(QObject):
         self.pane.looked_at.connect(self._look_at)
         self.editing = Editing(self.document, self.pane, viewing, director, theme, actions, window)
         self.editing.added.connect(self._tell_added)
-        self.giving = Giving(self.document, viewing, director, meter, perform, window)
-        self.giving.failed.connect(self.failed)
-        self.giving.came_back.connect(self.pane.select)
+        self.presenting = Presenting(self.document, viewing, director, meter, perform, window)
+        self.presenting.failed.connect(self.failed)
+        self.presenting.came_back.connect(self.pane.select)
         self.document.changed.connect(self._offer)
         self._offer()
 
@@ -142,12 +142,12 @@ class Lecturing(QObject):
 
     def present(self, here: bool = False) -> None:
         """Give the lecture that is open, or the view that is shown; from the slide chosen."""
-        self.giving.start(max(self.pane.slide, 0) if here else 0)
+        self.presenting.start(max(self.pane.slide, 0) if here else 0)
 
     def close(self) -> None:
         """End what is being given, and what is being bundled."""
         self.packer.close()
-        self.giving.close()
+        self.presenting.close()
 
     def _bind(self) -> None:
         doing: dict[str, Callable[[], object]] = {

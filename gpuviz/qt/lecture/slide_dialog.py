@@ -22,7 +22,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import Question, Slide
-from gpuviz.lectures.plain import STEPS, TIME, VIEW, plain_of, slide_of
+from gpuviz.lectures.slide_fields import STEPS, TIME, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
 

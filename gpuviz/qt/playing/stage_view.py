@@ -14,7 +14,7 @@ from gpuviz.qt.controls.controls import Ring
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.playing.telling import Telling
+from gpuviz.qt.playing.spoken_steps import SpokenSteps
 from gpuviz.scenes.base import Values
 
 SMALLEST = QSize(420, 260)
@@ -40,7 +40,7 @@ class StageView(QWidget):
         self._frame: Frame | None = None
         self._fresh = False
         self._at: QPointF | None = None
-        self.telling = Telling(player, self)
+        self.spoken = SpokenSteps(player, self)
         self.setAccessibleName(tr("Stage"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)

@@ -10,8 +10,8 @@ from gpuviz.language import tr
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
+from gpuviz.qt.playing.spoken_steps import step_words
 from gpuviz.qt.playing.stage_view import StageView
-from gpuviz.qt.playing.telling import step_words
 from gpuviz.scenes.base import Story
 
 

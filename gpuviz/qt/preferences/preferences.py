@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuviz.language import chosen, languages
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.preferences.motion import KEY, Motion
@@ -28,10 +28,10 @@ class Preferences:
 class Preferring:
     """Reads and sets them; what is set is in effect, and remembered, at once."""
 
-    def __init__(self, theme: Theme, player: Player, meter: Meter, remembered: Remembered) -> None:
-        self._theme, self._meter, self._remembered = theme, meter, remembered
+    def __init__(self, theme: Theme, player: Player, meter: Meter, settings: Settings) -> None:
+        self._theme, self._meter, self._settings = theme, meter, settings
         self.motion = Motion(player)
-        self.motion.reduce(remembered.flag(KEY, False))
+        self.motion.reduce(settings.flag(KEY, False))
 
     def now(self) -> Preferences:
         """As it is."""
@@ -39,17 +39,17 @@ class Preferring:
             self._theme.mode,
             self._theme.look.scale,
             self.motion.reduced,
-            self._remembered.text("language", ""),
+            self._settings.text("language", ""),
             self._meter.state.use,
         )
 
     def language(self) -> str:
         """The language of the next start; one that a newer gpuviz may have is not among ours."""
-        return self._remembered.text("language", chosen(), languages())
+        return self._settings.text("language", chosen(), languages())
 
     def set(self, wanted: Preferences) -> None:
         """As it shall be; only what differs is touched."""
-        now, kept = self.now(), self._remembered
+        now, kept = self.now(), self._settings
         if wanted.theme != now.theme:
             self._theme.set_mode(wanted.theme)
         if wanted.scale != now.scale:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, label, restyle
 from gpuviz.qt.controls.message import SELECTABLE
-from gpuviz.qt.controls.order import tab_as_laid_out
+from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import WORDS
 from gpuviz.qt.presenter.preview import Preview, Wanted

@@ -22,7 +22,7 @@ from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
 from gpuviz.runners.live_thread import Engine, Target
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
-from gpuviz.runners.recorded import Shelf
+from gpuviz.runners.recorded import Recordings
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.showing import Showing
@@ -40,7 +40,7 @@ class Sources:
     """Where measurements come from: GPUs, recordings, and how a plan becomes a job."""
 
     make_gpu: Callable[[int], Gpu] | None = None
-    shelf: Callable[[], Shelf] = lambda: Shelf(())
+    shelf: Callable[[], Recordings] = lambda: Recordings(())
     job_of: Callable[[Plan, str], Job] = job_of
 
 

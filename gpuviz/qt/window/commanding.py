@@ -161,11 +161,11 @@ class Commanding(QObject):
         PaletteDialog(self.actions, window.theme, window, self.find_more).open()
 
     def _choose_arch(self, arch: str) -> None:
-        self._window.remembered.keep("arch_chosen", "true")
+        self._window.settings.keep("arch_chosen", "true")
         self._window.director.set_arch(arch)
 
     def _choose_language(self, code: str) -> None:
-        self._window.remembered.keep("language", code)
+        self._window.settings.keep("language", code)
         said = tr("The language changes when gpuviz starts again.")
         self._window.message.say("note", LANGUAGES.get(code, code), said)
 

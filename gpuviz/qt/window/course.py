@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import Comparison
 from gpuviz.scenes.base import Lesson
@@ -23,16 +23,12 @@ class Course(QObject):
     added = Signal(object)
 
     def __init__(
-        self,
-        lessons: Sequence[Lesson],
-        player: Player,
-        comparison: Comparison,
-        remembered: Remembered,
+        self, lessons: Sequence[Lesson], player: Player, comparison: Comparison, settings: Settings
     ) -> None:
         super().__init__(player)
         self.lessons = tuple(lessons)
         self._player, self._comparison = player, comparison
-        self._remembered = remembered
+        self._settings = settings
 
     def open(self, lesson: Lesson) -> None:
         """Show a lesson, unless it is shown already."""
@@ -63,13 +59,13 @@ class Course(QObject):
 
     def show(self, lesson: Lesson) -> None:
         """Show a lesson, both sides as they were left."""
-        values = self._remembered.values(lesson)
-        beside = self._remembered.values(lesson, "compared")
+        values = self._settings.values(lesson)
+        beside = self._settings.values(lesson, "compared")
         self._comparison.open(lesson, beside, lesson.defaults() | values)
         self._player.open(lesson, values)
 
     def keep_values(self) -> None:
         """Keep the values of the lesson shown."""
         lesson = self._player.lesson
-        self._remembered.keep_values(lesson, self._player.values)
-        self._remembered.keep_values(lesson, self._comparison.values, "compared")
+        self._settings.keep_values(lesson, self._player.values)
+        self._settings.keep_values(lesson, self._comparison.values, "compared")

@@ -13,15 +13,15 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu
 
 from gpuviz.errors import InputError, failure_of
 from gpuviz.language import tr
-from gpuviz.qt.diagnostics import helping
-from gpuviz.qt.diagnostics.chronicle import Chronicle
+from gpuviz.qt.diagnostics import crash_notice
+from gpuviz.qt.diagnostics.activity_log import ActivityLog
 from gpuviz.qt.diagnostics.report import report
-from gpuviz.qt.history.keeping import Keeping
+from gpuviz.qt.history.autosave import Autosave
+from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.history.linking import Linking
 from gpuviz.qt.history.recent_menu import RecentMenu
 from gpuviz.qt.history.recents import Recents
-from gpuviz.qt.history.remembered import Remembered
-from gpuviz.qt.history.session import Left, Session
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.history.text_undo import TextUndo
 from gpuviz.qt.history.undo import Undo
 from gpuviz.qt.preferences.dialog import PreferencesDialog
@@ -35,19 +35,19 @@ from gpuviz.views.provenance import Provenance
 class Everyday(QObject):
     """Made when the window is; `begin` when its first lesson is about to be shown."""
 
-    def __init__(self, window: Host, remembered: Remembered, state: Path | None) -> None:
+    def __init__(self, window: Host, settings: Settings, state: Path | None) -> None:
         super().__init__(window)
         self._window, self._state = window, state
-        self.session = Session(state)
-        self.recents = Recents(window.viewing, remembered)
+        self.crash_file = CrashFile(state)
+        self.recents = Recents(window.viewing, settings)
         self.undo = Undo(window.viewing, window.player)
         self.linking = Linking(window.viewing, window.theme, window)
-        self.preferring = Preferring(window.theme, window.player, window.meter, remembered)
-        self.keeping: Keeping | None = None
-        self.lost: helping.LostNote | None = None
+        self.preferring = Preferring(window.theme, window.player, window.meter, settings)
+        self.autosave: Autosave | None = None
+        self.lost: crash_notice.CrashNotice | None = None
         self.preferences: PreferencesDialog | None = None
         TextUndo(window)
-        Chronicle(window.director, window.meter, window)
+        ActivityLog(window.director, window.meter, window)
         self._add_menu()
         self._bind()
         self.undo.changed.connect(self._name_undo)
@@ -58,7 +58,7 @@ class Everyday(QObject):
 
     def begin(self, first: Provenance | None) -> None:
         """Show the view asked for, or else the one that a crash left behind."""
-        left = self.session.left
+        left = self.crash_file.left
         lost = self._view_of(left)
         restored = first is None and left is not None and left.hopeful and self._show(lost)
         if first is not None:
@@ -75,10 +75,10 @@ class Everyday(QObject):
     def close(self) -> None:
         """The window ends properly."""
         self.recents.leave()
-        if self.keeping is not None:
-            self.keeping.stop()
+        if self.autosave is not None:
+            self.autosave.stop()
 
-    def _view_of(self, left: Left | None) -> Provenance | None:
+    def _view_of(self, left: LastView | None) -> Provenance | None:
         """What was left behind, if it can still be shown."""
         if left is None:
             return None
@@ -100,7 +100,7 @@ class Everyday(QObject):
 
     def _tell_of_loss(self, restored: bool) -> None:
         window = self._window
-        self.lost = helping.LostNote(restored, self._state, window.message, window.status)
+        self.lost = crash_notice.CrashNotice(restored, self._state, window.message, window.status)
         row = window.status.layout()
         assert isinstance(row, QHBoxLayout)
         row.insertWidget(0, self.lost.button)
@@ -110,14 +110,14 @@ class Everyday(QObject):
         if self._state is None:
             return
         window = self._window
-        keeping = self.keeping = Keeping(
-            self.session, window.viewing, window.player, partial(remember, window), window
+        autosave = self.autosave = Autosave(
+            self.crash_file, window.viewing, window.player, partial(remember, window), window
         )
         for splitter in window.panes.splitters.values():
-            keeping.follow(splitter)
-        window.theme.changed.connect(keeping.touch)
-        window.source.tabs.currentChanged.connect(lambda index: keeping.touch())
-        window.meter.changed.connect(lambda state: keeping.touch())
+            autosave.follow(splitter)
+        window.theme.changed.connect(autosave.touch)
+        window.source.tabs.currentChanged.connect(lambda index: autosave.touch())
+        window.meter.changed.connect(lambda state: autosave.touch())
 
     def _add_menu(self) -> None:
         """The recent views, above what quits."""
@@ -138,7 +138,7 @@ class Everyday(QObject):
             "edit.link": self.linking.copy,
             "edit.preferences": self._prefer,
             "help.diagnostics": self._copy_diagnostics,
-            "help.log": lambda: helping.open_folder(self._state, self._window.message),
+            "help.log": lambda: crash_notice.open_folder(self._state, self._window.message),
         }
         for id, do in doing.items():
             self._window.actions_.bind(id, do)
@@ -164,7 +164,7 @@ class Everyday(QObject):
 
     def _copy_diagnostics(self) -> None:
         window = self._window
-        helping.copy(
+        crash_notice.copy(
             report(window.viewing.record(), window.meter.state, window.theme, window, self._state)
         )
         window.status.say(tr("The diagnostics are on the clipboard."))

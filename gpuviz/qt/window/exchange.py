@@ -15,7 +15,7 @@ from gpuviz.qt.export.dropping import Dropping
 from gpuviz.qt.export.exporting import Exporting, Parts
 from gpuviz.qt.export.exports import Saved
 from gpuviz.qt.export.reopening import Reopening
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
 from gpuviz.runners.recorded import adopt
 from gpuviz.runners.recording import Recording
@@ -25,9 +25,7 @@ from gpuviz.views.provenance import Provenance
 class Exchange(QObject):
     """`exporting` writes what is shown, `reopening` shows what was written."""
 
-    def __init__(
-        self, window: QMainWindow, parts: Parts, kept: Remembered, actions: Actions
-    ) -> None:
+    def __init__(self, window: QMainWindow, parts: Parts, kept: Settings, actions: Actions) -> None:
         super().__init__(window)
         self._parts = parts
         self.exporting = Exporting(window, parts, kept, actions)

@@ -9,7 +9,7 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
@@ -41,7 +41,7 @@ class Host(QMainWindow):
     meter: Meter
     actions_: Actions
     choices: Choices
-    remembered: Remembered
+    settings: Settings
     viewing: Viewing
     toolbar: Toolbar
     lessons: LessonList

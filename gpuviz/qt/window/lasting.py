@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.qt.history.recents import KEY as RECENTS
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
@@ -38,7 +38,7 @@ class Core:
     director: Director
 
 
-def core(kept: Remembered, lessons: Sequence[Lesson], perform: Perform, parent: QObject) -> Core:
+def core(kept: Settings, lessons: Sequence[Lesson], perform: Perform, parent: QObject) -> Core:
     """Theme, player, comparison and director, as they were left."""
     ids = [lesson.id for lesson in lessons]
     sms = [arch.sm for arch in ARCHITECTURES]
@@ -58,17 +58,17 @@ def core(kept: Remembered, lessons: Sequence[Lesson], perform: Perform, parent: 
 def restore_layout(window: Host) -> None:
     """Panes and their divisions as they were left."""
     window.panes.divide(*SIZE)
-    window.remembered.restore_layout(window, window.panes.splitters)
-    window.visible.restore(window.remembered)
+    window.settings.restore_layout(window, window.panes.splitters)
+    window.visible.restore(window.settings)
     tabs = window.source.tabs
-    tabs.setCurrentIndex(int(window.remembered.number("code", 0, range(max(tabs.count(), 1)))))
+    tabs.setCurrentIndex(int(window.settings.number("code", 0, range(max(tabs.count(), 1)))))
     window.show_compared(window.comparison.on)
     window.stage.setFocus()
 
 
 def remember(window: Host) -> None:
     """Keep everything for the next start."""
-    kept, player, director = window.remembered, window.player, window.director
+    kept, player, director = window.settings, window.player, window.director
     stored = {
         "theme": window.theme.mode,
         "scale": window.theme.look.scale,
@@ -91,7 +91,7 @@ def remember(window: Host) -> None:
 
 def start_over(window: Host) -> None:
     """Everything as at the very first start; undo brings back the view."""
-    window.remembered.forget(but=(RECENTS,))
+    window.settings.forget(but=(RECENTS,))
     if window.windowState() != Qt.WindowState.WindowNoState:
         window.showNormal()
     window.resize(*SIZE)

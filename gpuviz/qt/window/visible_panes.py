@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 
 
 class VisiblePanes:
@@ -47,12 +47,12 @@ class VisiblePanes:
             self._folded = False
             pane.show()
 
-    def restore(self, kept: Remembered) -> None:
+    def restore(self, kept: Settings) -> None:
         """Show those that were shown."""
         for name, pane in self._panes.items():
             pane.setVisible(kept.flag(f"show/{name}", True))
 
-    def keep(self, kept: Remembered) -> None:
+    def keep(self, kept: Settings) -> None:
         """Remember which are shown; a folded one is."""
         for name in self._panes:
             shown = name in self.shown or (self._folded and name == self._yielding)

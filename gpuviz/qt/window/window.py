@@ -15,7 +15,7 @@ from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.export.exporting import Parts
-from gpuviz.qt.history.remembered import Remembered
+from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.kernels.opening import Opening, marked_lines
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.lecturing import Lecturing
@@ -68,11 +68,11 @@ class Window(Host):
         super().__init__()
         self.setWindowTitle("gpuviz")
         self.resize(*lasting.SIZE)
-        self.remembered = Remembered(settings)
-        core = lasting.core(self.remembered, lessons, perform, self)
+        self.settings = Settings(settings)
+        core = lasting.core(self.settings, lessons, perform, self)
         self.theme, self.player = core.theme, core.player
         self.comparison, self.director = core.comparison, core.director
-        self.course = Course(lessons, self.player, self.comparison, self.remembered)
+        self.course = Course(lessons, self.player, self.comparison, self.settings)
         self.meter = Meter(sources or Sources(), self)
         self.commanding = Commanding(self)
         self.actions_, self.choices = self.commanding.actions, self.commanding.choices
@@ -84,7 +84,7 @@ class Window(Host):
         self._wire_exchange()
         self.commanding.bind()
         lasting.restore_layout(self)
-        self.everyday = Everyday(self, self.remembered, state)
+        self.everyday = Everyday(self, self.settings, state)
         self.commanding.find_more = self.everyday.linking.offer
         self.lecturing.unrecorded = self.everyday.undo.unrecorded
         self.exchange.exporting.exports.saved.connect(lambda saved: self.everyday.recents.keep())
@@ -160,7 +160,7 @@ class Window(Host):
 
     def _wire_lecture(self) -> None:
         lecturing = self.lecturing
-        lecturing.giving.calm = lambda: self.player.state.calm
+        lecturing.presenting.calm = lambda: self.player.state.calm
         lecturing.add_shipped(self.toolbar.group_menu("Lecture"))
         lecturing.failed.connect(
             lambda failure: self.message.show_failure(failure, tr("About the lecture"), True)
@@ -193,7 +193,7 @@ class Window(Host):
             lambda said: self.message.say("error", tr("The GPU did not run this"), said)
         )
         meter.changed.connect(self.choices.mark)
-        use = self.remembered.number("gpu_use", meter.state.use, USES)
+        use = self.settings.number("gpu_use", meter.state.use, USES)
         meter.set_use(min(USES, key=lambda one: abs(one - use)))
         self.sweeps = Sweeps(self.player, meter, director, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
@@ -204,7 +204,7 @@ class Window(Host):
     def _wire_exchange(self) -> None:
         """Views go into files, and come back out of them."""
         parts = Parts(self.viewing, self.meter, self.counts, self.timing, self.theme)
-        self.exchange = Exchange(self, parts, self.remembered, self.actions_)
+        self.exchange = Exchange(self, parts, self.settings, self.actions_)
         self.exchange.report_to(self.status, self.message)
         Handout(self.lecturing.document, self.exchange.exporting, self.actions_, self)
         reopening = self.exchange.reopening
@@ -215,7 +215,7 @@ class Window(Host):
     def suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""
         known = any(arch.sm == device.sm for arch in ARCHITECTURES)
-        chosen_already = self.viewing.told or self.remembered.flag("arch_chosen", False)
+        chosen_already = self.viewing.told or self.settings.flag("arch_chosen", False)
         if known and not chosen_already:
             with self.everyday.undo.unrecorded():
                 self.director.set_arch(device.sm)

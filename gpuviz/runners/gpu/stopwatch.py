@@ -15,7 +15,7 @@ import numpy as np
 from gpuviz.arrays import F64
 from gpuviz.compile import compile_cuda
 from gpuviz.runners.gpu.kernel import Kernel
-from gpuviz.runners.gpu.own_kernels import FLOPS_PER_ROUND, SOURCE
+from gpuviz.runners.gpu.probe_kernels import FLOPS_PER_ROUND, SOURCE
 from gpuviz.runners.gpu.protocol import Load, Mode
 from gpuviz.runners.measurement import Peaks
 

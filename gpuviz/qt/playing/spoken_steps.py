@@ -15,7 +15,7 @@ from gpuviz.qt.playing.timeline import caption
 from gpuviz.scenes.base import Story
 
 
-class Telling(QObject):
+class SpokenSteps(QObject):
     """Follows the player."""
 
     def __init__(self, player: Player, stage: QWidget) -> None:

@@ -22,7 +22,7 @@ def fits(parameter: Parameter, value: object) -> bool:
     return isinstance(value, int) and parameter.minimum <= value <= parameter.maximum
 
 
-class Remembered:
+class Settings:
     """Reads and writes the settings; what is damaged or no longer fits is ignored."""
 
     def __init__(self, settings: QSettings) -> None:

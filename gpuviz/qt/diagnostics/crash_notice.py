@@ -30,7 +30,7 @@ def copy(text: str) -> None:
     QGuiApplication.clipboard().setText(text)
 
 
-class LostNote(QObject):
+class CrashNotice(QObject):
     """A button in the status bar that says gpuviz did not end properly; it tells more, then goes.
 
     `restored` says whether the view of then is shown again.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from gpuviz.qt.history.session import Session
+from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.link import link
@@ -18,21 +18,21 @@ _MOVED = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.WindowStateChange)
 _SHOWN = (QEvent.Type.Show, QEvent.Type.Hide)
 
 
-class Keeping(QObject):
+class Autosave(QObject):
     """Stores the view soon after it, or its moment, has changed; and by `remember` all the rest
     when that has. Changes that go on are stored about once a second.
     """
 
     def __init__(
         self,
-        session: Session,
+        crash_file: CrashFile,
         viewing: Viewing,
         player: Player,
         remember: Callable[[], None],
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._session, self._viewing, self._remember = session, viewing, remember
+        self._crash_file, self._viewing, self._remember = crash_file, viewing, remember
         self._window = window
         self._more = False
         self._last = ""
@@ -45,7 +45,7 @@ class Keeping(QObject):
             signal.connect(lambda *_: self.touch())
         player.t_changed.connect(lambda t: self._start())
         window.installEventFilter(self)
-        QTimer.singleShot(TRUSTED_MS, self, lambda: session.trust(link(viewing.record())))
+        QTimer.singleShot(TRUSTED_MS, self, lambda: crash_file.trust(link(viewing.record())))
         self._start()
 
     def follow(self, splitter: QSplitter) -> None:
@@ -69,7 +69,7 @@ class Keeping(QObject):
     def stop(self) -> None:
         """The window ends properly."""
         self._timer.stop()
-        self._session.close()
+        self._crash_file.close()
 
     def _start(self) -> None:
         """Not anew while it runs: a story that plays would put it off for ever."""
@@ -80,7 +80,7 @@ class Keeping(QObject):
         said = link(self._viewing.record())
         if said != self._last:
             self._last = said
-            self._session.keep(said)
+            self._crash_file.keep(said)
         if self._more:
             self._more = False
             self._remember()

@@ -13,8 +13,8 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.history import keeping
-from gpuviz.qt.history.session import Left, Session
+from gpuviz.qt.history import autosave
+from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.views.provenance import Provenance
@@ -27,37 +27,37 @@ KEPT = f"end = time.monotonic() + 1.5\nwait(lambda: time.monotonic() > end)\n{FO
 
 
 def test_a_proper_end_leaves_nothing(tmp_path: Path) -> None:
-    session = Session(tmp_path)
+    session = CrashFile(tmp_path)
     session.keep("gpuviz://pairs")
     session.close()
-    assert Session(tmp_path).left is None
+    assert CrashFile(tmp_path).left is None
 
 
 def crash(folder: Path, link: str) -> None:
     """What a process leaves that held a place and was killed: its file, and a lock of nobody."""
     code = (
-        "import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
-        "Session; Session(Path(sys.argv[1])).keep(sys.argv[2]); os._exit(9)"
+        "import os, sys; from pathlib import Path; from gpuviz.qt.history.crash_file import "
+        "CrashFile; CrashFile(Path(sys.argv[1])).keep(sys.argv[2]); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(folder), link], check=False, cwd=ROOT)
 
 
 def test_what_a_lost_window_showed_is_found_once(tmp_path: Path) -> None:
     crash(tmp_path, "gpuviz://pairs?stride=7")
-    found = Session(tmp_path)
-    assert found.left == Left("gpuviz://pairs?stride=7")
-    assert Session(tmp_path).left is None  # a second window has a place of its own
+    found = CrashFile(tmp_path)
+    assert found.left == LastView("gpuviz://pairs?stride=7")
+    assert CrashFile(tmp_path).left is None  # a second window has a place of its own
     found.close()
 
 
 def test_two_lost_windows_are_found_one_after_the_other(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from gpuviz.qt.history.session import "
-        "Session; s = [Session(Path(sys.argv[1])) for _ in range(2)]; "
+        "import os, sys; from pathlib import Path; from gpuviz.qt.history.crash_file import "
+        "CrashFile; s = [CrashFile(Path(sys.argv[1])) for _ in range(2)]; "
         "s[0].keep('a'); s[1].keep('b'); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False, cwd=ROOT)
-    sessions = [Session(tmp_path), Session(tmp_path)]
+    sessions = [CrashFile(tmp_path), CrashFile(tmp_path)]
     assert [s.left and s.left.link for s in sessions] == ["a", "b"]
 
 
@@ -65,7 +65,7 @@ def test_a_view_that_is_lost_again_and_again_is_given_up(tmp_path: Path) -> None
     hopes = []
     crash(tmp_path, "gpuviz://pairs")
     for _ in range(3):
-        left = Session(tmp_path).left
+        left = CrashFile(tmp_path).left
         assert left is not None
         hopes.append(left.hopeful)
         crash(tmp_path, "gpuviz://pairs")
@@ -74,7 +74,7 @@ def test_a_view_that_is_lost_again_and_again_is_given_up(tmp_path: Path) -> None
 
 def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
     crash(tmp_path, "gpuviz://pairs")
-    session = Session(tmp_path)
+    session = CrashFile(tmp_path)
     session.trust("gpuviz://pairs")
     stored = json.loads(next(tmp_path.glob("*.json")).read_text())
     assert stored == {"view": "gpuviz://pairs", "tries": 0}
@@ -83,12 +83,12 @@ def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damaged", ["", "{", "[]", '{"view": 3, "tries": "x"}', "\x00\xff"])
 def test_a_damaged_file_means_a_bad_end_and_no_more(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "window-0.json").write_text(damaged)
-    assert Session(tmp_path).left == Left("")
+    assert CrashFile(tmp_path).left == LastView("")
 
 
 def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    session = Session(tmp_path / "file")
+    session = CrashFile(tmp_path / "file")
     session.keep("gpuviz://pairs")
     session.close()
     assert session.left is None
@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
 def test_the_view_is_kept_while_the_story_plays(
     make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "SOON_MS", 30)
+    monkeypatch.setattr(autosave, "SOON_MS", 30)
     window = make(state=tmp_path)
     window.player.toggle()
     stored: set[str] = set()
@@ -117,9 +117,9 @@ def test_the_view_is_kept_while_the_story_plays(
 def test_settings_are_kept_before_the_end(
     make: Callable[..., Window], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "SOON_MS", 30)
+    monkeypatch.setattr(autosave, "SOON_MS", 30)
     window = make(state=tmp_path)
-    kept = window.remembered
+    kept = window.settings
     window.actions_["show.source"].trigger()
     window.actions_["theme.light"].trigger()
     qtbot.waitUntil(lambda: not kept.flag("show/source", True))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.qt.lecture.answering import same_run
+from gpuviz.qt.lecture.answer_preview import same_run
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.director import Director
@@ -19,7 +19,7 @@ from gpuviz.qt.running.worker import Perform
 from gpuviz.scenes.showing import Showing
 
 
-class Giving(QObject):
+class Presenting(QObject):
     """One presentation at a time; the window's own GPU work rests meanwhile.
 
     `calm` tells whether pictures are to stand still at the ends of their steps.

@@ -14,7 +14,7 @@ from gpuviz.qt.diagnostics.log import LOG
 _AGAIN_MS = 5000  # the same one sooner is neither told nor logged again
 
 
-class Troubles(QObject):
+class UncaughtErrors(QObject):
     """Takes the place of Python's hooks, in all threads.
 
     Signals

@@ -10,8 +10,8 @@ from typing import Any
 
 from gpuviz.arch import architecture
 from gpuviz.errors import Error, InputError
-from gpuviz.lectures.beside import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.memory.counting import KEYS
 from gpuviz.results.quantities import SPACES
 from gpuviz.scenes.perform import check_values

@@ -12,7 +12,7 @@ from gpuviz.qt.running.worker import Job
 from gpuviz.runners.measurement import DeviceFacts
 
 
-class Chronicle(QObject):
+class ActivityLog(QObject):
     """Follows the director and the meter."""
 
     def __init__(self, director: Director, meter: Meter, parent: QObject) -> None:

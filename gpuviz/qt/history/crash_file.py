@@ -20,7 +20,7 @@ _TRIES = 2  # a view that was restored so often and never shown for long is not 
 
 
 @dataclass(frozen=True)
-class Left:
+class LastView:
     """What a window left behind: the link to its view, and how often that was restored."""
 
     link: str
@@ -32,14 +32,14 @@ class Left:
         return self.tries < _TRIES
 
 
-class Session:
+class CrashFile:
     """The file of this window. Without a folder, or a place in it, nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._lock: QLockFile | None = None
         self._file: Path | None = None
         self._tries = 0
-        self.left: Left | None = None
+        self.left: LastView | None = None
         if folder is not None:
             self._take_place(folder)
 
@@ -83,12 +83,12 @@ class Session:
                 return
 
 
-def _read(file: Path) -> Left | None:
+def _read(file: Path) -> LastView | None:
     """What was left in a file; None when there is nothing, or nothing that can be read."""
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
-        return Left(str(stored["view"]), int(stored.get("tries", 0)))
+        return LastView(str(stored["view"]), int(stored.get("tries", 0)))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Left("")
+        return LastView("")
