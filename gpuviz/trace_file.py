@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -21,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpuviz.errors import FormatError, InputError
+from gpuviz.files import whole
 from gpuviz.trace import (
     Branch,
     Buffer,
@@ -83,19 +82,9 @@ def save(trace: Trace, path: Path) -> None:
     }
     arrays = io.BytesIO()
     np.savez_compressed(arrays, **_arrays(trace))
-    part = None
-    try:
-        with (
-            tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part,
-            zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            archive.writestr("manifest.json", json.dumps(manifest))
-            archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
-        os.replace(part.name, path)
-    except OSError as error:
-        if part is not None:
-            Path(part.name).unlink(missing_ok=True)
-        raise InputError(f"cannot write the trace {path}: {error.strerror}") from None
+    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        archive.writestr("requests.npz", arrays.getvalue(), zipfile.ZIP_STORED)
 
 
 def load(path: Path) -> Trace:

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuviz import language
+from gpuviz import files, language
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
-from gpuviz.export.film import whole
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.notes import with_notes
@@ -63,8 +62,7 @@ def _print(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -
         for frame in _printed(page, looks, arguments.notes)
     ]
     if frames:
-        with whole(arguments.output) as file:
-            file.write(pdf.pages(frames, None, lecture.title))
+        files.write(arguments.output, pdf.pages(frames, None, lecture.title))
     return 2 if missing else 0
 
 

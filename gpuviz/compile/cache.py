@@ -11,13 +11,13 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpuviz import __version__
+from gpuviz import __version__, files
 from gpuviz.compile.program import Diagnostic, Program, Resources
+from gpuviz.errors import InputError
 
 _FORMAT = 1
 _KEPT = 400  # entries; the oldest go first
@@ -57,23 +57,10 @@ def store(name: str, program: Program) -> None:
     body = json.dumps(to_json(program)).encode()
     text = hashlib.sha256(body).hexdigest().encode() + b"\n" + body
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        _write(folder() / f"{name}.json", text)
+        files.write(folder() / f"{name}.json", text, parents=True, durable=False)
         _prune(folder())
-    except OSError:
+    except (InputError, OSError):
         return
-
-
-def _write(file: Path, text: bytes) -> None:
-    """Write all or nothing: readers see the old file or the new one, never half of it."""
-    handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text)
-        os.replace(temporary, file)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _prune(place: Path) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -14,7 +11,8 @@ from typing import IO, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.errors import Cancelled, InputError
+from gpuviz.errors import Cancelled
+from gpuviz.files import whole
 from gpuviz.views.lesson_view import Cancel, Progress, go_on, quiet
 
 Rgb = npt.NDArray[np.uint8]  # (H, W, 3)
@@ -80,34 +78,3 @@ def write(
             encoder.add(picture(t))
             progress((number + 1) / len(times))
         encoder.close()
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when all is written; InputError when that cannot be done."""
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=".", suffix=".part", delete=False
-        ) as file:
-            part = Path(file.name)
-            try:
-                yield file
-            except BaseException:
-                file.close()
-                part.unlink(missing_ok=True)
-                raise
-        try:
-            part.chmod(0o666 & ~_umask())
-            os.replace(part, path)
-        except OSError:  # a folder, a file held open, a name too long
-            part.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    """The permissions that new files are not given."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from gpuviz import files
 from gpuviz.arrays import Rgba
 from gpuviz.draw.marks import Boxes, Frame
-from gpuviz.errors import InputError
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, code, elements, hatch_id, number, paint
 from gpuviz.views.provenance import KEYWORD, Provenance
 
@@ -90,7 +90,4 @@ def _metadata(provenance: Provenance | None) -> str:
 
 def save(frame: Frame, path: Path, provenance: Provenance | None = None, title: str = "") -> None:
     """Write the file; InputError when that cannot be done."""
-    try:
-        path.write_text(document(frame, provenance, title), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write a picture to {path}: {error.strerror}") from None
+    files.write(path, document(frame, provenance, title))

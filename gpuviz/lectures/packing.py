@@ -13,7 +13,7 @@ from pathlib import Path
 from gpuviz.compile import carried
 from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.errors import Cancelled, InputError
-from gpuviz.export.film import whole
+from gpuviz.files import whole
 from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of

@@ -14,7 +14,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Item
 
-from gpuviz.export.film import whole
+from gpuviz import files
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, fits, slide_in
@@ -29,8 +29,7 @@ def write(lecture: Lecture, path: Path) -> None:
     content = text_of(lecture, path.absolute().parent)
     if _windows(path):
         content = content.replace("\n", "\r\n")
-    with whole(path) as file:
-        file.write(content.encode())
+    files.write(path, content)
 
 
 def _windows(path: Path) -> bool:

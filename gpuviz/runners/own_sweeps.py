@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpuviz.errors import Error, InputError
+from gpuviz.errors import Error
 from gpuviz.runners import sweep
 from gpuviz.runners.sweep import Predictions, Times
 
@@ -26,13 +26,7 @@ def keep(folder: Path, found: Times) -> Path:
     InputError : the file cannot be written
     """
     path = file_of(folder, found.device)
-    part = path.with_suffix(".part")  # whoever stops half way leaves the old file as it is
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        sweep.write(part, found)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    sweep.write(path, found, parents=True)
     return path
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -24,6 +22,7 @@ from gpuviz import __version__, resources
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, InputError
+from gpuviz.files import whole
 from gpuviz.runners.measurement import (
     DeviceFacts,
     Measurement,
@@ -163,24 +162,10 @@ def write(path: Path, recording: Recording) -> None:
     }
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
-    try:
-        _replace(path, json.dumps(manifest, indent=1).encode(), packed.getvalue())
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _replace(path: Path, manifest: bytes, arrays: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("manifest.json", manifest, zipfile.ZIP_DEFLATED)
-            archive.writestr("arrays.npz", arrays)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    said = json.dumps(manifest, indent=1)
+    with whole(path, parents=True) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("manifest.json", said, zipfile.ZIP_DEFLATED)
+        archive.writestr("arrays.npz", packed.getvalue())
 
 
 def _plain(entry: Entry, number: int, arrays: Arrays) -> dict[str, Any]:

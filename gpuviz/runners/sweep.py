@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz import resources
+from gpuviz import files, resources
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.arrays import F64, I64
@@ -203,8 +203,8 @@ def _difference(gpu: Gpu, launch: GpuLaunch, wanted: F64) -> float:
     return found
 
 
-def write(path: Path, found: Times | Predictions) -> None:
-    """Keep a sweep as JSON, one row of shapes a line.
+def write(path: Path, found: Times | Predictions, *, parents: bool = False) -> None:
+    """Keep a sweep as JSON, one row of shapes a line; `parents` makes its folder.
 
     Raises
     ------
@@ -220,10 +220,7 @@ def write(path: Path, found: Times | Predictions) -> None:
     }
     plain = {**head, **vars(found)}
     lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in plain.items()]
-    try:
-        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    files.write(path, "{\n" + ",\n".join(lines) + "\n}\n", parents=parents)
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
-from gpuviz.export.film import whole
+from gpuviz.files import write
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
@@ -108,7 +108,7 @@ class Exporting(QObject):
         def work(progress: Progress, cancel: Cancel) -> Saved:
             made = saving.clip(view, QUICK)
             path = files.free(folder / saving.name_for(view))
-            _write(path, made.png)
+            write(path, made.png)
             return Saved((path,), made)
 
         self.exports.add(Task(saving.name_for(view), work))
@@ -254,13 +254,8 @@ def _first(suffix: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _written(path: Path, content: bytes) -> Saved:
-    _write(path, content)
+    write(path, content)
     return Saved((path,))
-
-
-def _write(path: Path, content: bytes) -> None:
-    with whole(path) as file:
-        file.write(content)
 
 
 def _open_folder(folder: Path) -> None:

@@ -13,10 +13,9 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QMimeData
 from PySide6.QtGui import QImage
 
-from gpuviz import trace_file
+from gpuviz import files, trace_file
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import page, svg
-from gpuviz.export.film import whole
 from gpuviz.qt.export import film, pdf
 from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.painting.raster import to_image
@@ -56,8 +55,7 @@ def save(
     content = _CONTENT[suffix](view, options or Options(), progress, cancel)
     if cancel():
         raise Cancelled(f"stopped; {path} was not written")
-    with whole(path) as file:
-        file.write(content)
+    files.write(path, content)
     progress(1.0)
 
 

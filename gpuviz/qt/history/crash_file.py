@@ -8,12 +8,14 @@ nothing has to be cleaned up after a crash.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile
+
+from gpuviz import files
+from gpuviz.errors import InputError
 
 _WINDOWS = 8  # that keep a session at the same time
 _TRIES = 2  # a view that was restored so often and never shown for long is not restored again
@@ -47,10 +49,9 @@ class CrashFile:
         """Store the view now."""
         if self._file is None:
             return
-        beside = self._file.with_suffix(".new")
-        with suppress(OSError):  # a full disk must not stop the window
-            beside.write_text(json.dumps({"view": link, "tries": self._tries}), encoding="utf-8")
-            os.replace(beside, self._file)
+        said = json.dumps({"view": link, "tries": self._tries})
+        with suppress(InputError):  # a full disk must not stop the window
+            files.write(self._file, said, durable=False)
 
     def trust(self, link: str) -> None:
         """The view restored has been shown for long enough: it does no harm."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
 
+from gpuviz import files
 from gpuviz.errors import Error
 from gpuviz.language import tr
 from gpuviz.lectures import bundle
@@ -172,7 +173,7 @@ class Document(QObject):
                 self.lock.tryLock(0)
                 write(self.lecture, self._copy)
                 name = str(self.path) if self.path is not None else ""
-                self._copy.with_suffix(".txt").write_text(name, encoding="utf-8")
+                files.write(self._copy.with_suffix(".txt"), name)
         else:
             self._forget_copy()
 
