@@ -9,32 +9,28 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
-from gpuviz.panels.script import Step, StepKind
+from gpuviz.draw.ease import passed
+from gpuviz.language import tr, trn
+from gpuviz.panels.counters import Counters, Lanes
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Act, Script, StepKind
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.together.histogram_count import Counting, counting_of
-from gpuviz.scenes.together.histogram_view import (
-    Cost,
-    Moment,
-    cost_in_words,
-    cost_of,
-    cost_table,
-    draw,
-    lay_out,
-    now_figures,
-    requests,
-    turn_name,
-)
-from gpuviz.scenes.together.ways import Words, ways
+from gpuviz.scenes.histogram_count import Cost, Counting, cost_of, counting_of
+from gpuviz.scenes.measured import time_column
+from gpuviz.scenes.request.words import counted
+from gpuviz.scenes.shared_memory.bank_view import wavefronts
+from gpuviz.trace import LANES
 
 _KERNEL = "histogram.cu"
 _WAYS = ("global_atomics", "shared_atomics", "privatised")
 _LOAD, _TURNS, _TURN, _PAUSE, _REST, _MERGE, _END = 1.5, 6.0, 1.2, 0.8, 5.0, 2.0, 4.0  # seconds
 _MOST_STEPS = 8
+_GAP = 0.5  # letters between the parts of the picture
 
 PARAMETERS = (
     Parameter(
@@ -119,62 +115,70 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """What the pictures of one story share; times in seconds."""
+@dataclass(frozen=True)
+class _Acts:
+    """Stretches of the story: values are loaded, the first request is served turn by turn, then
+    the rest of the block's, then all blocks are put together.
+    """
 
-    counting: Counting
-    total: I64
-    costs: tuple[Cost, ...]
-    now: int
-    words: Words
-    served: float
-    rest: float
-    copies: int
-
-    def moment(self, t: float) -> Moment:
-        """How far the story has come at time t."""
-
-        def share(start: float, end: float) -> float:
-            return min(max((t - start) / (end - start), 0.0), 1.0)
-
-        counted = self.rest + _REST
-        count = len(self.counting.cell)
-        done = share(_LOAD, self.served) * self.counting.turns
-        later = share(self.served, self.rest) >= 1
-        return Moment(
-            share(0.0, _LOAD),
-            done,
-            1.0 + share(self.rest, counted) * (count - 1) if later else float(t >= self.served),
-            share(counted, counted + _MERGE),
-        )
+    load: Act
+    turns: Act
+    rest: Act
+    merge: Act
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's atomic turn by turn, the rest of the block, all blocks, and the costs."""
     way, bins = str(values["way"]), of.number(values, "bins")
     run, arch = runs[way], architecture(runs[way].arch)
-    copies = of.number(values, "copies") if way == "privatised" else 1
-    counting = counting_of(run, arch, bins, copies)
-    costs = tuple(cost_of(name, runs[name]) for name in _WAYS)
-    served = _LOAD + min(counting.turns * _TURN, _TURNS)
-    scene = _Scene(
-        counting,
-        run.outputs["bins"].astype(np.int64),
-        costs,
-        _WAYS.index(way),
-        Words(_title(way, counting), _sentence(counting), _compared(costs)),
-        served,
-        served + _PAUSE,
-        of.number(values, "copies"),
+    copies = of.number(values, "copies")
+    counting = counting_of(run, arch, bins, copies if way == "privatised" else 1)
+    costs = tuple(cost_of(runs[name]) for name in _WAYS)
+    total = run.outputs["bins"].astype(np.int64)
+    title, sentence, over = _title(way, counting), _sentence(counting), _compared(costs)
+    script, acts = _script(counting, run, way, over[0])
+    table = _table(costs, copies, _WAYS.index(way))
+    compared = Picture(*over, table)
+
+    def at(t: float) -> Picture:
+        served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
+        merged = acts.merge.share(t)
+        chart = (
+            _counters(counting, total, acts.load.share(t), served, done, merged),
+            _counted(counting, served, done),
+        )
+        low = Picture(title, sentence, rows(*chart)) if t < acts.merge.end else compared
+        return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
+
+    return Story.of(script, at, _expected(values, run, counting))
+
+
+def _requests(counting: Counting, acts: _Acts, t: float) -> float:
+    """The block's requests that are over, the fraction being the one under way."""
+    if t < acts.turns.end:
+        return 0.0
+    return 1.0 + acts.rest.counted(t, len(counting.cell) - 1)
+
+
+def _counters(
+    counting: Counting, total: I64, asked: float, served: float, done: float, merged: float
+) -> Counters:
+    """The request under way: the first one turn by turn, the others as a whole."""
+    first, last = done <= 1, len(counting.cell)
+    request = 0 if first else min(int(done), last - 1)
+    share = done - request if merged == 0 and done < last else 1.0
+    turn = served - counting.turn if first else np.full(LANES, share)
+    lanes = Lanes(
+        counting.active[request],
+        counting.bin[request],
+        counting.copy[request],
+        np.clip(turn, 0.0, 1.0),
+        asked,
+        lambda lane: _lane_tip(counting, request, lane),
     )
-    return Story(
-        scene.words.title,
-        scene.words.said,
-        _steps(scene, run, way),
-        _picture(scene),
-        _expected(values, run, counting),
-    )
+    shape = counting.copies, counting.bins
+    counts = counting.counts(served, done).reshape(shape)
+    return Counters(lanes, first, counts, counting.after[-1].reshape(shape), total, merged)
 
 
 def _title(way: str, counting: Counting) -> str:
@@ -264,66 +268,103 @@ def expected_sectors(values: Values, arch: Architecture) -> int | None:
     return rounds * max(min(used, 32) // 8, 1)
 
 
-def _steps(scene: _Scene, run: Run, way: str) -> tuple[Step, ...]:
+def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script, _Acts]:
     """Load, turns, the rest of the block, all blocks, the costs."""
-    counting = scene.counting
-    did, kind = counting.instruction, _kind(counting)
+    did, loaded = counting.instruction, counting.load
+    kind: StepKind = "shared" if counting.shared else "store"
     detail = f"{did.text} · {cost_in_words(counting, int(counting.cost[0]))}"
+    script = Script(way)
+    load = script.act(_LOAD, "load", tr("values"), loaded.text, loaded.line)
     edges = np.linspace(0, counting.turns, min(counting.turns, _MOST_STEPS) + 1).round()
-    steps = [Step(0.0, _LOAD, "load", tr("values"), counting.load.text, counting.load.line, way)]
-    for a, b in zip(edges, edges[1:], strict=False):
-        start, end = (_LOAD + (scene.served - _LOAD) * float(e) / counting.turns for e in (a, b))
-        name = turn_name(counting, int(a) + 1)
-        steps.append(Step(start, end, kind, name, detail, did.line, way))
-    counted, merged = scene.rest + _REST, scene.rest + _REST + _MERGE
-    rest = requests(len(counting.cell))
+    seconds = min(counting.turns * _TURN, _TURNS) / counting.turns
+    for first, count in zip(edges, np.diff(edges), strict=False):
+        name = turn_name(counting, int(first) + 1)
+        script.act(seconds * float(count), kind, name, detail, did.line)
+    served, requests = script.end, request_count(len(counting.cell))
+    script.act(_PAUSE + _REST, kind, tr("rest of the block"), requests, did.line)
+    turns, rest = Act(load.end, served), Act(served + _PAUSE, script.end)
     merge = [i for i in run.trace.instructions if i.space == "global" and i.op == "reduction"][-1:]
-    line = merge[0].line if merge else did.line
-    return (
-        *steps,
-        Step(scene.served, counted, kind, tr("rest of the block"), rest, did.line, way),
-        Step(
-            counted,
-            merged,
-            "store",
-            tr("all blocks"),
-            tr("{n} blocks", n=run.trace.launch.blocks),
-            line,
-            way,
-        ),
-        Step(merged, merged + _END, "result", tr("result"), scene.words.over[0], 0, way),
+    line, blocks = merge[0].line if merge else did.line, run.trace.launch.blocks
+    merged = script.act(
+        _MERGE, "store", tr("all blocks"), trn("{n} block", "{n} blocks", blocks), line
+    )
+    script.act(_END, "result", tr("result"), result)
+    return script, _Acts(load, turns, rest, merged)
+
+
+def turn_name(counting: Counting, number: int) -> str:
+    """`round 2` or `wavefront 2`."""
+    if counting.shared:
+        return tr("wavefront {number}", number=number)
+    return tr("round {number}", number=number)
+
+
+def request_count(number: int) -> str:
+    """`32 requests`."""
+    return trn("{n} request", "{n} requests", number)
+
+
+def cost_in_words(counting: Counting, cost: int) -> str:
+    """`2 wavefronts`, or `13 sectors`."""
+    return wavefronts(cost) if counting.shared else counted(counting.noun, cost)
+
+
+def _lane_tip(counting: Counting, request: int, lane: int) -> str:
+    """What hovering a lane says."""
+    if not counting.active[request, lane]:
+        return tr("lane {lane} · takes no part", lane=lane)
+    where = tr(
+        "lane {lane} of warp {warp} counts in bin {bin}",
+        lane=lane,
+        warp=counting.warp[request],
+        bin=counting.bin[request, lane],
+    )
+    if request:
+        return where
+    return f"{where}\n{turn_name(counting, int(counting.turn[lane]) + 1)}"
+
+
+def _counted(counting: Counting, served: float, done: float) -> Counted:
+    """What has been counted so far, and what that cost."""
+    values = Figure(
+        tr("{n} values counted", n=int(counting.counts(served, done).sum())), "accent", True
+    )
+    if done < 1:
+        turn = turn_name(counting, min(int(served) + 1, counting.turns))
+        return Counted((values, Figure(tr("{turn} of {all}", turn=turn, all=counting.turns))))
+    over = passed(done)
+    return Counted(
+        (
+            values,
+            Figure(request_count(over)),
+            Figure(cost_in_words(counting, int(counting.cost[:over].sum()))),
+            Figure(tr("ideal {n}", n=int(counting.ideal[:over].sum())), "muted"),
+        )
     )
 
 
-def _kind(counting: Counting) -> StepKind:
-    return "shared" if counting.shared else "store"
+def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
+    """The ways beside each other, `now` being the one shown."""
+    names = tr("global memory"), tr("shared memory"), tr("{n} copies in shared memory", n=copies)
 
+    def column(
+        titles: tuple[str, ...], of: Callable[[Cost], int], optional: int = 0, bold: bool = False
+    ) -> Column:
+        return Column(titles, tuple(str(of(c)) for c in costs), optional=optional, bold=bold)
 
-def _names(copies: int) -> tuple[str, ...]:
-    """The ways in words."""
-    return (tr("global memory"), tr("shared memory"), tr("{n} copies in shared memory", n=copies))
-
-
-def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    last = scene.rest + _REST + _MERGE
-    counting, names = scene.counting, _names(scene.copies)
-
-    def frame(t: float, given: Stage) -> Frame:
-        now = scene.moment(t)
-        return ways(
-            given,
-            scene.words,
-            len(_WAYS),
-            t >= last,
-            lambda stage, area: draw(
-                stage, lay_out(stage, area, counting), counting, scene.total, now
-            ),
-            lambda stage, area: now_figures(stage, area, counting, now),
-            lambda stage, area: cost_table(stage, area, scene.costs, names, scene.now),
-        )
-
-    return frame
+    instructions = tr("PTX instructions"), tr("PTX instr.")
+    columns = (
+        Column((tr("place"),), names, "left", tr("model")),
+        column((tr("sectors of global atomics"), tr("sectors")), lambda c: c.sectors, bold=True),
+        column(
+            (tr("wavefronts of shared atomics"), tr("wavefronts")), lambda c: c.atomic, bold=True
+        ),
+        column((tr("to clear and merge"),), lambda c: c.around, optional=1),
+        column((tr("bytes a block"), tr("bytes")), lambda c: c.bytes, optional=3),
+        column(instructions, lambda c: c.instructions, optional=2),
+        *time_column([c.time for c in costs], always=True),
+    )
+    return Table(columns, now)
 
 
 LESSON = Lesson(

@@ -9,9 +9,8 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.histogram import LESSON, expected_sectors
+from gpuviz.scenes.histogram_count import Counting, cost_of, counting_of
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.together.histogram_count import Counting, counting_of
-from gpuviz.scenes.together.histogram_view import cost_of
 from tests.scenes import pictures
 
 WAYS = ("global_atomics", "shared_atomics", "privatised")
@@ -93,7 +92,7 @@ def test_values_in_order_take_the_closed_form(used: int) -> None:
     run = perform(LESSON, {"values": "arange", "used": used}).runs["global_atomics"]
     sectors = expected_sectors(given, architecture("sm_90"))
     assert sectors is not None
-    assert cost_of("", run).sectors == 128 * sectors
+    assert cost_of(run).sectors == 128 * sectors
     assert expected_sectors(given, architecture("sm_13")) is None
 
 
@@ -116,7 +115,7 @@ def test_bins_that_meet_in_a_bank_take_turns() -> None:
 def test_additions_in_global_memory_are_as_expected(case: str) -> None:
     given, performance = values(case), played(case)
     for way in WAYS[1:]:
-        assert cost_of(way, performance.runs[way]).sectors == 4 * int(given["bins"]) // 8
+        assert cost_of(performance.runs[way]).sectors == 4 * int(given["bins"]) // 8
     if given["way"] != "global_atomics":
         assert f"{given['bins']} × 4 additions" in performance.story.expected
 
@@ -133,17 +132,6 @@ def test_steps_have_lines_of_their_kernel(case: str) -> None:
     for step in performance.story.steps[:-1]:
         source = performance.runs[step.role].trace.source.splitlines()
         assert "atomicAdd" in source[step.line - 1]
-
-
-@cases
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(played(case).story)
-
-
-@cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
 
 
 def test_bars_grow_to_the_histogram() -> None:

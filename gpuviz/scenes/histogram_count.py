@@ -15,10 +15,43 @@ from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
 from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
 from gpuviz.runners.base import Run
+from gpuviz.scenes.measured import Timed, time_of
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
 
 _WORD = 4
 _ATOMIC = ("atomic", "reduction")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way of counting costs in all: sectors of atomics in global memory, wavefronts of
+    atomics and of everything else in shared memory, bytes of it a block, instructions, time.
+    """
+
+    sectors: int
+    atomic: int
+    around: int
+    bytes: int
+    instructions: int
+    time: Timed | None
+
+    @property
+    def wavefronts(self) -> int:
+        """All of shared memory."""
+        return self.atomic + self.around
+
+
+def cost_of(run: Run) -> Cost:
+    """The cost of a launch."""
+    totals = run.counts.totals
+    return Cost(
+        totals["global_atomic_sectors"] + totals["global_reduction_sectors"],
+        totals["shared_atomic_wavefronts"],
+        totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"],
+        run.resources.static_shared_bytes if run.resources else 0,
+        run.trace.warp_instructions,
+        time_of(run),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +114,12 @@ class Counting:
         """The counters while the first request is served: so many of its turns are over."""
         done = self.active[0] & (self.turn < passed(served))
         return np.bincount(self.cell[0, done], minlength=self.after.shape[1]).astype(np.int32)
+
+    def counts(self, served: float, done: float) -> I32:
+        """Every counter when so many turns of the first request, and so many requests are over."""
+        if done <= 1:
+            return self.partly(served)
+        return np.asarray(self.after[min(passed(done), len(self.cell))])
 
 
 def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Counting:
