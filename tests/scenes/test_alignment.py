@@ -8,11 +8,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
+from gpuviz.memory.request import Request, requests_of
 from gpuviz.scenes import alignment
 from gpuviz.scenes.alignment import LESSON
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request.requests import Request, requests_of
 from tests.scenes import pictures
 
 LAYOUTS = ("packed", "aligned", "arrays")

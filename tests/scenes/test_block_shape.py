@@ -12,13 +12,13 @@ from gpuviz.draw.marks import Boxes, Mark, Raster
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.memory.request import first_requests
 from gpuviz.occupancy import occupancy
 from gpuviz.runners import sweep
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
 from gpuviz.scenes.compare import beside
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request.requests import first_requests
 from gpuviz.scenes.together.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.together.block_shape_tables import BEST
 from tests.scenes import pictures

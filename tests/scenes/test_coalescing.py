@@ -14,11 +14,11 @@ from gpuviz.draw.marks import Boxes, Frame, Mark, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.memory.request import Request, requests_of
 from gpuviz.qt.look.fonts import font
 from gpuviz.scenes.coalescing import LESSON, expected_sectors
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request.requests import Request, requests_of
-from gpuviz.scenes.request.words import ordinal
+from gpuviz.scenes.requests.sentences import ordinal
 
 CASES = {
     "stride 2": {},

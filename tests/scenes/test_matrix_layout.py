@@ -8,9 +8,9 @@ from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
+from gpuviz.memory.request import requests_of
 from gpuviz.scenes.matrix_layout import LESSON, expected_sectors
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request.requests import requests_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

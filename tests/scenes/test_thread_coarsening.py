@@ -8,9 +8,9 @@ from gpuviz.arguments import BufferSpec, materialise
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
+from gpuviz.memory.request import Request, first_requests
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.request.requests import Request, first_requests
 from gpuviz.scenes.thread_coarsening import LESSON, expected_sectors
 from gpuviz.scenes.together import coarsening_view
 from gpuviz.scenes.together.coarsening_view import Cells, cells_of, cost_of

@@ -11,9 +11,9 @@ from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr, trn
-from gpuviz.scenes.request.requests import Request
+from gpuviz.memory.request import Request
+from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.scenes.request.story import Act
-from gpuviz.scenes.request.words import in_bytes
 
 _Piece = tuple[str, Rgba, bool]
 

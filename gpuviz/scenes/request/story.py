@@ -8,8 +8,8 @@ import numpy as np
 
 from gpuviz.draw.ease import passed
 from gpuviz.language import tr
+from gpuviz.memory.request import Request
 from gpuviz.panels.script import Step, StepKind
-from gpuviz.scenes.request.requests import Request
 
 _MOST_STEPS = 8  # of one request; more transactions than that are delivered several to a step
 

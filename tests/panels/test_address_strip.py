@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.strip import Strip, cut, height_of, place
+from gpuviz.memory.strip import Strip, cut
+from gpuviz.panels.address_strip import height_of, place
 
 LANES = np.arange(32)
 
