@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuviz import doctor, language
+from gpuviz import doctor, folders, language
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.views.provenance import Provenance
 
@@ -43,7 +43,7 @@ def _lacking() -> int:
 
 def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Path]:
     """The application, its settings, and the folder of its log, which is begun."""
-    from PySide6.QtCore import QSettings, QStandardPaths
+    from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.diagnostics import log
@@ -54,7 +54,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)
-    state = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.StateLocation))
+    state = folders.state()
     log.begin(state)
     log.LOG.info("started: %s", versions())
     load_fonts()

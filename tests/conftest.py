@@ -15,6 +15,9 @@ settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
+# What says where platformdirs finds the folders of the user, on every system.
+FOLDERS = ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "WIN_PD_OVERRIDE_LOCAL_APPDATA")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` accepts the pictures of the lessons as they are now."""
@@ -25,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A compile cache for this session, so that no test depends on an earlier one."""
     folder = tmp_path_factory.mktemp("cache")
-    for variable in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LOCALAPPDATA"):
+    for variable in FOLDERS:
         os.environ[variable] = str(folder)
     return folder
 

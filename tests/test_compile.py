@@ -53,7 +53,7 @@ def test_the_folder_compiled_in_leaves_no_mark(
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
-        monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / name))
+        monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path / name))
         made.append(compile_cuda(SCALE, name="scale.cu"))
     assert made[0].ptx == made[1].ptx
     assert made[0].cubin == made[1].cubin
@@ -265,7 +265,7 @@ def test_damaged_cache_entries_are_made_anew(
     damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path))
     first = compile_cuda(SCALE)
     (entry,) = cache.folder().iterdir()
     whole = entry.read_bytes()
@@ -287,7 +287,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 
 def test_the_cache_keeps_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path))
     monkeypatch.setattr(cache, "_KEPT", 3)
     for number in range(6):
         cache.store(f"key{number}", _program("x"))

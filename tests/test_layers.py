@@ -17,7 +17,17 @@ PACKAGE = ROOT / "gpuviz"
 
 # Lowest first; a file imports from its own layer or a lower one.
 LAYERS = (
-    ("errors", "arrays", "resources", "files", "language", "glossary", "fuzzy", "doctor"),
+    (
+        "errors",
+        "arrays",
+        "resources",
+        "files",
+        "folders",
+        "language",
+        "glossary",
+        "fuzzy",
+        "doctor",
+    ),
     ("arch",),
     ("trace", "trace_file", "arguments"),
     ("compile",),

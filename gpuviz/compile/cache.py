@@ -9,13 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpuviz import __version__, files
+from gpuviz import __version__, files, folders
 from gpuviz.compile.program import Diagnostic, Program, Resources
 from gpuviz.errors import InputError
 
@@ -24,15 +22,8 @@ _KEPT = 400  # entries; the oldest go first
 
 
 def folder() -> Path:
-    """Where this platform keeps caches, gpuviz/compile below it."""
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "gpuviz" / "compile"
+    """Where programs are kept."""
+    return folders.cache() / "compile"
 
 
 def key(*parts: object) -> str:

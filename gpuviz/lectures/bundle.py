@@ -20,8 +20,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from gpuviz import resources
-from gpuviz.compile import cache, carried
+from gpuviz import folders, resources
+from gpuviz.compile import carried
 from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures.lecture import SUFFIX
 from gpuviz.runners import recorded, recording
@@ -82,7 +82,7 @@ def is_bundle(path: Path) -> bool:
 def _folder(path: Path) -> Path:
     """Where a bundle is unpacked to: a place for each content."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
-    return cache.folder().with_name("lectures") / digest
+    return folders.cache() / "lectures" / digest
 
 
 def _whole(path: Path, folder: Path) -> bool:

@@ -305,7 +305,7 @@ def test_two_that_unpack_at_once(
         real(part, folder)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path / "cache"))
     monkeypatch.setattr(bundle.os, "replace", slower)  # type: ignore[attr-defined]
     assert read(bundle.unpacked(tmp_path / "a")).title == "Mine"
 

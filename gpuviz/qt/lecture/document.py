@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QStandardPaths, QTimer, QUuid, Signal
+from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
 
-from gpuviz import files
+from gpuviz import files, folders
 from gpuviz.errors import Error
 from gpuviz.language import tr
 from gpuviz.lectures import bundle
@@ -21,12 +21,6 @@ from gpuviz.lectures.writing import write
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
 _STEPS = 200  # that can be undone
-
-
-def kept_folder() -> Path:
-    """Where copies of what is not saved yet are kept."""
-    place = QStandardPaths.StandardLocation.AppLocalDataLocation
-    return Path(QStandardPaths.writableLocation(place)) / "lectures"
 
 
 class Document(QObject):
@@ -44,7 +38,7 @@ class Document(QObject):
 
     def __init__(self, parent: QObject | None = None, folder: Path | None = None) -> None:
         super().__init__(parent)
-        self._folder = folder or kept_folder()
+        self._folder = folder or folders.data() / "lectures"
         self.lecture: Lecture | None = None
         self.path: Path | None = None
         self.bundled = False

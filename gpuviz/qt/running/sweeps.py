@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QStandardPaths
-
+from gpuviz import folders
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
@@ -30,12 +29,6 @@ class Measure(Protocol):
         """The times, or an `errors.Error`."""
 
 
-def user_folder() -> Path:
-    """Where gpuviz keeps what it measured for this user."""
-    place = QStandardPaths.StandardLocation.AppLocalDataLocation
-    return Path(QStandardPaths.writableLocation(place)) / "sweeps"
-
-
 class Sweeps(Activity):
     """One sweep at a time, with a GPU connection of its own; the meter rests meanwhile.
 
@@ -48,7 +41,7 @@ class Sweeps(Activity):
         self._action = actions[COMMAND]
         self._device: DeviceFacts | None = None
         self.measure: Measure = sweep.measure
-        self.folder = user_folder()
+        self.folder = folders.data() / "sweeps"
         actions.bind(COMMAND, self.start)
         actions.bind("gpu.stop", self.cancel)
         meter.changed.connect(self._follow)

@@ -1,0 +1,28 @@
+"""Where the files of this user go, by the customs of the system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_NAME = "gpuviz/gpuviz"  # organisation and application: what Qt writes lies there, too
+
+
+def cache() -> Path:
+    """What can be made again."""
+    from platformdirs import user_cache_path  # not needed to print a version
+
+    return user_cache_path("gpuviz", appauthor=False)
+
+
+def state() -> Path:
+    """The log, and what a window that crashed was showing."""
+    from platformdirs import user_state_path
+
+    return user_state_path(_NAME, appauthor=False)
+
+
+def data() -> Path:
+    """What the user made or measured."""
+    from platformdirs import user_data_path
+
+    return user_data_path(_NAME, appauthor=False)
