@@ -23,7 +23,7 @@ class Column:
     `badge` says where the numbers come from, in a pill of the colour of `ink`. Columns that are
     `optional` are left out where there is no room, the highest first. Cells that were `given` tell
     nothing a class may be asked. `bars` are drawn in place of words, the largest as wide as the
-    column.
+    column; those `of_whole` are parts of 1, and what is missing of it is hatched.
     """
 
     titles: tuple[str, ...]
@@ -35,6 +35,7 @@ class Column:
     bold: bool = False
     given: bool = False
     bars: tuple[float, ...] = ()
+    of_whole: bool = False
 
 
 def bars(values: tuple[float, ...], optional: int = 1) -> Column:
@@ -79,7 +80,12 @@ class Table(Panel):
             if (cell := laid.cell(row, number)) is None:
                 continue
             bar = cell.inset(0, cell.height * 0.2)
-            accent = stage.palette.accent
+            accent, whole = stage.palette.accent, self.columns[number].of_whole
+            if whole:
+                waste = stage.palette.waste
+                yield Boxes(bar.array(), stage.palette.waste_ground, hatch=waste)
+                yield Boxes(bar._replace(width=bar.width * value).array(), accent)
+                continue
             fill = accent if row == self.now else stage.palette.soft(accent, 0.35)
             long = max(bar.width * value / max(values), stage.text(14) * 0.1)
             yield Boxes(Rect(bar.x, bar.y, long, bar.height).array(), fill, radius=2)

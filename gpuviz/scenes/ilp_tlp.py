@@ -5,39 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import F64
-from gpuviz.draw import table
-from gpuviz.draw.figures import Figure, figures, line_height, sourced
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
+from gpuviz.draw.plot import logarithmic
 from gpuviz.language import tr
 from gpuviz.occupancy import occupancy
-from gpuviz.panels.script import Step
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import Line, rows, spare
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.plot import Corner, Curve, Element, Note, Plot, Points
+from gpuviz.panels.script import Act, Script
+from gpuviz.panels.table import Column, Table
+from gpuviz.panels.warp_turns import WarpTurns
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
-from gpuviz.scenes.together.latency import Latency, cycles_of
-from gpuviz.scenes.together.latency_charts import (
-    ELEMENTS,
-    LOADS,
-    WARPS,
-    Variant,
-    bars,
-    compiled,
-    measured,
-    needed,
-    rates_of,
-)
-from gpuviz.scenes.together.latency_view import span_of, turns
+from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, Variant, cycles_of, rates_of
 from gpuviz.scenes.together.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number
 
 _KERNEL, _SWEEP = "latency.cu", "sweep"
 _WIDEST = 1024  # threads a block of the sweep
 _TURNS, _CHART, _TABLE, _MEASURED, _END = 9.0, 4.5, 3.0, 4.0, 1.5  # seconds
-_LEAST_CHART = 13.0  # letters high
+_PERIODS = 2.2  # of the longer of one load and one round of turns, in view
 
 PARAMETERS = (
     Parameter(
@@ -110,8 +102,10 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from."""
+class _Shown:
+    """All that the pictures select from: a multiprocessor with its warps, the kernels as compiled,
+    and what was measured of the sweep (None: nothing).
+    """
 
     arch: Architecture
     one: Latency
@@ -123,55 +117,44 @@ class _Scene:
     rates: F64 | None
     badge: str
     device: str
-    steps: tuple[Step, ...]
-
-    @property
-    def starts(self) -> tuple[float, float, float]:
-        """When chart, table and measurement begin; the last one never when there is none."""
-        last = 1 if self.rates is None else 2
-        rates = float("inf") if self.rates is None else self.steps[-1].start
-        return self.steps[-last - 1].start, self.steps[-last].start, rates
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Warps take turns; the line between hidden and not; the kernels as compiled."""
-    chosen = architecture(runs[_SWEEP].arch)
-    arch = G80 if values["sm"] == "G80" else chosen
+    arch = G80 if values["sm"] == "G80" else architecture(runs[_SWEEP].arch)
     threads, independent = number(values, "threads"), number(values, "independent")
     registers = number(values, "registers") or _registers(runs[str(independent)])
-    blocks = occupancy(arch, threads, registers).blocks
-    wait = number(values, "latency")
+    blocks, wait = occupancy(arch, threads, registers).blocks, number(values, "latency")
     one = Latency(blocks * -(-threads // 32), independent, cycles_of(arch), wait)
     variants = tuple(_variant(runs[str(n)], n, arch, threads, wait) for n in LOADS)
-    rates = rates_of(runs[_SWEEP])
-    found = runs[_SWEEP].measurement
-    badge = (
-        tr("unavailable")
-        if rates is None or found is None
-        else (tr("recorded") if found.badge == "recorded" else tr("live"))
+    rates, found = rates_of(runs[_SWEEP]), runs[_SWEEP].measurement
+    badge, device = tr("unavailable"), tr("no GPU and no recording")
+    if rates is not None and found is not None:
+        badge = tr("recorded") if found.badge == "recorded" else tr("live")
+        device = found.device.name
+    given = bool(number(values, "registers"))
+    shown = _Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
+    script = Script(str(independent))
+    turns = _turns(script, one, runs[script.role])
+    chart = script.act(
+        _CHART + _END, "intro", tr("warps needed"), tr("{n} warps needed", n=one.needed)
     )
-    device = tr("no GPU and no recording") if rates is None or found is None else found.device.name
-    steps = _steps(one, runs, rates is not None)
-    scene = _Scene(
-        arch,
-        one,
-        threads,
-        registers,
-        bool(number(values, "registers")),
-        blocks,
-        variants,
-        rates,
-        badge,
-        device,
-        steps,
-    )
-    return Story(
-        _title(one),
-        _sentence(scene),
-        steps,
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(scene),
-    )
+    line = _line(runs[script.role], "value[k] = in")
+    said = tr("registers of 1, 2, 4 and 8 loads at once")
+    table = script.act(_TABLE + _END, "result", tr("as compiled"), said, line)
+    if rates is not None:
+        script.act(_MEASURED + _END, "result", tr("measured"), tr("1 to 32 warps"), line)
+
+    def at(t: float) -> Picture:
+        if t < turns.end:
+            return _warps(shown, turns.share(t))
+        if t < chart.end:
+            return _chart(shown, min((t - chart.start) / _CHART, 1.0))
+        if t < table.end or rates is None:
+            return _compiled(shown, min((t - table.start) / _TABLE, 1.0))
+        return _measured(shown, rates, min((t - table.end) / _MEASURED, 1.0))
+
+    return Story.of(script, at, _expected(shown))
 
 
 def _registers(run: Run) -> int:
@@ -206,7 +189,7 @@ def _title(one: Latency) -> str:
     )
 
 
-def _sentence(scene: _Scene) -> str:
+def _sentence(scene: _Shown) -> str:
     """The arithmetic in words."""
     one = scene.one
     text = tr(
@@ -226,7 +209,7 @@ def _sentence(scene: _Scene) -> str:
     )
 
 
-def _expected(scene: _Scene) -> str:
+def _expected(scene: _Shown) -> str:
     """The slides' figures, or the formula."""
     one = scene.one
     formula = tr(
@@ -250,106 +233,62 @@ def _published() -> str:
     )
 
 
-def _steps(one: Latency, runs: Mapping[str, Run], timed: bool) -> tuple[Step, ...]:
-    """The first loads, the wait, the second round; the line; the table; what was measured."""
-    role = str(one.independent)
-    rows = runs[role].trace.source.splitlines()
-    load, add = (
-        next((n for n, text in enumerate(rows, 1) if part in text), 0)
-        for part in ("value[k] = in", "sum += value")
-    )
-    whole = span_of(one)
-    pace = _TURNS / whole
+def _turns(script: Script, one: Latency, run: Run) -> Act:
+    """The first loads, the wait, the next round."""
+    pace = _TURNS / (_PERIODS * one.period)
     out = min(one.warps * one.turn, one.period)
-    made: list[Step] = []
-    acts: list[tuple[float, str, str, str, int]] = [
-        (max(out * pace, 1.0), "load", tr("first turns"), tr("each warp sends a load"), load)
-    ]
+    add = _line(run, "sum += value")
+    first = script.act(
+        max(out * pace, 1.0),
+        "load",
+        tr("first turns"),
+        tr("each warp sends a load"),
+        _line(run, "value[k] = in"),
+    )
     if one.busy < 1:
-        acts.append(
-            (
-                (one.period - out) * pace,
-                "barrier",
-                tr("wait"),
-                tr("lanes idle for {n} cycles", n=f"{one.period - out:.0f}"),
-                add,
-            )
-        )
-    acts += [
-        (
-            max(_TURNS - one.period * pace, 1.0),
-            "compute",
-            tr("next turns"),
-            tr("lanes busy {n}", n=percent(one.busy)),
-            add,
-        ),
-        (_CHART + _END, "intro", tr("warps needed"), tr("{n} warps needed", n=one.needed), 0),
-        (
-            _TABLE + _END,
-            "result",
-            tr("as compiled"),
-            tr("registers of 1, 2, 4 and 8 loads at once"),
-            load,
-        ),
-    ]
-    if timed:
-        acts.append((_MEASURED + _END, "result", tr("measured"), tr("1 to 32 warps"), load))
-    for length, kind, name, detail, line in acts:
-        t = made[-1].end if made else 0.0
-        made.append(Step(t, t + length, kind, name, detail, line, role))  # type: ignore[arg-type]
-    return tuple(made)
+        idle = tr("lanes idle for {n} cycles", n=f"{one.period - out:.0f}")
+        script.act((one.period - out) * pace, "barrier", tr("wait"), idle, add)
+    busy = tr("lanes busy {n}", n=percent(one.busy))
+    last = script.act(max(_TURNS - one.period * pace, 1.0), "compute", tr("next turns"), busy, add)
+    return first.until(last)
 
 
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    for start, picture in reversed([*zip(scene.starts, (_chart, _table, _rates), strict=True)]):
-        if t >= start:
-            return picture(scene, t - start, stage)
-    return _warps(scene, t, stage)
+def _line(run: Run, part: str) -> int:
+    """The CUDA line with a statement."""
+    source = run.trace.source.splitlines()
+    return next((n for n, text in enumerate(source, 1) if part in text), 0)
 
 
-def _warps(scene: _Scene, t: float, stage: Stage) -> Frame:
+def _warps(shown: _Shown, share: float) -> Picture:
     """The rows of warps."""
-    head, area = steady_heading(stage, _title(scene.one), _sentence(scene), ())
-    low = line_height(stage)
-    top = area.above(area.height - 2 * low - stage.text(14) * 0.2)[0]
-    feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (2, 1)]
-    now = t / scene.starts[0] * span_of(scene.one)
-    rows = turns(stage, top, scene.one, now) if scene.one.warps else ()
-    return stage.frame(
-        *head, *rows, *_figures(stage, feet[0], scene), *_source(stage, feet[1], scene)
-    )
+    one, span = shown.one, _PERIODS * shown.one.period
+    turns = WarpTurns(one.warps, one.turn, one.period, one.wait, span, share * span)
+    return Picture(_title(one), _sentence(shown), rows(turns, _figures(shown), _source(shown)))
 
 
-def _figures(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
+def _figures(shown: _Shown) -> Counted:
     """Needed, resident, busy."""
-    palette, one = stage.palette, scene.one
-    busy, hidden = one.busy, one.busy >= 1
-    pieces: tuple[Figure, ...] = (
-        (tr("lanes busy {n}", n=percent(busy)), palette.accent if hidden else palette.warn, True),
-        (
-            tr("{warps} warps in {blocks} blocks", warps=one.warps, blocks=scene.blocks),
-            palette.ink,
-            False,
-        ),
-        (
-            tr(
-                "needed {wait} / ({n} × {c}) = {needed}",
-                wait=one.wait,
-                n=one.independent,
-                c=f"{one.cycles:g}",
-                needed=one.needed,
-            ),
-            palette.muted,
-            False,
-        ),
+    one = shown.one
+    ink: Ink = "accent" if one.busy >= 1 else "warn"
+    needed = tr(
+        "needed {wait} / ({n} × {c}) = {needed}",
+        wait=one.wait,
+        n=one.independent,
+        c=f"{one.cycles:g}",
+        needed=one.needed,
     )
-    return figures(stage, area, pieces, tr("model"), palette.accent)
+    resident = tr("{warps} warps in {blocks} blocks", warps=one.warps, blocks=shown.blocks)
+    return Counted(
+        (
+            Figure(tr("lanes busy {n}", n=percent(one.busy)), ink, True),
+            Figure(resident),
+            Figure(needed, "muted"),
+        )
+    )
 
 
-def _source(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
+def _source(shown: _Shown) -> Sourced:
     """The slides' figures for these registers, or where the registers come from."""
-    palette = stage.palette
     said = {
         10: (
             tr("lecture slides, G80: 4 independent instructions, 10 registers: 3 blocks"),
@@ -360,113 +299,172 @@ def _source(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
             tr("slides, G80: 7 warps needed, 16 there"),
         ),
     }
-    slides = scene.arch is G80 and scene.threads == 256 and scene.one.wait == 200
-    if slides and scene.registers in said:
-        return sourced(stage, area, tr("published"), palette.muted, said[scene.registers])
-    origin = tr("given") if scene.given else tr("as compiled")
+    slides = shown.arch is G80 and shown.threads == 256 and shown.one.wait == 200
+    if slides and shown.registers in said:
+        return Sourced(said[shown.registers])
+    origin = tr("given") if shown.given else tr("as compiled")
     texts = (
         tr(
             "{name}: {threads} threads a block, {n} registers each ({origin})",
-            name=name_of(scene.arch),
-            threads=scene.threads,
-            n=scene.registers,
+            name=name_of(shown.arch),
+            threads=shown.threads,
+            n=shown.registers,
             origin=origin,
         ),
-        tr("{n} registers ({origin})", n=scene.registers, origin=origin),
+        tr("{n} registers ({origin})", n=shown.registers, origin=origin),
     )
-    return sourced(stage, area, tr("model"), palette.accent, texts)
+    return Sourced(texts, tr("model"), "accent")
 
 
-def _chart(scene: _Scene, since: float, stage: Stage) -> Frame:
+def _chart(shown: _Shown, share: float) -> Picture:
     """Needed warps over independent instructions."""
-    head, area = steady_heading(
-        stage,
+    texts = (
+        tr(
+            "{name}: {wait} cycles of latency, {cycles} cycles an instruction of a warp",
+            name=name_of(shown.arch),
+            wait=shown.one.wait,
+            cycles=f"{shown.one.cycles:g}",
+        ),
+        name_of(shown.arch),
+    )
+    return Picture(
         tr("Twice the independent instructions need half the warps"),
         tr(
             "Rings: our kernel with 1, 2, 4 and 8 loads at once, with the registers it compiles to."
         ),
-        (),
-    )
-    low = line_height(stage)
-    top, foot = area.above(area.height - low)
-    share = min(since / _CHART, 1.0)
-    texts = (
-        tr(
-            "{name}: {wait} cycles of latency, {cycles} cycles an instruction of a warp",
-            name=name_of(scene.arch),
-            wait=scene.one.wait,
-            cycles=f"{scene.one.cycles:g}",
-        ),
-        name_of(scene.arch),
-    )
-    return stage.frame(
-        *head,
-        *needed(stage, top, scene.one, scene.variants, share),
-        *sourced(stage, foot, tr("model"), stage.palette.accent, texts),
+        rows(_needed(shown, share), Sourced(texts, tr("model"), "accent")),
     )
 
 
-def _table(scene: _Scene, since: float, stage: Stage) -> Frame:
+def _needed(shown: _Shown, share: float) -> Plot:
+    """The line above which latency is hidden; the kernels as compiled, and the one chosen."""
+    one, fitting = shown.one, [v for v in shown.variants if v.latency.warps]
+    top = 2.0 ** np.ceil(np.log2(max(one.wait / one.cycles, 64.0)) + 0.01)
+    x = logarithmic(
+        (tr("independent instructions before a warp waits"), tr("independent instructions")),
+        1.0,
+        16.0,
+        2.0,
+    )
+    y = logarithmic((tr("warps on a multiprocessor"), tr("warps")), 1.0, float(top), 4.0)
+    ways: F64 = np.array([1.0, 2.0 ** (4.0 * min(share * 1.5, 1.0))])
+    elements: list[Element] = [Curve(ways, one.wait / (ways * one.cycles), width=3)]
+    if share * 1.5 >= 1:
+        elements += [
+            Corner("top right", tr("above: latency hidden"), "good", answers=True),
+            Corner("bottom left", tr("below: lanes idle"), "warn", answers=True),
+        ]
+        loads, warps = [v.loads for v in fitting], [v.latency.warps for v in fitting]
+        if fitting:
+            elements.append(
+                Points(
+                    loads,
+                    warps,
+                    "compute",
+                    6,
+                    hollow=True,
+                    tip=lambda i: _tip(fitting[i]),
+                    answers=True,
+                )
+            )
+        if one.warps:
+            ink: Ink = "good" if one.busy >= 1 else "warn"
+            chosen = [one.independent], [one.warps]
+            text = tr("{warps} warps, {needed} needed", warps=one.warps, needed=one.needed)
+            elements.append(Points(*chosen, ink, answers=True))
+            elements.append(Note(one.independent, one.warps, text, answers=True))
+    return Plot(x, y, tuple(elements))
+
+
+def _tip(one: Variant) -> str:
+    """A compiled kernel in words."""
+    return tr(
+        "{loads} loads at once: {registers} registers, {warps} warps",
+        loads=one.loads,
+        registers=one.registers,
+        warps=one.latency.warps,
+    )
+
+
+def _compiled(shown: _Shown, share: float) -> Picture:
     """The kernels as compiled."""
-    head, area = steady_heading(
-        stage,
-        _table_title(scene),
-        tr("The compiler keeps every load that is under way in a register of its own."),
-        (),
-    )
-    low, side = line_height(stage), stage.text(14) * 0.5
-    inner = Rect(area.x + side, area.y, area.width - 2 * side, area.height - 2 * low)
-    laid = compiled(stage, inner, scene.variants, scene.rates, scene.badge)
-    shown = min(int(since / _TABLE * len(LOADS)) + 1, len(LOADS))
-    now = LOADS.index(scene.one.independent)
-    foot = Rect(inner.x, laid.bottom + low * 0.3, inner.width, low)
-    color = stage.palette.muted if scene.rates is None else stage.palette.good
-    texts = (tr("how fast one multiprocessor loads: {device}", device=scene.device), scene.device)
+    ink: Ink = "muted" if shown.rates is None else "good"
+    texts = (tr("how fast one multiprocessor loads: {device}", device=shown.device), shown.device)
     model = (
         tr(
             "{name}: {threads} threads a block, latency {wait} cycles",
-            name=name_of(scene.arch),
-            threads=scene.threads,
-            wait=scene.one.wait,
+            name=name_of(shown.arch),
+            threads=shown.threads,
+            wait=shown.one.wait,
         ),
-        name_of(scene.arch),
+        name_of(shown.arch),
     )
-    rest = area.above(foot.y + 2.5 * low - area.y)[1]
-    more: tuple[Mark, ...] = ()
-    if rest.height > _LEAST_CHART * stage.text(14):
-        more = needed(stage, rest, scene.one, scene.variants, 1.0)
-    return stage.frame(
-        *head,
-        *more,
-        *table.draw(stage, laid, shown, now),
-        *bars(stage, laid, scene.variants[:shown]),
-        *sourced(stage, foot, tr("model"), stage.palette.accent, model),
-        *sourced(stage, foot._replace(y=foot.y + low), scene.badge, color, texts),
+    several = len({v.latency.warps for v in shown.variants}) > 1
+    title = (
+        tr("Loads at once cost registers, and registers cost warps")
+        if several
+        else tr("Loads at once cost registers; this multiprocessor has enough of them")
     )
+    body: Line = rows(
+        _table(shown, share),
+        Sourced(model, tr("model"), "accent"),
+        Sourced(texts, shown.badge, ink),
+        spare(_needed(shown, 1.0)),
+    )
+    said = tr("The compiler keeps every load that is under way in a register of its own.")
+    return Picture(title, said, body)
 
 
-def _table_title(scene: _Scene) -> str:
-    """Whether more registers leave fewer warps on this multiprocessor."""
-    if len({v.latency.warps for v in scene.variants}) > 1:
-        return tr("Loads at once cost registers, and registers cost warps")
-    return tr("Loads at once cost registers; this multiprocessor has enough of them")
+def _table(shown: _Shown, share: float) -> Table:
+    """What each kernel takes, leaves, and reaches."""
+    every, rates, model = shown.variants, shown.rates, tr("model")
+    cells = tuple("–" for _ in every)
+    if rates is not None:
+        cells = tuple(tr("{n} B/ns", n=f"{rate:.1f}") for rate in rates[-1])
+    busy = tuple(v.latency.busy for v in every)
+    under_way = tuple(f"{v.under_way:,}".replace(",", "\u2009") for v in every)
+    warps = tuple(str(v.latency.warps) for v in every)
+    needed = tuple(str(v.latency.needed) for v in every)
+    ink: Ink = "muted" if rates is None else "good"
+    columns = (
+        Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in every)),
+        Column((tr("registers"),), tuple(str(v.registers) for v in every), badge=model, bold=True),
+        Column((tr("blocks"),), tuple(str(v.blocks) for v in every), optional=2),
+        Column((tr("warps resident"), tr("warps")), warps, badge=model, bold=True),
+        Column((tr("warps needed"), tr("needed")), needed),
+        Column((tr("lanes busy"), tr("busy")), tuple(map(percent, busy))),
+        Column(
+            (tr("of the time"), ""),
+            ("",) * len(every),
+            "left",
+            optional=4,
+            bars=busy,
+            of_whole=True,
+        ),
+        Column((tr("bytes under way"), tr("bytes")), under_way, badge=model, optional=1),
+        Column(
+            (tr("32 warps load"), tr("32 warps")), cells, badge=shown.badge, ink=ink, optional=3
+        ),
+    )
+    count = min(int(share * len(LOADS)) + 1, len(LOADS))
+    return Table(columns, LOADS.index(shown.one.independent), count)
 
 
-def _rates(scene: _Scene, since: float, stage: Stage) -> Frame:
-    """What a GPU measured."""
-    assert scene.rates is not None
-    head, area = steady_heading(
-        stage,
+def _measured(shown: _Shown, rates: F64, share: float) -> Picture:
+    """Bytes a nanosecond over warps, a line for each number of loads at once."""
+    x = logarithmic((tr("warps on the multiprocessor"), tr("warps")), 1.0, 32.0, 2.0)
+    low, high = 2.0 ** np.floor(np.log2(rates.min())), 2.0 ** np.ceil(np.log2(rates.max()))
+    titles = tr("bytes a nanosecond, one multiprocessor"), tr("B/ns")
+    inks: tuple[Ink, ...] = ("warn", "good", "shared", "accent")
+    elements: list[Element] = []
+    for column, (loads, ink) in enumerate(zip(LOADS, inks, strict=True)):
+        name, y = tr("{n} at once", n=loads), rates[:, column]
+        elements += [Curve(WARPS, y, ink, name=name, grown=share), Points(WARPS, y, ink, 4, share)]
+    plot = Plot(x, logarithmic(titles, float(low), float(high), 2.0), tuple(elements))
+    return Picture(
         tr("Measured: more warps, or more loads of each, load faster"),
         tr("Each block alone on its multiprocessor, timed from its first to its last thread."),
-        (),
-    )
-    low = line_height(stage)
-    top, foot = area.above(area.height - low)
-    return stage.frame(
-        *head,
-        *measured(stage, top, scene.rates, min(since / _MEASURED, 1.0)),
-        *sourced(stage, foot, scene.badge, stage.palette.good, (scene.device,)),
+        rows(plot, Sourced((shown.device,), shown.badge, "good")),
     )
 
 

@@ -10,9 +10,8 @@ from gpuviz.compile import nvrtc
 from gpuviz.occupancy import occupancy
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
+from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
 from gpuviz.scenes.perform import Performance, check_values, perform
-from gpuviz.scenes.together.latency import Latency, cycles_of
-from gpuviz.scenes.together.latency_charts import ELEMENTS, LOADS, WARPS, rates_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
@@ -155,20 +154,6 @@ def test_steps_name_their_line(case: str) -> None:
     source = played_.runs["4"].trace.source.splitlines()
     for step in played_.story.steps:
         assert not step.line or any(part in source[step.line - 1] for part in ("value[k]", "sum"))
-
-
-@cases
-@needs_compiler
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(played(case).story)
-    pictures.check_steps(played(case).story)
-
-
-@cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
-@needs_compiler
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
 
 
 def test_launches_are_the_same_for_every_latency() -> None:

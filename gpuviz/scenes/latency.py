@@ -1,4 +1,4 @@
-"""How many warps hide a latency: the lecture slides' arithmetic, and when each warp computes."""
+"""How many warps hide a latency: the lecture slides' arithmetic, and what a GPU measured."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
+from gpuviz.runners.base import Run
 
 
 def cycles_of(arch: Architecture) -> float:
@@ -57,3 +58,38 @@ class Latency:
         """(periods, warps) cycle at which each warp's turns start: one after another, in order."""
         first = np.arange(self.warps) * self.turn
         return np.asarray(np.arange(periods)[:, None] * self.period + first)
+
+
+LOADS = (1, 2, 4, 8)
+WARPS = (1, 2, 4, 8, 16, 32)  # of the blocks of the sweep
+ELEMENTS = 32  # that each thread loads
+_FLOAT = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """A kernel with so many loads at once: registers, blocks that fit, and what that hides."""
+
+    loads: int
+    registers: int
+    blocks: int
+    latency: Latency
+
+    @property
+    def under_way(self) -> int:
+        """Bytes that all resident warps together have asked for and wait for."""
+        return self.latency.warps * self.loads * 32 * _FLOAT
+
+
+def rates_of(run: Run) -> F64 | None:
+    """(6, 4) bytes a nanosecond that each block of the sweep loaded, by warps and loads at once.
+
+    None when no GPU noted when its blocks started and ended.
+    """
+    placement = run.measurement.placement if run.measurement is not None else None
+    if placement is None or len(placement.block) != len(WARPS) * len(LOADS):
+        return None
+    lasted = np.empty(len(placement.block))
+    lasted[placement.block] = np.maximum(placement.end_ns - placement.start_ns, 1)
+    moved = np.repeat(WARPS, len(LOADS)) * 32 * _FLOAT * ELEMENTS
+    return np.asarray((moved / lasted).reshape(len(WARPS), len(LOADS)))

@@ -1,0 +1,181 @@
+"""A plot of values: axes, and over them curves, steps, points and words, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from gpuviz.arrays import F64
+from gpuviz.draw import plot
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes, Mark
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.plot import Axis
+from gpuviz.draw.stage import Stage
+from gpuviz.panels.panel import Ink, Need, Panel, color
+
+_LEAST = 9.0  # letters high
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A line through points, `grown` (0 to 1) of it drawn; its `name` stands at its end."""
+
+    x: Sequence[float] | F64
+    y: Sequence[float] | F64
+    ink: Ink = "accent"
+    width: float = 2.5
+    dash: bool = False
+    name: str = ""
+    grown: float = 1.0
+    answers: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Stairs:
+    """`heights[i]` from `edges[i]` to `edges[i + 1]`, filled below; `tip` of step i."""
+
+    edges: Sequence[float] | F64
+    heights: Sequence[float] | F64
+    ink: Ink = "accent"
+    width: float = 2.0
+    tip: Callable[[int], str] | None = None
+    answers: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Discs, or rings, `grown` (0 to 1) of them; `edged` ones stand out from what lies behind."""
+
+    x: Sequence[float] | F64
+    y: Sequence[float] | F64
+    ink: Ink = "accent"
+    radius: float = 5.0
+    grown: float = 1.0
+    hollow: bool = False
+    edged: bool = False
+    tip: Callable[[int], str] | None = None
+    answers: bool = False
+
+
+@dataclass(frozen=True)
+class Upright:
+    """A line from the bottom of the plot to its top."""
+
+    x: float
+    ink: Ink = "muted"
+    width: float = 2.0
+    dash: bool = True
+    answers: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """Words a little above a point, within the plot."""
+
+    x: float
+    y: float
+    text: str
+    ink: Ink = "ink"
+    answers: bool = False
+
+
+@dataclass(frozen=True)
+class Corner:
+    """Words in a corner of the plot."""
+
+    where: Literal["top right", "bottom left"]
+    text: str
+    ink: Ink = "muted"
+    answers: bool = False
+
+
+Element = Curve | Stairs | Points | Upright | Note | Corner
+
+
+@dataclass(frozen=True, eq=False)
+class Plot(Panel):
+    """Elements over two axes; those that answer what a class is asked wait for the answer.
+
+    `caption` stands above, in the colour of `ink`.
+    """
+
+    share: ClassVar[float] = 1.0
+    x: Axis
+    y: Axis
+    elements: tuple[Element, ...]
+    caption: str = ""
+    ink: Ink = "muted"
+    captioned: bool = False  # whether the room of a caption is kept
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """Enough for axes and a few numbers."""
+        return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """Axes first, then the elements in their order, names of curves last."""
+        size = stage.text(14)
+        if self.caption or self.captioned:
+            top, area = area.above(size * 1.5)
+            ink = color(stage, self.ink)
+            yield label(top.x, top.y + size * 0.6, self.caption, ink, size, bold=True)
+        shown = [one for one in self.elements if not (one.answers and stage.asks)]
+        curves = [one for one in self.elements if isinstance(one, Curve) and one.name]
+        right = max((text_width(c.name, size, True) for c in curves), default=-size) + size
+        laid = plot.lay_out(stage, area, self.x, self.y, right)
+        yield from plot.axes(stage, laid)
+        for one in shown:
+            yield from _drawn(stage, laid, one)
+        yield from _names(stage, laid, [c for c in curves if c in shown])
+
+
+def _drawn(stage: Stage, laid: plot.Plot, one: Element) -> Iterator[Mark]:
+    """One element's marks."""
+    ink, size = color(stage, one.ink), stage.text(14)
+    match one:
+        case Curve():
+            xs, ys = _first(one.x, one.grown), _first(one.y, one.grown)
+            yield plot.line(laid, xs, ys, ink, one.width * stage.scale, one.dash)
+        case Stairs():
+            yield plot.columns(laid, one.edges, one.heights, stage.palette.accent_soft, one.tip)
+            yield plot.stairs(laid, one.edges, one.heights, ink, one.width * stage.scale)
+        case Points():
+            radius = one.radius * stage.scale
+            xs, ys = _first(one.x, one.grown), _first(one.y, one.grown)
+            made = plot.points(laid, xs, ys, ink, radius, hollow=one.hollow, tip=one.tip)
+            yield made
+            if one.edged:
+                edge = stage.palette.outline
+                yield Boxes(made.rect, stroke=edge, stroke_width=2.0, radius=made.radius)
+        case Upright():
+            yield plot.upright(laid, one.x, ink, one.width * stage.scale, one.dash)
+        case Note():
+            ((x, y),) = laid.at(one.x, one.y).tolist()
+            wide = text_width(one.text, size, True)
+            left = min(max(x - wide / 2, laid.area.x + 4), laid.area.right - wide)
+            yield label(left, y - size * 1.15, one.text, ink, size, True)
+        case Corner(where="top right"):
+            x, y = laid.area.right - size * 0.4, laid.area.y + size * 0.9
+            yield label(x, y, one.text, ink, size, True, "right")
+        case Corner():
+            x, y = laid.area.x + size * 0.4, laid.area.bottom - size * 0.9
+            yield label(x, y, one.text, ink, size, True)
+
+
+def _names(stage: Stage, laid: plot.Plot, curves: list[Curve]) -> Iterator[Mark]:
+    """Names at the ends of curves, moved apart where they end close together."""
+    size, area = stage.text(14), laid.area
+    ends = [float(laid.at(c.x, c.y)[-1, 1]) for c in curves]
+    for curve, y in zip(curves, plot.spread(ends, size * 1.25, area.y, area.bottom), strict=True):
+        ink = color(stage, curve.ink)
+        yield label(area.right + size * 0.6, y, curve.name, ink, size, True)
+
+
+def _first(values: Sequence[float] | F64, share: float) -> F64:
+    """The part of a curve that is drawn so far, at least two points."""
+    count = max(2, round(1 + share * (len(values) - 1)))
+    return np.asarray(values[:count], dtype=np.float64)
