@@ -26,6 +26,7 @@ LAYERS = (
         "language",
         "glossary",
         "fuzzy",
+        "suffixes",
         "doctor",
     ),
     ("arch",),

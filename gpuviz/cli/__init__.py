@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from gpuviz import __version__
-from gpuviz.cli import check, count, device, list_, present, record, render, run, verify
-from gpuviz.cli.wanted import wanted
+from gpuviz.cli import check, count, device, lessons, present, record, render, run, verify
+from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.errors import Error, InputError, UnavailableError
 
-COMMANDS = (list_, count, check, render, present, verify, run, device, record)
+COMMANDS = (lessons, count, check, render, present, verify, run, device, record)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,12 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
     try:
         given = sys.argv[1:] if argv is None else argv
-        view = wanted(given, [module.NAME for module in COMMANDS])
-        arguments = None if view else parser().parse_args(given)
+        shown = link_or_file(given, [module.NAME for module in COMMANDS])
+        arguments = None if shown else parser().parse_args(given)
         if arguments is None or arguments.command is None:
             from gpuviz import app
 
-            return app.main(wanted=view)
+            return app.main(wanted=shown)
         return int(arguments.run(arguments))
     except UnavailableError as error:
         print(f"gpuviz: {error}", file=sys.stderr)

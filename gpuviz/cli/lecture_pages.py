@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuviz import files, language
+from gpuviz.cli.painter import painter, painter_for
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
+from gpuviz.export.export import Options, Painter
+from gpuviz.export.formats import PDF, format_of
+from gpuviz.export.save import save
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.notes import with_notes
 from gpuviz.lectures.pages import Missing, Page, pages
 from gpuviz.lectures.reading import read
-from gpuviz.qt.painting import headless
-from gpuviz.views.lesson_view import Options
 from gpuviz.views.provenance import Provenance
 
 
@@ -41,20 +43,22 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
         raise InputError(
             "--lecture draws a lecture as it is: leave --scene, --from, --set and --compare away"
         )
-    is_pdf = arguments.output.suffix.lower() == ".pdf"
+    is_pdf = arguments.output.suffix.lower() == PDF.suffix
     if arguments.notes and not is_pdf:
         raise InputError(f"--notes makes one PDF: name it OUT.pdf, not {arguments.output}")
     told = read(unpacked(find(arguments.lecture)))
     if arguments.language == language.ENGLISH and told.language in language.languages():
         language.choose(told.language)
-    with headless.session():
-        return (_print if is_pdf else _save)(told, looks, arguments)
+    if is_pdf:
+        with painter() as painting:
+            return _print(told, looks, arguments, painting)
+    return _save(told, looks, arguments)
 
 
-def _print(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -> int:
+def _print(
+    lecture: Lecture, looks: Provenance, arguments: argparse.Namespace, painter: Painter
+) -> int:
     """All pages in one file."""
-    from gpuviz.qt.export import pdf
-
     missing: list[Missing] = []
     frames = [
         frame
@@ -62,7 +66,7 @@ def _print(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -
         for frame in _printed(page, looks, arguments.notes)
     ]
     if frames:
-        files.write(arguments.output, pdf.pages(frames, None, lecture.title))
+        files.write(arguments.output, painter.pdf(frames, lecture.title))
     return 2 if missing else 0
 
 
@@ -76,14 +80,12 @@ def _printed(page: Page, looks: Provenance, notes: bool) -> Iterator[Frame]:
 
 def _save(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -> int:
     """Each page in a file of its own."""
-    from gpuviz.qt.export import saving
-
-    suffix = "." + arguments.format.lstrip(".").lower()
-    saving.check_suffix(Path(f"SLIDE{suffix}"))
+    form = format_of(Path(f"SLIDE.{arguments.format.lstrip('.')}"))
     missing: list[Missing] = []
     options = Options(arguments.pixels, arguments.transparent)
-    for page in _drawn(lecture, looks, missing):
-        saving.save(page.view, arguments.output / f"{page.name}{suffix}", options)
+    with painter_for(form) as painting:
+        for page in _drawn(lecture, looks, missing):
+            save(page.view, arguments.output / f"{page.name}{form.suffix}", options, painting)
     return 2 if missing else 0
 
 

@@ -11,12 +11,15 @@ from pathlib import Path
 from gpuviz import language
 from gpuviz.cli import lecture_pages
 from gpuviz.cli.launch import add_language, add_scene, pairs
+from gpuviz.cli.painter import painter_for
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError
-from gpuviz.qt.painting import headless
+from gpuviz.export.export import Options, Painter
+from gpuviz.export.formats import format_of
+from gpuviz.export.reading import read
+from gpuviz.export.save import save
 from gpuviz.scenes import SCENES
-from gpuviz.views import provenance
-from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
 
@@ -140,8 +143,8 @@ def run(arguments: argparse.Namespace) -> int:
         return lecture_pages.render(arguments, _looks(looks, arguments))
     if not arguments.scene and not arguments.source:
         raise InputError("which lesson? give --scene ID (see gpuviz list), or --all")
-    with headless.session():
-        _draw(_wanted(arguments), arguments, arguments.output)
+    with painter_for(format_of(arguments.output)) as painter:
+        _draw(_asked(arguments), arguments, arguments.output, painter)
     return 0
 
 
@@ -151,28 +154,25 @@ def _all(arguments: argparse.Namespace) -> int:
         raise InputError(
             "--all draws every lesson as it is: leave --scene, --from, --set and --compare away"
         )
-    from gpuviz.qt.export import saving
-
-    suffix = "." + arguments.format.lstrip(".").lower()
-    saving.check_suffix(Path(f"LESSON{suffix}"))
+    form = format_of(Path(f"LESSON.{arguments.format.lstrip('.')}"))
     if arguments.output.exists() and not arguments.output.is_dir():
         raise InputError(f"{arguments.output} is a file: with --all OUT is a folder")
     failed = 0
-    with headless.session():
+    with painter_for(form) as painter:
         for one in SCENES:
             try:
-                wanted = _looks(Provenance(one.id, {}, "sm_90"), arguments)
-                _draw(wanted, arguments, arguments.output / f"{one.id}{suffix}")
+                shown = _looks(Provenance(one.id, {}, "sm_90"), arguments)
+                _draw(shown, arguments, arguments.output / f"{one.id}{form.suffix}", painter)
             except Error as error:
                 failed += 1
                 print(f"gpuviz: {one.id}: {error}", file=sys.stderr)
     return 2 if failed else 0
 
 
-def _wanted(arguments: argparse.Namespace) -> Provenance:
+def _asked(arguments: argparse.Namespace) -> Provenance:
     """What the arguments ask for, on the ground of an exported file if one is named."""
     if arguments.source:
-        base = provenance.read(arguments.source)
+        base = read(arguments.source)
         if arguments.language == language.ENGLISH and base.language in language.languages():
             language.choose(base.language)
         if arguments.scene and arguments.scene != base.lesson:
@@ -201,14 +201,11 @@ def _looks(base: Provenance, arguments: argparse.Namespace) -> Provenance:
     return replace(base, width=width, height=height, **told)
 
 
-def _draw(wanted: Provenance, arguments: argparse.Namespace, out: Path) -> None:
-    from gpuviz.qt.export import saving
-
-    saving.check_suffix(out)  # before the work
+def _draw(
+    asked: Provenance, arguments: argparse.Namespace, out: Path, painter: Painter | None
+) -> None:
     options = Options(arguments.pixels, arguments.transparent, arguments.fps, not arguments.once)
-    saving.save(
-        _at(view_of(wanted), arguments, out.suffix.lower() in saving.STRETCHES), out, options
-    )
+    save(_at(view_of(asked), arguments, format_of(out).stretch), out, options, painter)
 
 
 def _at(view: View, arguments: argparse.Namespace, stretch: bool) -> View:

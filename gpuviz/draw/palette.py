@@ -14,6 +14,7 @@ import numpy as np
 
 from gpuviz.arrays import F64, Rgba
 from gpuviz.draw.color import from_lch, luminance, mix, ramp, rgba
+from gpuviz.language import later
 
 Hue = tuple[float, float, float, float]  # hue in degrees, chroma, darkest and lightest lane (OKLab)
 
@@ -261,3 +262,9 @@ CONTRAST = _palette(
 THEMES: Mapping[str, Palette] = MappingProxyType(
     {"dark": DARK, "light": LIGHT, "projector": PROJECTOR, "contrast": CONTRAST}
 )
+THEME_NAMES = {
+    "dark": later("dark"),
+    "light": later("light"),
+    "projector": later("projector"),
+    "contrast": later("high contrast"),
+}

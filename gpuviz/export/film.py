@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gpuviz.errors import Cancelled
-from gpuviz.files import whole
-from gpuviz.views.lesson_view import Cancel, Progress, go_on, quiet
+from gpuviz.export.export import Export, Write
+from gpuviz.runners.base import Cancel, Progress, go_on, quiet
 
 Rgb = npt.NDArray[np.uint8]  # (H, W, 3)
 _SAMPLES = 8  # pictures that a film's palette is made from
@@ -53,8 +52,28 @@ def moments(start: float, end: float, fps: int) -> tuple[float, ...]:
     return tuple(start + number / fps for number in range(count))
 
 
-def write(
-    path: Path,
+def writer(begin: Open) -> Write:
+    """Writes the stretch of time of a view as a film, every picture painted."""
+
+    def write(export: Export, file: IO[bytes]) -> None:
+        view, options, paint = export.view, export.options, export.paints().pixels
+        made, pixels = view.provenance, options.pixels
+        size = round(made.width * pixels), round(made.height * pixels)
+        encode(
+            file,
+            begin,
+            Kind(*size, options.fps, options.loop, made.text()),
+            moments(made.time, made.end, options.fps),
+            lambda t: np.ascontiguousarray(paint(view.frame(t), pixels)[..., :3]),
+            export.progress,
+            export.cancel,
+        )
+
+    return write
+
+
+def encode(
+    file: IO[bytes],
     begin: Open,
     kind: Kind,
     times: Sequence[float],
@@ -62,19 +81,12 @@ def write(
     progress: Progress = quiet,
     cancel: Cancel = go_on,
 ) -> None:
-    """Draw a film picture by picture; the file appears whole or not at all.
-
-    Raises
-    ------
-    Cancelled : `cancel` said so
-    InputError : the file cannot be written
-    """
+    """Draw a film picture by picture; Cancelled when `cancel` says so."""
     chosen = times[:: max(len(times) // _SAMPLES, 1)][:_SAMPLES]
-    with whole(path) as file:
-        encoder = begin(file, kind, (picture(t) for t in chosen))
-        for number, t in enumerate(times):
-            if cancel():
-                raise Cancelled(f"stopped; {path} was not written")
-            encoder.add(picture(t))
-            progress((number + 1) / len(times))
-        encoder.close()
+    encoder = begin(file, kind, (picture(t) for t in chosen))
+    for number, t in enumerate(times):
+        if cancel():
+            raise Cancelled("stopped; the film was not written")
+        encoder.add(picture(t))
+        progress((number + 1) / len(times))
+    encoder.close()

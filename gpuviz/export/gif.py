@@ -13,10 +13,14 @@ from PIL import GifImagePlugin, Image
 from gpuviz.export.changes import Patch, changed
 from gpuviz.export.colours import MOST, Indexer, film_palette
 from gpuviz.export.film import Kind, Rgb
+from gpuviz.export.record_in_file import LONGEST, Content
 
 FASTEST = 50  # pictures a second; browsers slow down what is faster
+WIDEST = 65535  # pixels along a side
+BEGINS = b"GIF8"
 _SAME = MOST  # the number of the colour that leaves a pixel as it was
 _BLOCK = 255  # bytes a block holds
+_COMMENT = b"\x21\xfe"
 
 
 class Gif:
@@ -67,7 +71,7 @@ def _comment(said: bytes) -> bytes:
     if not said:
         return b""
     parts = [said[at : at + _BLOCK] for at in range(0, len(said), _BLOCK)]
-    return b"\x21\xfe" + b"".join(bytes([len(part)]) + part for part in parts) + b"\0"
+    return _COMMENT + b"".join(bytes([len(part)]) + part for part in parts) + b"\0"
 
 
 def _control(hundredths: int) -> bytes:
@@ -84,3 +88,14 @@ def _image(
         pixels = np.where(pixels == patch.of(before), np.uint8(_SAME), pixels)
     image = Image.frombytes("L", (patch.width, patch.height), np.ascontiguousarray(pixels).data)
     return b"".join(GifImagePlugin.getdata(image, (patch.left, patch.top)))
+
+
+def record(content: Content, at: int) -> bytes | None:
+    """The comment that begins with what is at a place, its blocks joined."""
+    if content[at - 3 : at - 1] != _COMMENT:
+        return None
+    at, joined = at - 1, b""
+    while at < len(content) and content[at] and len(joined) < LONGEST:
+        joined += content[at + 1 : at + 1 + content[at]]
+        at += 1 + content[at]
+    return joined

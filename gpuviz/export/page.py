@@ -12,19 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from html import escape
-from typing import Any
+from typing import IO, Any
 
 from gpuviz import resources
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
+from gpuviz.export.export import Export, Options
 from gpuviz.export.film import moments
 from gpuviz.export.svg_marks import code, elements, number
 from gpuviz.panels.script import Step
 from gpuviz.results.table import Table
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
 from gpuviz.scenes.signature import short_name
-from gpuviz.views.lesson_view import Cancel, Options, Progress, View, go_on, quiet
+from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
 
 MOST_PER_SECOND = 12  # enough to follow, and small
@@ -90,6 +91,11 @@ def document(
         "language": made.language,
     }
     return _fill(_text("page.html"), filled)
+
+
+def write(export: Export, file: IO[bytes]) -> None:
+    """The page of a view."""
+    file.write(document(export.view, export.options, export.progress, export.cancel).encode())
 
 
 def pieces(element: str) -> Iterator[str]:

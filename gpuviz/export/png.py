@@ -1,14 +1,19 @@
-"""PNG files by their chunks: small pictures made of cells, and texts put into finished files."""
+"""Pictures as PNG files; PNG files by their chunks: small pictures made of cells, texts."""
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from collections.abc import Iterator
+from typing import IO
 
 import numpy as np
+from PIL import Image
 
 from gpuviz.arrays import Rgba
+from gpuviz.export.export import Export
+from gpuviz.views.provenance import KEYWORD, Provenance
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER_END = 33  # bytes of the signature and of the IHDR chunk, which is always first
@@ -52,3 +57,16 @@ def text(keyword: str, said: str) -> bytes:
 def with_text(png: bytes, keyword: str, said: str) -> bytes:
     """The same picture with a text in it, right behind its header."""
     return png[:_HEADER_END] + text(keyword, said) + png[_HEADER_END:]
+
+
+def picture(pixels: Rgba, record: Provenance) -> bytes:
+    """The PNG file of (H, W, 4) RGBA pixels, with the record of the view they show."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return with_text(file.getvalue(), KEYWORD, record.text())
+
+
+def write(export: Export, file: IO[bytes]) -> None:
+    """The picture at the view's own moment."""
+    pixels = export.paints().pixels(export.still, export.options.pixels)
+    file.write(picture(pixels, export.view.provenance))

@@ -7,12 +7,12 @@ width elsewhere. Nothing is scripted and nothing is loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from typing import IO
 from xml.sax.saxutils import escape
 
-from gpuviz import files
 from gpuviz.arrays import Rgba
 from gpuviz.draw.marks import Boxes, Frame
+from gpuviz.export.export import Export
 from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, code, elements, hatch_id, number, paint
 from gpuviz.views.provenance import KEYWORD, Provenance
 
@@ -88,6 +88,7 @@ def _metadata(provenance: Provenance | None) -> str:
     return f'<metadata id="{KEYWORD}">{provenance.text()}</metadata>'
 
 
-def save(frame: Frame, path: Path, provenance: Provenance | None = None, title: str = "") -> None:
-    """Write the file; InputError when that cannot be done."""
-    files.write(path, document(frame, provenance, title))
+def write(export: Export, file: IO[bytes]) -> None:
+    """The picture at the view's own moment."""
+    view = export.view
+    file.write(document(export.still, view.provenance, view.story.title).encode())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import IO, Any
 
@@ -11,16 +11,31 @@ from gpuviz.errors import InputError, UnavailableError
 from gpuviz.export.film import Kind, Rgb
 from gpuviz.language import tr
 
-# Container, codec and quality of each; as even as the eye sees, and the same at every run.
-_FORMATS = {
-    ".mp4": ("mp4", "libx264", {"crf": "16", "preset": "medium"}),
-    ".webm": (
-        "webm",
-        "libvpx-vp9",
-        {"crf": "24", "b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"},
-    ),
-}
 _BT709, _LIMITED = 1, 1  # what players take the colours of a film this large for
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Opens films: suffix and name of the container, the codec and its quality."""
+
+    suffix: str
+    container: str
+    name: str
+    options: Mapping[str, str]
+
+    def __call__(self, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> Video:
+        """The encoder, ready for the first picture."""
+        return Video(self, file, kind)
+
+    def lacking(self) -> str:
+        """What such films lack on this machine and how to get it, "" when nothing is missing."""
+        if find_spec("av") is not None:
+            return ""
+        return tr(
+            "{suffix} films need PyAV, which is not installed: pip install 'gpuviz[film]' "
+            "(or choose .gif or .apng)",
+            suffix=self.suffix,
+        )
 
 
 class Video:
@@ -32,17 +47,22 @@ class Video:
     InputError : the size is odd, which the codecs do not take
     """
 
-    def __init__(self, suffix: str, file: IO[bytes], kind: Kind, samples: Iterable[Rgb]) -> None:
+    def __init__(self, codec: Codec, file: IO[bytes], kind: Kind) -> None:
         if kind.width % 2 or kind.height % 2:
             raise InputError(
-                f"a {suffix} film of {kind.width}x{kind.height} pixels: width and "
+                f"a {codec.suffix} film of {kind.width}x{kind.height} pixels: width and "
                 "height must be even"
             )
-        self._av = _library(suffix)
-        form, codec, options = _FORMATS[suffix]
-        self._container = self._av.open(file, "w", format=form, options={"fflags": "+bitexact"})
+        if missing := codec.lacking():
+            raise UnavailableError(missing)
+        import av
+
+        self._av = av
+        self._container = av.open(
+            file, "w", format=codec.container, options={"fflags": "+bitexact"}
+        )
         self._container.metadata["comment"] = kind.comment
-        self._stream = _stream(self._av, self._container, codec, kind, options)
+        self._stream = _stream(av, self._container, codec, kind)
 
     def add(self, picture: Rgb) -> None:
         """The next picture."""
@@ -59,32 +79,14 @@ class Video:
         self._container.close()
 
 
-def why_not(suffix: str) -> str:
-    """What films of a format lack on this machine and how to get it, "" when nothing is missing."""
-    if suffix not in _FORMATS or find_spec("av") is not None:
-        return ""
-    return tr(
-        "{suffix} films need PyAV, which is not installed: pip install 'gpuviz[film]' "
-        "(or choose .gif or .apng)",
-        suffix=suffix,
-    )
-
-
-def _library(suffix: str) -> Any:
-    if missing := why_not(suffix):
-        raise UnavailableError(missing)
-    import av
-
-    return av
-
-
-def _stream(av: Any, container: Any, codec: str, kind: Kind, options: dict[str, str]) -> Any:
+def _stream(av: Any, container: Any, codec: Codec, kind: Kind) -> Any:
     """The film's stream in its container."""
     try:
-        stream = container.add_stream(codec, rate=kind.fps, options=options)
+        stream = container.add_stream(codec.name, rate=kind.fps, options=dict(codec.options))
     except (ValueError, av.error.FFmpegError) as error:
         raise UnavailableError(
-            f"this PyAV has no {codec} ({error}): install PyAV from PyPI, or choose .gif or .apng"
+            f"this PyAV has no {codec.name} ({error}): install PyAV from PyPI, or choose .gif or "
+            ".apng"
         ) from None
     stream.width, stream.height, stream.pix_fmt = kind.width, kind.height, "yuv420p"
     context = stream.codec_context
@@ -94,4 +96,11 @@ def _stream(av: Any, container: Any, codec: str, kind: Kind, options: dict[str, 
     return stream
 
 
-MP4, WEBM = partial(Video, ".mp4"), partial(Video, ".webm")
+# As even as the eye sees, and the same at every run.
+MP4 = Codec(".mp4", "mp4", "libx264", {"crf": "16", "preset": "medium"})
+WEBM = Codec(
+    ".webm",
+    "webm",
+    "libvpx-vp9",
+    {"crf": "24", "b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"},
+)

@@ -8,10 +8,11 @@ from typing import Literal
 
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.suffixes import LECTURE
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
-SUFFIX = ".gpuviz-lecture"
+SUFFIX = LECTURE
 Per = Literal["request", "launch"]
 Guess = int | float | str
 

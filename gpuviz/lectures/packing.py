@@ -18,12 +18,12 @@ from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners import recorded, recording
+from gpuviz.runners.base import Cancel, Progress, go_on, quiet
 from gpuviz.runners.recording import Entry, Recording
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.kernel import launch_of, record_of
 from gpuviz.scenes.perform import check_values, job_of
-from gpuviz.views.lesson_view import Cancel, Progress, go_on, quiet
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 

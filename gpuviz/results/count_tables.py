@@ -1,16 +1,12 @@
-"""The counts of a view's runs as data: a table with a row for each number, and JSON with all."""
+"""The counts of runs as tables, with a row for each number, or a column for each run."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
 
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
-from gpuviz.views.provenance import Provenance
 
 MODELLED = "modelled"
 HEAD = ("run", "arch", "line", "instruction", "quantity", "value", "badge")
@@ -36,7 +32,7 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
 
 def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
-    for key, value in {**found.values(), **_times(found)}.items():
+    for key, value in {**found.values(), **times(found)}.items():
         yield role, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
 
 
@@ -52,7 +48,7 @@ def summary(runs: Mapping[str, Run]) -> Table:
     for role, run in runs.items():
         columns[f"{role} ({MODELLED})"] = run.counts.totals
         if run.measurement is not None:
-            found = {**run.measurement.values(), **_times(run.measurement)}
+            found = {**run.measurement.values(), **times(run.measurement)}
             columns[f"{role} ({badge(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
@@ -71,7 +67,7 @@ def _cell(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def _times(found: Measurement) -> dict[str, float]:
+def times(found: Measurement) -> dict[str, float]:
     """Times of the launch in microseconds, by what they are."""
     if found.timing is None:
         return {}
@@ -79,43 +75,4 @@ def _times(found: Measurement) -> dict[str, float]:
         "median_us": found.timing.median,
         "minimum_us": found.timing.minimum,
         "quartiles_us": found.timing.spread,
-    }
-
-
-def as_json(runs: Mapping[str, Run], provenance: Provenance) -> str:
-    """Everything counted and measured, with the record of the view."""
-    plain = json.dumps({role: _plain(run) for role, run in runs.items()}, indent=1)
-    return f'{{"view": {provenance.text()},\n"runs": {plain}}}\n'
-
-
-def _plain(run: Run) -> dict[str, Any]:
-    """A run as plain values."""
-    launch = run.trace.launch
-    return {
-        "kernel": launch.kernel,
-        "grid": list(launch.grid),
-        "block": list(launch.block),
-        "arch": run.arch,
-        "level": run.level,
-        "badge": MODELLED,
-        "totals": run.counts.totals,
-        "instructions": [
-            {**asdict(row.instruction), "counts": dict(row.counts)} for row in run.counts.rows
-        ],
-        "measured": _measurement(run.measurement),
-    }
-
-
-def _measurement(found: Measurement | None) -> dict[str, Any] | None:
-    """A measurement as plain values; a counter without a value says why."""
-    if found is None:
-        return None
-    missing = {key: r.why for key, r in found.counters.items() if r.value is None}
-    return {
-        "badge": badge(found),
-        "device": found.device.name,
-        "date": found.date,
-        "counters": found.values(),
-        "unavailable": missing,
-        "times": _times(found),
     }

@@ -20,6 +20,15 @@ Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
 Cancel = Callable[[], bool]  # asked now and then; True stops the run with errors.Cancelled
 
 
+def go_on() -> bool:
+    """A `Cancel` that never cancels."""
+    return False
+
+
+def quiet(fraction: float) -> None:
+    """A `Progress` that tells nobody."""
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One launch, run: its trace, the counts predicted from it, and the buffers it left behind.

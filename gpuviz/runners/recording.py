@@ -32,8 +32,9 @@ from gpuviz.runners.measurement import (
     Telemetry,
     Timing,
 )
+from gpuviz.suffixes import RECORDING
 
-FORMAT, VERSION, SUFFIX = "gpuviz-recording", 1, ".gpurec"
+FORMAT, VERSION, SUFFIX = "gpuviz-recording", 1, RECORDING
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 _SIZE_LIMIT = 1 << 30  # bytes a recording may unpack to
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,9 +13,6 @@ from gpuviz.draw.stage import Stage
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Story
 from gpuviz.views.provenance import Provenance
-
-Progress = Callable[[float], None]  # called with the share done, 0 to 1
-Cancel = Callable[[], bool]  # asked now and then; True stops with errors.Cancelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +42,3 @@ class View:
     def still(self) -> Frame:
         """The picture at the view's own moment."""
         return self.frame(self.provenance.time)
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to write: image pixels to a logical pixel, no ground, pictures a second, endless film."""
-
-    pixels: float = 1.0
-    transparent: bool = False
-    fps: int = 20
-    loop: bool = True
-
-
-def go_on() -> bool:
-    """A `Cancel` that never cancels."""
-    return False
-
-
-def quiet(share: float) -> None:
-    """A `Progress` that tells nobody."""

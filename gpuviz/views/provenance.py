@@ -1,29 +1,23 @@
-"""Where a picture comes from, written into the file itself, so that its view can be opened again.
+"""Where a picture comes from: the record of its view, from which that can be shown again.
 
-The record is one line of plain ASCII JSON without `<`, `>` and `&`: it can stand as it is in a PNG
-text, an SVG or HTML element, a PDF's metadata, and the comment of a GIF or a film. All of these
-keep it uncompressed and in one piece, except GIF, whose blocks end after 255 bytes. So reading is
-the same for every format: look for the line.
+Written, it is one line of plain ASCII JSON without `<`, `>` and `&`: it can stand as it is in a PNG
+text, an SVG or HTML element, a PDF's metadata, and the comment of a GIF or a film.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from gpuviz import __version__
-from gpuviz.errors import FormatError, InputError
+from gpuviz.errors import FormatError
 
 KEYWORD = "gpuviz"  # names the record where a format wants a name
 _VERSION = 1
-_MARK = b'{"gpuviz view": '
-_STEP = 1 << 20  # bytes searched at once
-_LONGEST = 1 << 16  # bytes of a record that is believed
+MARK = b'{"gpuviz view": '  # how a record begins
 _LARGEST = 1e6  # beyond any time, size or letter
 
 Value = int | str | bool
@@ -112,71 +106,13 @@ def file_name(provenance: Provenance, suffix: str) -> str:
     return name[:150] + suffix
 
 
-def read(path: Path) -> Provenance:
-    """The record in an exported file, whatever its format.
+def parse(found: bytes, path: str) -> Provenance:
+    """The record that begins a text; unknown fields of the same version are left out.
 
     Raises
     ------
-    InputError : the file cannot be read
-    FormatError : there is no record in it, it is damaged, or of a newer gpuviz
+    FormatError : it is damaged, or of a newer gpuviz; names `path`
     """
-    try:
-        found = _search(path)
-    except (OSError, ValueError) as error:  # an empty file cannot be mapped: ValueError
-        reason = getattr(error, "strerror", None) or "it is empty"
-        raise InputError(f"cannot read {path}: {reason}") from None
-    return _told(found, str(path))
-
-
-def read_content(content: bytes, name: str) -> Provenance:
-    """The record in the content of an exported file; `name` is what errors call it."""
-    return _told(_find(content), name)
-
-
-def _told(found: bytes | None, name: str) -> Provenance:
-    if found is None:
-        raise FormatError(
-            f"{name} does not say which view it shows: it was not exported by "
-            "gpuviz, or another program removed its metadata"
-        )
-    return _record(found, name)
-
-
-def _search(path: Path) -> bytes | None:
-    """What follows the mark in a file."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _find(content)
-
-
-def _find(content: mmap.mmap | bytes) -> bytes | None:
-    at = _place(content)
-    if content[:4] == b"GIF8":
-        return _in_gif(content, at)
-    return content[at : at + _LONGEST] if at >= 0 else None
-
-
-def _place(content: mmap.mmap | bytes) -> int:
-    """Where the mark is, -1 when it is nowhere; in steps, so that other threads can run between."""
-    for start in range(0, len(content), _STEP):
-        at = content.find(_MARK, start, start + _STEP + len(_MARK))
-        if at >= 0:
-            return at
-    return -1
-
-
-def _in_gif(content: mmap.mmap | bytes, at: int) -> bytes | None:
-    """The comment of a GIF that begins with the mark, its blocks joined."""
-    if at < 1 or content[at - 3 : at - 1] != b"\x21\xfe":
-        return None
-    at, joined = at - 1, b""
-    while at < len(content) and content[at] and len(joined) < _LONGEST:
-        joined += content[at + 1 : at + 1 + content[at]]
-        at += 1 + content[at]
-    return joined
-
-
-def _record(found: bytes, path: str) -> Provenance:
-    """A record from its text; unknown fields of the same version are left out."""
     try:
         plain, _ = json.JSONDecoder().raw_decode(found.decode("latin-1"))
     except (ValueError, RecursionError):

@@ -11,16 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtGui import QImage
 
 from gpuviz import resources
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
-from gpuviz.qt.painting.raster import to_image
+from gpuviz.export import save as export
+from gpuviz.export.export import Options
+from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.scenes import lesson
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.views.lesson_view import View
 
+PAINTER = QtPainter()
 LESSONS = ("coalescing", "banks", "matmul-tiled")
 STAGE = Stage(960, 540, LIGHT)
 DARK_STAGE = Stage(960, 540, DARK)
@@ -38,9 +41,12 @@ def middle(name: str, stage: Stage = STAGE) -> Frame:
 
 def by_qt(frame: Frame, scale: float = 1.0) -> np.ndarray:
     """(H, W, 3) pixels as the window paints them."""
-    image = to_image(frame, scale).convertToFormat(QImage.Format.Format_RGBA8888)
-    flat = np.frombuffer(image.constBits(), np.uint8)
-    return flat.reshape(image.height(), image.width(), 4)[..., :3].astype(int)
+    return PAINTER.pixels(frame, scale)[..., :3].astype(int)
+
+
+def save(view: View, path: Path, options: Options | None = None) -> None:
+    """Write a view as the window writes it."""
+    export.save(view, path, options, PAINTER)
 
 
 def program(*names: str) -> str:

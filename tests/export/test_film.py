@@ -17,8 +17,10 @@ from gpuviz.export.changes import changed
 from gpuviz.export.colours import Indexer, film_palette
 from gpuviz.export.film import Kind, Open, moments
 from gpuviz.export.gif import Gif
+from gpuviz.export.reading import read
 from gpuviz.export.video import MP4, WEBM
-from gpuviz.views.provenance import Provenance, read
+from gpuviz.files import whole
+from gpuviz.views.provenance import Provenance
 
 RECORD = Provenance("coalescing", {"words": "x" * 600}, "sm_90")
 FORMATS: dict[str, Open] = {".gif": Gif, ".apng": Apng, ".mp4": MP4, ".webm": WEBM}
@@ -33,10 +35,15 @@ def picture(t: float) -> np.ndarray:
     return drawn
 
 
+def encode(path: Path, *film_of: Any, **more: Any) -> None:
+    with whole(path) as file:
+        film.encode(file, *film_of, **more)
+
+
 def write(folder: Path, suffix: str, times: tuple[float, ...], **more: Any) -> Path:
     path = folder / f"film{suffix}"
     kind = Kind(48, 32, 20, comment=RECORD.text())
-    film.write(path, FORMATS[suffix], kind, times, picture, **more)
+    encode(path, FORMATS[suffix], kind, times, picture, **more)
     return path
 
 
@@ -88,7 +95,7 @@ def test_videos_have_every_picture(suffix: str, tmp_path: Path) -> None:
 def test_odd_sizes_are_refused(tmp_path: Path) -> None:
     for suffix in (".mp4", ".webm"):
         with pytest.raises(InputError, match="49x32.*even"):
-            film.write(tmp_path / "a", FORMATS[suffix], Kind(49, 32, 20), (0.0,), picture)
+            encode(tmp_path / "a", FORMATS[suffix], Kind(49, 32, 20), (0.0,), picture)
 
 
 def test_without_pyav_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +116,7 @@ def test_pictures_are_let_go(suffix: str, tmp_path: Path) -> None:
         assert sum(reference() is not None for reference in alive) <= 4
         return drawn
 
-    film.write(tmp_path / "a", FORMATS[suffix], Kind(48, 32, 4), moments(0, 30, 4), watched)
+    encode(tmp_path / "a", FORMATS[suffix], Kind(48, 32, 4), moments(0, 30, 4), watched)
     assert len(alive) >= 120
 
 
@@ -165,7 +172,7 @@ def test_patches_hold_all_changes(data: st.DataObject) -> None:
 
 def test_a_gif_of_a_single_picture_that_stays(tmp_path: Path) -> None:
     path = tmp_path / "one.gif"
-    film.write(path, Gif, Kind(48, 32, 50, loop=False), moments(0, 0.2, 50), picture)
+    encode(path, Gif, Kind(48, 32, 50, loop=False), moments(0, 0.2, 50), picture)
     with Image.open(io.BytesIO(path.read_bytes())) as image:
         assert "loop" not in image.info
         assert durations(image)[1] == [200]

@@ -9,10 +9,10 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
+from gpuviz.export.opened import check_files, told_by
 from gpuviz.scenes import traced
 from gpuviz.views.fitting import check_file, fitted
 from gpuviz.views.link import link, parse
-from gpuviz.views.opened import check_files, told_by
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 from tests.qt.fake_lesson import run

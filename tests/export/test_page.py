@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuviz.export import page, svg
+from gpuviz.export.export import Options
+from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
-from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
-from gpuviz.views.provenance import Provenance, read
+from gpuviz.views.provenance import Provenance
 from tests.export import pictures
 from tests.export.pictures import LESSONS, performed
 

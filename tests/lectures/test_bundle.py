@@ -15,13 +15,13 @@ from gpuviz import trace_file
 from gpuviz.cli import main
 from gpuviz.compile import carried, nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError
+from gpuviz.export.save import save_traces
 from gpuviz.lectures import bundle
 from gpuviz.lectures.answer import answer
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import write
-from gpuviz.qt.export.saving import save_traces
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recording import Entry, key_of

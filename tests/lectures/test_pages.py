@@ -14,9 +14,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.export.reading import read
 from gpuviz.lectures.notes import with_notes
 from gpuviz.views.performed import lesson_for
-from gpuviz.views.provenance import read
 from tests.export.pictures import program, run
 
 TEXT = """gpuviz-lecture = 1

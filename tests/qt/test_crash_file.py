@@ -260,13 +260,13 @@ def test_a_picture_copied_while_the_window_closes_is_no_crash_at_the_end(tmp_pat
     """It is done before its thread has noticed, and told of when the window is closed already."""
     code = """
 import threading
-from gpuviz.qt.export import saving
-begun, real = threading.Event(), saving.clip
+from gpuviz.qt.export import exporting
+begun, real = threading.Event(), exporting.clip
 def slow(*given):
     begun.set()
     time.sleep(0.2)
     return real(*given)
-saving.clip = slow
+exporting.clip = slow
 told()
 window.actions_["export.copy"].trigger()
 begun.wait()

@@ -17,11 +17,16 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.qt.export import film, pdf, saving
-from gpuviz.views.lesson_view import Options, View
+from gpuviz.export.export import Options
+from gpuviz.export.formats import FORMATS, named
+from gpuviz.export.hatching import hatch_lines
+from gpuviz.export.reading import read
+from gpuviz.export.save import name_for, save_traces
+from gpuviz.qt.painting import pdf
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
-from gpuviz.views.provenance import Provenance, read
-from tests.export.pictures import apart, by_qt, pixels, program, run
+from gpuviz.views.provenance import Provenance
+from tests.export.pictures import apart, by_qt, pixels, program, run, save
 
 pytestmark = pytest.mark.usefixtures("qapp")
 SIZE = (480, 300)
@@ -38,14 +43,14 @@ def still(view: View) -> View:
     return timed(view, 4.0)
 
 
-@pytest.mark.parametrize("suffix", saving.FORMATS)
+@pytest.mark.parametrize("suffix", [row.suffix for row in FORMATS])
 def test_each_file_opens_the_same_view_again(suffix: str, view: View, tmp_path: Path) -> None:
     if suffix in (".mp4", ".webm"):
         pytest.importorskip("av")
-    shown = view if suffix in saving.STRETCHES else timed(view, 4.0)
+    shown = view if named(suffix).stretch else timed(view, 4.0)
     first, again = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
     for path in (first, again):
-        saving.save(shown, path, Options(fps=10))
+        save(shown, path, Options(fps=10))
     assert first.read_bytes() == again.read_bytes(), "the same at every run"
     if suffix not in (".csv", ".md"):  # plain tables have no room for it
         assert read(first) == shown.provenance
@@ -53,14 +58,14 @@ def test_each_file_opens_the_same_view_again(suffix: str, view: View, tmp_path: 
 
 @pytest.mark.parametrize("scale", [1, 2, 4])
 def test_png_pixels(scale: int, still: View, tmp_path: Path) -> None:
-    saving.save(still, tmp_path / "a.png", Options(pixels=scale))
+    save(still, tmp_path / "a.png", Options(pixels=scale))
     shown = pixels(tmp_path / "a.png")
     assert shown.shape == (300 * scale, 480 * scale, 3)
     assert (shown == by_qt(still.still, scale)).all()
 
 
 def test_transparent_pictures_have_no_ground(still: View, tmp_path: Path) -> None:
-    saving.save(still, tmp_path / "a.png", Options(transparent=True))
+    save(still, tmp_path / "a.png", Options(transparent=True))
     with Image.open(tmp_path / "a.png") as image:
         clear = np.array(image.convert("RGBA"))
     assert (clear[0, 0] == 0).all() and (clear[..., 3] == 255).any()
@@ -71,14 +76,14 @@ def test_transparent_pictures_have_no_ground(still: View, tmp_path: Path) -> Non
 
 def test_pdf_is_drawn_alike_by_another_program(still: View, tmp_path: Path) -> None:
     convert = program("pdftoppm")
-    saving.save(still, tmp_path / "a.pdf")
+    save(still, tmp_path / "a.pdf")
     run(tmp_path, convert, "-r", "96", "-png", "-singlefile", tmp_path / "a.pdf", tmp_path / "a")
     # Its figures are those that are known to be figures, each as wide as it is.
     assert apart(pixels(tmp_path / "a.png"), by_qt(still.still)) < 7
 
 
 def test_pdf_has_text_and_no_pixels(still: View, tmp_path: Path) -> None:
-    content = pdf.page(still.still)
+    content = pdf.pages((still.still,))
     assert b"/Subtype /Image" not in content and b"/FontFile" in content
     (tmp_path / "a.pdf").write_bytes(content)
     said = run(tmp_path, program("pdftotext"), tmp_path / "a.pdf", "-")
@@ -88,7 +93,7 @@ def test_pdf_has_text_and_no_pixels(still: View, tmp_path: Path) -> None:
 
 def test_hatches_of_pdf_stay_inside_their_boxes() -> None:
     rects = np.array([[10, 10, 30, 20], [50, 12, 3, 40], [60, 5, 0.5, 0.5]], np.float32)
-    lines = pdf.hatch_lines(rects)
+    lines = hatch_lines(rects)
     inside = np.zeros(len(lines), bool)
     for x, y, w, h in rects.tolist():
         low, high = np.array([x, y]), np.array([x + w, y + h])
@@ -97,26 +102,26 @@ def test_hatches_of_pdf_stay_inside_their_boxes() -> None:
     sums = lines.sum(axis=2)
     assert np.allclose(sums[:, 0], sums[:, 1]) and np.allclose((sums - 1) % 8 % 8, 0, atol=1e-3)
     frame = Stage(100, 60, DARK).frame(Boxes(rects, DARK.panel, hatch=DARK.waste))
-    assert b"/Subtype /Image" not in pdf.page(frame)
+    assert b"/Subtype /Image" not in pdf.pages((frame,))
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".apng"])
 def test_films_show_what_the_story_draws(suffix: str, view: View, tmp_path: Path) -> None:
-    saving.save(view, tmp_path / f"a{suffix}", Options(fps=10))
+    save(view, tmp_path / f"a{suffix}", Options(fps=10))
     with Image.open(tmp_path / f"a{suffix}") as image:
         assert image.size == SIZE
         image.seek(image.n_frames - 1)
         last = np.array(image.convert("RGB")).astype(int)
     most = {".gif": 1.0, ".apng": 0.0}[suffix]  # a GIF has 255 colours
-    assert apart(last, film.picture(view.frame(4.4)).astype(int)) <= most
+    assert apart(last, by_qt(view.frame(4.4))) <= most
 
 
 def test_data(still: View, tmp_path: Path) -> None:
     totals = still.runs["copy"].counts.totals
-    saving.save(still, tmp_path / "a.json")
+    save(still, tmp_path / "a.json")
     found = json.loads((tmp_path / "a.json").read_text())
     assert found["runs"]["copy"]["totals"] == totals
-    saving.save(still, tmp_path / "a.csv")
+    save(still, tmp_path / "a.csv")
     rows = list(csv.reader((tmp_path / "a.csv").read_text().splitlines()))
     assert {len(row) for row in rows} == {7}
     assert [
@@ -128,21 +133,21 @@ def test_data(still: View, tmp_path: Path) -> None:
         str(totals["global_load_sectors"]),
         "modelled",
     ] in rows
-    saving.save(still, tmp_path / "a.md")
+    save(still, tmp_path / "a.md")
     assert f"| {totals['global_load_sectors']:,} |" in (tmp_path / "a.md").read_text()
-    (path,) = saving.save_traces(still, tmp_path / "a.gputrace")
+    (path,) = save_traces(still, tmp_path / "a.gputrace")
     assert trace_file.load(path).launch == still.runs["copy"].trace.launch
 
 
 def test_names_and_refusals(still: View, tmp_path: Path) -> None:
-    assert saving.name_for(still).startswith("coalescing-")
+    assert name_for(still).startswith("coalescing-")
     with pytest.raises(InputError, match=r"\.bmp.*PNG"):
-        saving.save(still, tmp_path / "a.bmp")
+        save(still, tmp_path / "a.bmp")
     with pytest.raises(InputError, match="too large"):
-        saving.save(still, tmp_path / "a.png", Options(pixels=100))
+        save(still, tmp_path / "a.png", Options(pixels=100))
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
-        saving.save(still, tmp_path / "file" / "a.png")
+        save(still, tmp_path / "file" / "a.png")
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,19 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.cli import main
-from gpuviz.export import film as films
-from gpuviz.qt.export import film, saving
+from gpuviz.export.export import Options
+from gpuviz.export.film import moments
+from gpuviz.export.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.perform import perform
-from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
-from gpuviz.views.provenance import Provenance, read
-from tests.export.pictures import LESSONS, apart, by_qt, performed, pixels, program, run
+from gpuviz.views.provenance import Provenance
+from tests.export.pictures import LESSONS, apart, by_qt, performed, pixels, program, run, save
 
 pytestmark = pytest.mark.usefixtures("qapp")
 FPS = 4
@@ -50,15 +51,13 @@ def view(name: str, theme: str = "light") -> View:
 def drawn(shown: View) -> list[np.ndarray]:
     """The pictures of its film, as the window paints them."""
     made = shown.provenance
-    return [
-        film.picture(shown.frame(t)).astype(int) for t in films.moments(made.time, made.end, FPS)
-    ]
+    return [by_qt(shown.frame(t)) for t in moments(made.time, made.end, FPS)]
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_pdf_by_poppler(name: str, tmp_path: Path) -> None:
     convert, shown = program("pdftoppm"), view(name)
-    saving.save(shown, tmp_path / "a.pdf")
+    save(shown, tmp_path / "a.pdf")
     run(tmp_path, convert, "-r", "96", "-png", "-singlefile", tmp_path / "a.pdf", tmp_path / "a")
     assert apart(pixels(tmp_path / "a.png"), by_qt(shown.still)) < 5  # as with librsvg
 
@@ -66,7 +65,7 @@ def test_pdf_by_poppler(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LESSONS)
 def test_svg_by_librsvg(name: str, tmp_path: Path) -> None:
     convert, shown = program("rsvg-convert"), view(name, "dark")
-    saving.save(shown, tmp_path / "a.svg")
+    save(shown, tmp_path / "a.svg")
     run(tmp_path, convert, tmp_path / "a.svg", "-o", tmp_path / "a.png")
     assert apart(pixels(tmp_path / "a.png"), by_qt(shown.still)) < 6  # its figures vary in width
 
@@ -75,7 +74,7 @@ def test_svg_by_librsvg(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("suffix", "most"), [(".apng", 0.0), (".gif", 1.5)])
 def test_films_by_pillow(suffix: str, most: float, name: str, tmp_path: Path) -> None:
     shown = view(name)
-    saving.save(shown, tmp_path / f"a{suffix}", Options(fps=FPS))
+    save(shown, tmp_path / f"a{suffix}", Options(fps=FPS))
     wanted = drawn(shown)
     with Image.open(tmp_path / f"a{suffix}") as image:
         at, found = 0.0, []
@@ -94,7 +93,7 @@ def test_films_by_pillow(suffix: str, most: float, name: str, tmp_path: Path) ->
 def test_films_by_ffmpeg(suffix: str, name: str, tmp_path: Path) -> None:
     av = pytest.importorskip("av")
     shown = view(name)
-    saving.save(shown, tmp_path / f"a{suffix}", Options(fps=FPS))
+    save(shown, tmp_path / f"a{suffix}", Options(fps=FPS))
     with av.open(str(tmp_path / f"a{suffix}")) as container:
         frames = list(container.decode(video=0))
     wanted = drawn(shown)

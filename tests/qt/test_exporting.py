@@ -20,18 +20,19 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuviz import trace_file
+from gpuviz.arrays import Rgba
 from gpuviz.draw.marks import Frame
 from gpuviz.export import video
-from gpuviz.export.film import Rgb
-from gpuviz.qt.export import files, film
+from gpuviz.export.reading import read, read_content
+from gpuviz.qt.export import files
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
+from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.recorded import Recordings
 from gpuviz.views.lesson_view import View
-from gpuviz.views.provenance import read, read_content
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
 
@@ -481,10 +482,10 @@ def test_the_folder_of_last_time_cannot_be_looked_at(window: Window, answer: Ans
 def test_a_mistake_while_drawing_is_a_message(
     window: Window, answer: Answer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    def broken(*given: object) -> Rgb:
+    def broken(*given: object) -> Rgba:
         raise ZeroDivisionError("no such lane")
 
-    monkeypatch.setattr(film, "picture", broken)
+    monkeypatch.setattr(QtPainter, "pixels", broken)
     begin(window, answer)
     done(window, qtbot)
     assert "no such lane" in window.message.text.toPlainText() and files_in(answer) == []

@@ -25,8 +25,9 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz import trace_file
 from gpuviz.errors import InputError
-from gpuviz.qt.export import saving
+from gpuviz.export.save import save
 from gpuviz.qt.export.files import ask_which
+from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running import viewing
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
@@ -118,7 +119,7 @@ def test_every_exported_file_can_be_dropped(
         window.viewing.show(TOLD)
     view = window.viewing.view()
     made = replace(view.provenance, width=400, height=260, time=2.5, end=2.7)
-    saving.save(replace(view, provenance=made), tmp_path / f"a{suffix}")
+    save(replace(view, provenance=made), tmp_path / f"a{suffix}", painter=QtPainter())
     with qtbot.waitSignal(window.director.performed):
         window.viewing.show(Provenance("pairs", {}, "sm_90"))
     drop(window, of_files(tmp_path / f"a{suffix}"))
@@ -134,7 +135,8 @@ def saved(
 ) -> Path:
     """A picture whose record tells of a view."""
     view = window.viewing.view()
-    saving.save(replace(view, provenance=replace(wanted, launch=launch or {})), path)
+    made = replace(wanted, launch=launch or {})
+    save(replace(view, provenance=made), path, painter=QtPainter())
     return path
 
 

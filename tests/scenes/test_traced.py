@@ -7,11 +7,11 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
+from gpuviz.export.opened import told_by
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.perform import perform
 from gpuviz.views.link import link, parse
-from gpuviz.views.opened import told_by
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 

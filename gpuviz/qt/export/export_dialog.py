@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.errors import failure_of
+from gpuviz.export.formats import Holds, holding
+from gpuviz.export.settings import THEME_CHOICES
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, answers, keep_arrows, keep_space, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.export.preview import Preview
 from gpuviz.qt.export.size_choice import SizeChoice
-from gpuviz.qt.export.wanted import THEME_NAMES
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
 
@@ -95,9 +96,14 @@ class ExportDialog(QDialog):
         made.currentIndexChanged.connect(self.renew)
         return made
 
+    def formats(self, *holding_: Holds) -> Combo:
+        """The list of formats that hold this."""
+        rows = holding(*holding_)
+        return self.choice(tr("Format"), [(tr(row.name), row.suffix) for row in rows])
+
     def themes(self, names: Iterable[str]) -> Combo:
         """The list of themes."""
-        return self.choice(tr("Colours"), [(tr(THEME_NAMES[name]), name) for name in names])
+        return self.choice(tr("Colours"), [(tr(THEME_CHOICES[name]), name) for name in names])
 
     def switch(self, name: str) -> Switch:
         """Yes or no."""

@@ -11,29 +11,35 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
+from gpuviz.export import png
+from gpuviz.export.export import Options
+from gpuviz.export.formats import CSV, PNG, Holds, holding
+from gpuviz.export.save import name_for, save, save_traces
+from gpuviz.export.settings import FilmSettings, PictureSettings, as_text, remembered
 from gpuviz.files import write
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
-from gpuviz.qt.export import files, saving
+from gpuviz.qt.export import files
+from gpuviz.qt.export.clip import clip
 from gpuviz.qt.export.exports import Exports, Saved, Task
 from gpuviz.qt.export.film_dialog import FilmDialog
-from gpuviz.qt.export.picture_file import png_of
 from gpuviz.qt.export.still_dialog import StillDialog
-from gpuviz.qt.export.wanted import STILLS, Film, Still, as_text, remembered
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.painting.qt_painter import QtPainter, rgba
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.results.times_table import times_table
-from gpuviz.views.lesson_view import Cancel, Options, Progress, View
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.suffixes import TRACE
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges
 from gpuviz.views.provenance import file_name
 
 QUICK = Options(pixels=2)
-DATA = (".csv", ".json", ".md")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,27 +112,25 @@ class Exporting(QObject):
         folder = self.quick_folder()
 
         def work(progress: Progress, cancel: Cancel) -> Saved:
-            made = saving.clip(view, QUICK)
-            path = files.free(folder / saving.name_for(view))
+            made = clip(view, QUICK)
+            path = files.free(folder / name_for(view))
             write(path, made.png)
             return Saved((path,), made)
 
-        self.exports.add(Task(saving.name_for(view), work))
+        self.exports.add(Task(name_for(view), work))
 
     def copy(self) -> None:
         """The picture on the clipboard."""
         if (view := self.view()) is not None:
             self.exports.add(
-                Task(
-                    tr("the picture"), lambda progress, cancel: Saved((), saving.clip(view, QUICK))
-                )
+                Task(tr("the picture"), lambda progress, cancel: Saved((), clip(view, QUICK)))
             )
 
     def still(self) -> None:
         """Ask how the picture is wanted, then where."""
         if (view := self.view()) is None:
             return
-        wanted = remembered(self._kept.text("export/still", ""), Still())
+        wanted = remembered(self._kept.text("export/still", ""), PictureSettings())
         dialog = StillDialog(view, wanted, self._parts.theme, self._window)
         self._ask(dialog, lambda: self._save_still(view, dialog.wanted()))
 
@@ -134,9 +138,9 @@ class Exporting(QObject):
         """Ask how the film, or the page, is wanted, then where."""
         if (view := self.view()) is None:
             return
-        wanted = remembered(self._kept.text("export/film", ""), Film())
-        if page or wanted.suffix == ".html":
-            wanted = replace(wanted, suffix=".html" if page else ".gif")
+        wanted = remembered(self._kept.text("export/film", ""), FilmSettings())
+        if page or wanted.format.holds == "page":
+            wanted = replace(wanted, suffix=holding("page" if page else "film")[0].suffix)
         dialog = FilmDialog(view, wanted, self._parts.theme, self._window)
         self._ask(dialog, lambda: self._save_film(view, dialog.wanted()))
 
@@ -145,10 +149,13 @@ class Exporting(QObject):
         shown = self._parts.viewing.view()
         made = shown.provenance if shown is not None else self._parts.viewing.record()
         image = self._window.grab().toImage()
-        name = "window-" + file_name(made, ".png")
-        if path := self._where(tr("Save window as picture"), name, (".png",)):
+        name = "window-" + file_name(made, PNG.suffix)
+        if path := self._where(tr("Save window as picture"), name, (PNG.suffix,)):
             self.exports.add(
-                Task(path.name, lambda progress, cancel: _written(path, png_of(image, made)))
+                Task(
+                    path.name,
+                    lambda progress, cancel: _written(path, png.picture(rgba(image), made)),
+                )
             )
 
     def copy_table(self) -> None:
@@ -160,7 +167,7 @@ class Exporting(QObject):
         """All counts and measurements as data."""
         if (view := self.view()) is None:
             return
-        path = self._where(tr("Save counts"), saving.name_for(view, ".csv"), DATA)
+        path = self._where(tr("Save counts"), name_for(view, CSV.suffix), _suffixes("data"))
         if path is not None:
             self._add(self.measured(view), path, Options())
 
@@ -168,14 +175,9 @@ class Exporting(QObject):
         """The trace of each run."""
         if (view := self.view()) is None:
             return
-        if path := self._where(
-            tr("Save trace"), saving.name_for(view, ".gputrace"), (".gputrace",)
-        ):
+        if path := self._where(tr("Save trace"), name_for(view, TRACE), (TRACE,)):
             self.exports.add(
-                Task(
-                    path.name,
-                    lambda progress, cancel: Saved(saving.save_traces(view, path, files.free)),
-                )
+                Task(path.name, lambda progress, cancel: Saved(save_traces(view, path, files.free)))
             )
 
     def save_times(self) -> None:
@@ -187,7 +189,7 @@ class Exporting(QObject):
             self.said.emit(tr("Nothing has been timed: there is no GPU and no recording."))
             return
         if path := self._where(
-            tr("Save timings"), "times-" + saving.name_for(view, ".csv"), (".csv",)
+            tr("Save timings"), "times-" + name_for(view, CSV.suffix), (CSV.suffix,)
         ):
             self.exports.add(
                 Task(path.name, lambda progress, cancel: _written(path, table.csv().encode()))
@@ -213,18 +215,17 @@ class Exporting(QObject):
             self.dialog.deleteLater()
             self.dialog = None
 
-    def _save_still(self, view: View, wanted: Still) -> None:
+    def _save_still(self, view: View, wanted: PictureSettings) -> None:
         self._kept.keep("export/still", as_text(wanted))
         sized = wanted.view(view)
-        if path := self._where(
-            tr("Save picture"), saving.name_for(sized, wanted.suffix), _first(wanted.suffix, STILLS)
-        ):
+        suffixes = _first(wanted.suffix, _suffixes("picture"))
+        if path := self._where(tr("Save picture"), name_for(sized, wanted.suffix), suffixes):
             self._add(sized, path, wanted.options())
 
-    def _save_film(self, view: View, wanted: Film) -> None:
+    def _save_film(self, view: View, wanted: FilmSettings) -> None:
         self._kept.keep("export/film", as_text(wanted))
         views = wanted.views(view)
-        name = saving.name_for(next(iter(views.values())), wanted.suffix)
+        name = name_for(next(iter(views.values())), wanted.suffix)
         path = self._where(tr("Save film or page"), name, (wanted.suffix,))
         if path is None:
             return
@@ -243,10 +244,14 @@ class Exporting(QObject):
 
     def _add(self, view: View, path: Path, options: Options) -> None:
         def work(progress: Progress, cancel: Cancel) -> Saved:
-            saving.save(view, path, options, progress, cancel)
+            save(view, path, options, QtPainter(), progress, cancel)
             return Saved((path,))
 
         self.exports.add(Task(path.name, work))
+
+
+def _suffixes(holds: Holds) -> tuple[str, ...]:
+    return tuple(one.suffix for one in holding(holds))
 
 
 def _first(suffix: str, suffixes: tuple[str, ...]) -> tuple[str, ...]:

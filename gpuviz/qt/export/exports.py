@@ -11,8 +11,8 @@ from PySide6.QtGui import QGuiApplication
 
 from gpuviz.errors import failure_of
 from gpuviz.language import tr, trn
+from gpuviz.qt.export.clip import Clip
 from gpuviz.qt.export.files import shortened
-from gpuviz.qt.export.saving import Clip
 from gpuviz.qt.running.activity import Activity, Work
 
 

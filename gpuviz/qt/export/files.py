@@ -11,7 +11,9 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from gpuviz.export.formats import FORMATS
 from gpuviz.language import tr
+from gpuviz.suffixes import KERNELS, OPENED
 
 LONGEST = 44  # letters of a file name that is read in passing
 
@@ -36,13 +38,12 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     """The file to write as the user wants it, who is asked before another one is replaced."""
     dialog = QFileDialog(parent, question.title, str(question.proposed.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setNameFilters([f"{s[1:].upper()} (*{s})" for s in question.suffixes])
+    filters = {_filter(suffix): suffix for suffix in question.suffixes}
+    dialog.setNameFilters(list(filters))
     suffix = question.proposed.suffix or question.suffixes[0]
-    dialog.selectNameFilter(f"{suffix[1:].upper()} (*{suffix})")
+    dialog.selectNameFilter(_filter(suffix))
     dialog.setDefaultSuffix(suffix[1:])
-    dialog.filterSelected.connect(
-        lambda chosen: dialog.setDefaultSuffix(chosen.partition(" ")[0].lower())
-    )
+    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen][1:]))
     dialog.selectFile(question.proposed.name)
     if not dialog.exec():
         return None
@@ -52,18 +53,28 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     return free(chosen.with_name(chosen.name + suffix))  # nobody was asked about that name
 
 
+def _filter(suffix: str) -> str:
+    """What a kind of file is called in the dialog."""
+    named = next((one.short for one in FORMATS if one.suffix == suffix), suffix[1:].upper())
+    return f"{named} (*{suffix})"
+
+
 def ask_which(parent: QWidget, folder: str) -> Path | None:
     """The file to open."""
+    exported = (one.suffix for one in FORMATS if one.record is not None)
     kinds = ";;".join(
         (
-            tr("What gpuviz opens") + " (*.cu *.ptx *.png *.svg *.pdf *.gif *.apng *.mp4 *.webm "
-            "*.html *.json *.gputrace *.gpurec *.gpuviz-lecture)",
-            f"{tr('Kernels')} (*.cu *.ptx)",
+            f"{tr('What gpuviz opens')} ({_patterns((*OPENED, *exported))})",
+            f"{tr('Kernels')} ({_patterns(KERNELS)})",
             f"{tr('All files')} (*)",
         )
     )
     name, _ = QFileDialog.getOpenFileName(parent, tr("Open"), folder, kinds)
     return Path(name) if name else None
+
+
+def _patterns(suffixes: Sequence[str]) -> str:
+    return " ".join(f"*{suffix}" for suffix in suffixes)
 
 
 def pictures_folder() -> Path:

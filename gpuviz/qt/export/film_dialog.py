@@ -5,34 +5,24 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from gpuviz.draw.palette import THEMES
-from gpuviz.export import video
-from gpuviz.export.gif import FASTEST
-from gpuviz.language import later, tr, trn
+from gpuviz.export.formats import FASTEST
+from gpuviz.export.settings import BOTH, SHOWN, FilmSettings
+from gpuviz.language import tr, trn
 from gpuviz.qt.controls.controls import button, keep_space, label
 from gpuviz.qt.controls.spin import RealSpin, Spin
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
-from gpuviz.qt.export.wanted import BOTH, FILMS, SHOWN, Film
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
-
-_FORMATS = {
-    ".gif": later("GIF: plays everywhere"),
-    ".apng": later("APNG: every colour"),
-    ".mp4": later("MP4: film"),
-    ".webm": later("WebM: film"),
-    ".html": later("HTML: a page to click through"),
-}
-FASTEST_FILM = 120
 
 
 class FilmDialog(ExportDialog):
     """Format, size, pace, stretch of time, colours."""
 
-    def __init__(self, view: View, wanted: Film, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, view: View, wanted: FilmSettings, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Save film or page"), view, theme, parent)
-        self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in FILMS])
+        self.format = self.formats("film", "page")
         self.fps = Spin(theme, 4)
-        self.fps.setRange(1, FASTEST_FILM)
+        self.fps.setRange(1, FASTEST)
         self.fps.setAccessibleName(tr("Pictures a second"))
         self.fps.valueChanged.connect(self.renew)
         self.start, self.end = self._time(tr("From second")), self._time(tr("To second"))
@@ -51,9 +41,9 @@ class FilmDialog(ExportDialog):
         self.renew()
         self._draw()
 
-    def wanted(self) -> Film:
+    def wanted(self) -> FilmSettings:
         """What is chosen."""
-        return Film(
+        return FilmSettings(
             str(self.format.currentData()),
             self.size_.name,
             *self.size_.custom,
@@ -67,16 +57,15 @@ class FilmDialog(ExportDialog):
 
     def suit(self) -> None:
         """Only some formats say that they begin again; a GIF is not that fast."""
-        suffix = self.wanted().suffix
-        self.form.setRowVisible(self.loop, suffix in (".gif", ".apng"))
-        self.fps.setMaximum(FASTEST if suffix == ".gif" else FASTEST_FILM)
+        form = self.wanted().format
+        self.form.setRowVisible(self.loop, "loop" in form.options)
+        self.fps.setMaximum(form.fastest)
 
     def why_not(self) -> str:
         """What is missing on this machine, or a stretch without length."""
-        wanted = self.wanted()
         if self.start.value() >= self.end.value():
             return tr("The end has to come after the beginning.")
-        return video.why_not(wanted.suffix)
+        return self.wanted().format.lacking()
 
     def words(self) -> str:
         """How much there will be."""
@@ -125,7 +114,7 @@ class FilmDialog(ExportDialog):
 
     def _take(self, stretch: str) -> None:
         """The whole story, or the step under way."""
-        start, end = Film(stretch=stretch).bounds(self.shown_view)
+        start, end = FilmSettings(stretch=stretch).bounds(self.shown_view)
         for box, value in ((self.start, start), (self.end, end)):
             box.blockSignals(True)
             box.setValue(value)

@@ -13,17 +13,18 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, failure_of
+from gpuviz.export.formats import FORMATS
+from gpuviz.export.opened import check_files, told_by
+from gpuviz.export.reading import read_content
 from gpuviz.language import tr, trn
 from gpuviz.qt.export.files import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
-from gpuviz.views import link, provenance
-from gpuviz.views.opened import check_files, told_by
+from gpuviz.suffixes import KERNELS, LECTURE
+from gpuviz.views import link
 from gpuviz.views.provenance import Provenance
 
-KERNELS = (".cu", ".ptx")
-LECTURE = ".gpuviz-lecture"
-_PICTURES = ("image/png", "image/svg+xml", "image/gif")
+_PICTURES = tuple(one.mime for one in FORMATS if one.mime)
 Asked = Path | str | bytes  # a file, a link, or the content of a file
 
 
@@ -78,7 +79,7 @@ class Reopening(QObject):
             self._try(lambda: _checked(link.parse(asked), tr("the link")))
         elif isinstance(asked, bytes):
             name = tr("the picture copied")
-            self._try(lambda: _checked(provenance.read_content(asked, name), name))
+            self._try(lambda: _checked(read_content(asked, name), name))
         elif asked.suffix.lower() in KERNELS:
             self.kernel_asked.emit(asked)
         elif asked.suffix.lower() == LECTURE:

@@ -6,26 +6,19 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
-from gpuviz.language import later, tr
+from gpuviz.export.settings import PIXELS, SHOWN, PictureSettings
+from gpuviz.language import tr
 from gpuviz.qt.export.export_dialog import ExportDialog, choose
-from gpuviz.qt.export.saving import check_pixels
-from gpuviz.qt.export.wanted import PIXELS, SHOWN, STILLS, Still
 from gpuviz.qt.look.theme import Theme
 from gpuviz.views.lesson_view import View
-
-_FORMATS = {
-    ".png": later("PNG: pixels"),
-    ".svg": later("SVG: shapes, for the web and drawing"),
-    ".pdf": later("PDF: shapes, for papers"),
-}
 
 
 class StillDialog(ExportDialog):
     """Format, size, pixels, colours, ground."""
 
-    def __init__(self, view: View, wanted: Still, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, view: View, wanted: PictureSettings, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Save picture"), view, theme, parent)
-        self.format = self.choice(tr("Format"), [(tr(_FORMATS[s]), s) for s in STILLS])
+        self.format = self.formats("picture")
         self.pixels = self.choice(
             tr("Image pixels for each pixel of the size"), [(f"{n}×", n) for n in PIXELS]
         )
@@ -44,9 +37,9 @@ class StillDialog(ExportDialog):
         self.renew()
         self._draw()
 
-    def wanted(self) -> Still:
+    def wanted(self) -> PictureSettings:
         """What is chosen."""
-        return Still(
+        return PictureSettings(
             str(self.format.currentData()),
             self.size_.name,
             *self.size_.custom,
@@ -57,16 +50,13 @@ class StillDialog(ExportDialog):
 
     def suit(self) -> None:
         """Shapes have no pixels."""
-        self.form.setRowVisible(self.pixels, self.wanted().suffix == ".png")
+        self.form.setRowVisible(self.pixels, "pixels" in self.wanted().format.options)
 
     def why_not(self) -> str:
         """Too many pixels."""
         wanted = self.wanted()
-        if wanted.suffix != ".png":
-            return ""
-        made = wanted.view(self.shown_view).provenance
         try:
-            check_pixels(made.width, made.height, wanted.pixels)
+            wanted.format.check(wanted.view(self.shown_view).provenance, wanted.options())
         except InputError as error:
             return str(error)
         return ""
@@ -75,7 +65,7 @@ class StillDialog(ExportDialog):
         """The size of the file's picture."""
         wanted = self.wanted()
         made = wanted.view(self.shown_view).provenance
-        scale = wanted.pixels if wanted.suffix == ".png" else 1
+        scale = wanted.pixels if "pixels" in wanted.format.options else 1
         return tr("{width} × {height} pixels", width=made.width * scale, height=made.height * scale)
 
     def draw(self) -> None:

@@ -11,20 +11,14 @@ from PySide6.QtWidgets import QApplication
 
 from gpuviz.arrays import Rgba
 from gpuviz.draw.color import mix
-from gpuviz.draw.palette import THEMES, Palette
+from gpuviz.draw.palette import THEME_NAMES, THEMES, Palette
 from gpuviz.language import later
 from gpuviz.qt.look import fonts
 from gpuviz.qt.look.style_sheet import style_sheet
 
 FOLLOW = "system"
 MODES = (FOLLOW, *THEMES)
-NAMES = {
-    FOLLOW: later("follow the system"),
-    "dark": later("dark"),
-    "light": later("light"),
-    "projector": later("projector"),
-    "contrast": later("high contrast"),
-}
+NAMES = {FOLLOW: later("follow the system"), **THEME_NAMES}
 TEXT = 13.0  # pixels, at scale 1
 SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75)
 

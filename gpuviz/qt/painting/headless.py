@@ -8,11 +8,12 @@ from contextlib import contextmanager
 
 from gpuviz import doctor
 from gpuviz.errors import UnavailableError
+from gpuviz.export.export import Painter
 
 
 @contextmanager
-def session() -> Iterator[None]:
-    """While it lasts pictures can be painted, with Qt's offscreen platform.
+def painter() -> Iterator[Painter]:
+    """A painter for as long as it lasts, with Qt's offscreen platform.
 
     Raises
     ------
@@ -24,8 +25,9 @@ def session() -> Iterator[None]:
     from PySide6.QtGui import QGuiApplication
 
     from gpuviz.qt.look.fonts import load_fonts
+    from gpuviz.qt.painting.qt_painter import QtPainter
 
     application = QGuiApplication.instance() or QGuiApplication(["gpuviz"])
     load_fonts()
-    yield
+    yield QtPainter()
     del application

@@ -7,14 +7,13 @@ from os.path import exists, isdir
 from pathlib import Path
 
 from gpuviz.errors import InputError
+from gpuviz.suffixes import OPENED
 from gpuviz.views.provenance import Provenance
 
-# Files that the window opens by itself; of others the view they were exported from is shown.
-OPENED = (".cu", ".ptx", ".gpuviz-lecture", ".gputrace", ".gpurec")
 _LINK = "gpuviz:"
 
 
-def wanted(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path | None:
+def link_or_file(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path | None:
     """The view of a link or of an exported file, or a file to open; None when something else is
     asked for.
 
@@ -34,7 +33,8 @@ def wanted(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path 
         if file.suffix or file.parent != Path():
             raise InputError(f"there is no file {text}")
         return None  # a command mistyped: the parser names those there are
-    return _readable(file) if file.suffix.lower() in OPENED else _exported(file)
+    own = file.suffix.lower() in OPENED  # of others the view they were exported from is shown
+    return _readable(file) if own else _exported(file)
 
 
 def _view(text: str) -> Provenance:
@@ -44,7 +44,7 @@ def _view(text: str) -> Provenance:
 
 
 def _exported(file: Path) -> Provenance:
-    from gpuviz.views.provenance import read
+    from gpuviz.export.reading import read
 
     return _fit(read(file))
 

@@ -1,4 +1,4 @@
-"""How a picture or a film is wanted: what the dialogs ask, as records that can be remembered."""
+"""What is asked before a picture or a film is written, as records that can be remembered."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TypeVar
 
-from gpuviz.draw.palette import THEMES
+from gpuviz.draw.palette import THEME_NAMES, THEMES
+from gpuviz.export.export import Options
 from gpuviz.export.film import moments
+from gpuviz.export.formats import GIF, PNG, SUFFIXES, Format, named
 from gpuviz.export.page import moments_of
 from gpuviz.language import later
-from gpuviz.qt.look.theme import NAMES
-from gpuviz.views.lesson_view import Options, View
+from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import LARGEST, SMALLEST, timed
 
 SHOWN, CUSTOM, BOTH = "shown", "custom", "both"
 SIZES = (SHOWN, "1280x720", "1920x1080", "3840x2160", CUSTOM)
 PIXELS = (1, 2, 3, 4)
-STILLS = (".png", ".svg", ".pdf")
-FILMS = (".gif", ".apng", ".mp4", ".webm", ".html")
-EVEN = (".mp4", ".webm")  # their codecs take no odd sizes
-THEME_NAMES = {**NAMES, SHOWN: later("as shown"), BOTH: later("dark and light: two files")}
+THEME_CHOICES = {**THEME_NAMES, SHOWN: later("as shown"), BOTH: later("dark and light: two files")}
 _ROOMY = (1920, 1080)  # a stage this large has room for everything
 _MOST_LETTERS = 4.0
 _STRETCHES = ("whole", "step", "range")
@@ -46,16 +44,21 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Still:
+class PictureSettings:
     """How a picture is wanted."""
 
-    suffix: str = ".png"
+    suffix: str = PNG.suffix
     size: str = SHOWN
     width: int = 1920
     height: int = 1080
     pixels: int = 2
     theme: str = SHOWN
     transparent: bool = False
+
+    @property
+    def format(self) -> Format:
+        """The format of the suffix."""
+        return named(self.suffix)
 
     def view(self, view: View) -> View:
         """The view in this size and theme."""
@@ -67,10 +70,10 @@ class Still:
 
 
 @dataclass(frozen=True)
-class Film:
+class FilmSettings:
     """How a film or a page is wanted. `stretch` is "whole", "step" or "range"."""
 
-    suffix: str = ".gif"
+    suffix: str = GIF.suffix
     size: str = "1280x720"
     width: int = 1280
     height: int = 720
@@ -81,9 +84,14 @@ class Film:
     start: float = 0.0
     end: float = 0.0
 
+    @property
+    def format(self) -> Format:
+        """The format of the suffix."""
+        return named(self.suffix)
+
     def views(self, view: View) -> dict[str, View]:
         """The view in this size, stretch and theme; two when two are wanted, by their themes."""
-        size = Size(self.size, self.width, self.height).of(view, self.suffix in EVEN)
+        size = Size(self.size, self.width, self.height).of(view, self.format.even)
         start, end = self.bounds(view)
         themes = ("dark", "light") if self.theme == BOTH else (self.theme,)
         return {
@@ -107,7 +115,7 @@ class Film:
     def count(self, view: View) -> int:
         """How many pictures each file will have."""
         start, end = self.bounds(view)
-        if self.suffix == ".html":
+        if self.format.holds == "page":
             return len(moments_of(timed(view, start, end), self.options()))
         return len(moments(start, end, self.fps))
 
@@ -124,9 +132,9 @@ def _looks(view: View, size: tuple[int, int], theme: str) -> View:
     )
 
 
-Wanted = TypeVar("Wanted", Still, Film)
+Settings = TypeVar("Settings", PictureSettings, FilmSettings)
 _ALLOWED: Mapping[str, Sequence[object]] = {
-    "suffix": (*STILLS, *FILMS),
+    "suffix": SUFFIXES,
     "size": SIZES,
     "theme": (*THEMES, SHOWN, BOTH),
     "stretch": _STRETCHES,
@@ -137,12 +145,12 @@ _ALLOWED: Mapping[str, Sequence[object]] = {
 }
 
 
-def as_text(wanted: Still | Film) -> str:
+def as_text(settings: PictureSettings | FilmSettings) -> str:
     """To be remembered."""
-    return json.dumps(asdict(wanted))
+    return json.dumps(asdict(settings))
 
 
-def remembered(text: str, usual: Wanted) -> Wanted:
+def remembered(text: str, usual: Settings) -> Settings:
     """What `as_text` wrote; what is damaged or no longer allowed is as usual."""
     try:
         found = json.loads(text)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
+from gpuviz.export.reading import read
 from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
-from gpuviz.views import provenance
 from gpuviz.views.fitting import missing
 from gpuviz.views.provenance import Provenance
 
@@ -41,7 +41,7 @@ def told_by(path: Path) -> Provenance | Recording | Lesson:
         if form == trace_file.FORMAT:
             return traced.lesson_of(path.absolute())
         raise FormatError(f"{path} is a zip file, but neither a trace nor a recording of gpuviz")
-    found = provenance.read(path)
+    found = read(path)
     check_files(found, str(path))
     return found
 

@@ -10,9 +10,10 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export import svg
+from gpuviz.export.reading import read, read_content
 from gpuviz.views import provenance
 from gpuviz.views.performed import view_of
-from gpuviz.views.provenance import Provenance, file_name, read, read_content
+from gpuviz.views.provenance import Provenance, file_name
 
 VIEW = Provenance(
     "coalescing",
@@ -42,7 +43,7 @@ def test_records_survive_as_text(
 
 def test_a_record_comes_back(tmp_path: Path) -> None:
     file = tmp_path / "view.svg"
-    svg.save(Stage(640, 400, DARK).frame(), file, VIEW)
+    file.write_text(svg.document(Stage(640, 400, DARK).frame(), VIEW))
     assert read(file) == VIEW
 
 

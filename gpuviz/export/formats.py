@@ -1,0 +1,179 @@
+"""The formats that views are written in: a row each. A new one is a file beside this and a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gpuviz.errors import InputError
+from gpuviz.export import apng, data, gif, page, pdf, png, svg, video
+from gpuviz.export.export import Options, Write
+from gpuviz.export.film import writer
+from gpuviz.export.record_in_file import FindRecord, in_one_piece
+from gpuviz.language import later
+from gpuviz.views.provenance import Provenance
+
+Holds = Literal["picture", "film", "page", "data"]
+MOST_PIXELS = 1 << 28
+FASTEST = 120  # pictures a second
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """One row.
+
+    Attributes
+    ----------
+    suffix, name : of the file; what people choose it by, in English: `PNG: pixels`
+    holds : "picture" and "data" are of a moment, "film" and "page" of a stretch of time
+    write : writes a view
+    options : names of the `Options` that it heeds
+    painted : whether it takes a `Painter`, that is, the libraries of the window
+    fastest : pictures a second, at most
+    widest : pixels along a side, at most
+    even : whether its pictures are of even width and height
+    lacking : what it lacks on this machine and how to get it, "" when nothing
+    mime : what a clipboard calls it, "" when it is not exchanged that way
+    begins : how its files begin, where `record` has to know
+    record : finds the record of the view in a file, None when there is no room for it
+    """
+
+    suffix: str
+    name: str
+    holds: Holds
+    write: Write
+    options: tuple[str, ...] = ()
+    painted: bool = False
+    fastest: int = FASTEST
+    widest: int = 1 << 31
+    even: bool = False
+    lacking: Callable[[], str] = str
+    mime: str = ""
+    begins: bytes = b""
+    record: FindRecord | None = in_one_piece
+
+    @property
+    def short(self) -> str:
+        """Its name in a word: `PNG`."""
+        return self.name.partition(":")[0]
+
+    @property
+    def stretch(self) -> bool:
+        """Whether it tells of a stretch of time, not of a moment."""
+        return self.holds in ("film", "page")
+
+    def check(self, view: Provenance, options: Options) -> None:
+        """InputError when it cannot hold such a view: too many pixels, or too fast."""
+        if self.holds == "film" and not 1 <= options.fps <= self.fastest:
+            raise InputError(
+                f"{options.fps} pictures a second: a {self.suffix} film takes 1 to {self.fastest}"
+            )
+        if "pixels" not in self.options:
+            return
+        check_pixels(view.width, view.height, options.pixels)
+        size = round(view.width * options.pixels), round(view.height * options.pixels)
+        if max(size) > self.widest:
+            raise InputError(
+                f"a {self.short} of {size[0]}x{size[1]} pixels: at most {self.widest} along each "
+                "side"
+            )
+
+
+def check_pixels(width: int, height: int, pixels: float) -> None:
+    """InputError when a picture of this size would have too many pixels, or too few."""
+    if not 0.1 <= pixels <= 8 or width * height * pixels**2 > MOST_PIXELS:
+        raise InputError(
+            f"{pixels:g} pixels for each of {width}x{height}: that is too large or "
+            "too small; from 0.1 to 8, and at most 16384x16384 in all"
+        )
+
+
+PNG = Format(
+    ".png",
+    later("PNG: pixels"),
+    "picture",
+    png.write,
+    ("pixels", "transparent"),
+    painted=True,
+    mime="image/png",
+)
+SVG = Format(
+    ".svg",
+    later("SVG: shapes, for the web and drawing"),
+    "picture",
+    svg.write,
+    ("transparent",),
+    mime="image/svg+xml",
+)
+PDF = Format(
+    ".pdf", later("PDF: shapes, for papers"), "picture", pdf.write, ("transparent",), painted=True
+)
+GIF = Format(
+    ".gif",
+    later("GIF: plays everywhere"),
+    "film",
+    writer(gif.Gif),
+    ("pixels", "fps", "loop"),
+    painted=True,
+    fastest=gif.FASTEST,
+    widest=gif.WIDEST,
+    mime="image/gif",
+    begins=gif.BEGINS,
+    record=gif.record,
+)
+APNG = Format(
+    ".apng",
+    later("APNG: every colour"),
+    "film",
+    writer(apng.Apng),
+    ("pixels", "fps", "loop"),
+    painted=True,
+)
+MP4 = Format(
+    ".mp4",
+    later("MP4: film"),
+    "film",
+    writer(video.MP4),
+    ("pixels", "fps"),
+    painted=True,
+    even=True,
+    lacking=video.MP4.lacking,
+)
+WEBM = Format(
+    ".webm",
+    later("WebM: film"),
+    "film",
+    writer(video.WEBM),
+    ("pixels", "fps"),
+    painted=True,
+    even=True,
+    lacking=video.WEBM.lacking,
+)
+HTML = Format(".html", later("HTML: a page to click through"), "page", page.write, ("fps",))
+CSV = Format(".csv", "CSV", "data", data.csv, record=None)
+JSON = Format(".json", "JSON", "data", data.json)
+MARKDOWN = Format(".md", "Markdown", "data", data.markdown, record=None)
+
+FORMATS = (PNG, SVG, PDF, GIF, APNG, MP4, WEBM, HTML, CSV, JSON, MARKDOWN)
+SUFFIXES = tuple(row.suffix for row in FORMATS)
+
+
+def holding(*kinds: Holds) -> tuple[Format, ...]:
+    """The formats that hold this."""
+    return tuple(row for row in FORMATS if row.holds in kinds)
+
+
+def named(suffix: str) -> Format:
+    """The format of a suffix, which there is."""
+    return FORMATS[SUFFIXES.index(suffix)]
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file to write; InputError when there is none of its suffix."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        said = f"the format {suffix} cannot be written" if suffix else "which format?"
+        raise InputError(f"{path}: {said}; name it OUT.png (PNG), or one of: {' '.join(SUFFIXES)}")
+    return named(suffix)

@@ -1,0 +1,64 @@
+"""A view into a file, the format by its suffix."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from gpuviz import trace_file
+from gpuviz.errors import Cancelled
+from gpuviz.export.export import Export, Options, Painter
+from gpuviz.export.formats import PNG, format_of
+from gpuviz.files import whole
+from gpuviz.runners.base import Cancel, Progress, go_on, quiet
+from gpuviz.views.lesson_view import View
+from gpuviz.views.provenance import file_name
+
+
+def save(
+    view: View,
+    path: Path,
+    options: Options | None = None,
+    painter: Painter | None = None,
+    progress: Progress = quiet,
+    cancel: Cancel = go_on,
+) -> None:
+    """Write a view; the file appears whole or not at all, its folder is made.
+
+    Formats that are `painted` need a painter.
+
+    Raises
+    ------
+    InputError : an unknown suffix, a size or pace the format does not take, no place to write
+    UnavailableError : the format needs a library that is not installed
+    Cancelled : `cancel` said so
+    """
+    form, options = format_of(path), options or Options()
+    logging.getLogger("gpuviz").info("export of %s to %s", view.provenance.lesson, path)
+    form.check(view.provenance, options)
+    with whole(path, parents=True) as file:
+        form.write(Export(view, options, painter, progress, cancel), file)
+        if cancel():
+            raise Cancelled(f"stopped; {path} was not written")
+    progress(1.0)
+
+
+def name_for(view: View, suffix: str = PNG.suffix) -> str:
+    """A file name that says what the view is."""
+    return file_name(view.provenance, suffix)
+
+
+def save_traces(
+    view: View, path: Path, free: Callable[[Path], Path] = lambda path: path
+) -> tuple[Path, ...]:
+    """Write the trace of each run, named after its role where there are several.
+
+    `free` makes a name that nobody was asked about one that is not taken.
+    """
+    paths = []
+    for role, run in view.runs.items():
+        name = f"{path.stem}-{role.replace(' ', '-')}{path.suffix}"
+        paths.append(path if len(view.runs) == 1 else free(path.with_name(name)))
+        trace_file.save(run.trace, paths[-1])
+    return tuple(paths)

@@ -1,0 +1,39 @@
+"""A lecture as pages to print: one PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gpuviz.draw.marks import Frame
+from gpuviz.errors import Cancelled
+from gpuviz.export.export import Painter
+from gpuviz.language import tr
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.pages import Missing, pages
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.views.provenance import Provenance
+
+THEME = "projector"  # dark on white
+
+
+def handout(lecture: Lecture, painter: Painter, progress: Progress, cancel: Cancel) -> bytes:
+    """A page for each click of the speaker; a slide that cannot be drawn says why on its page."""
+    frames: list[Frame] = []
+    for number, slide in enumerate(lecture.slides):
+        progress(number / len(lecture.slides))
+        for frame in _drawn(lecture, slide):
+            if cancel():
+                raise Cancelled(lecture.title)
+            frames.append(frame)
+    return painter.pdf(frames, lecture.title)
+
+
+def _drawn(lecture: Lecture, slide: Slide) -> Iterator[Frame]:
+    looks = Provenance("", {}, "sm_90", theme=THEME)
+    for page in pages(replace(lecture, slides=(slide,)), looks):
+        if not isinstance(page, Missing):
+            yield page.view.still
+        else:
+            told = Slide(slide.title or tr("This slide is missing"), words=page.why)
+            yield from _drawn(lecture, told)
