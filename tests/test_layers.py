@@ -158,6 +158,23 @@ def test_qt_stays_in_its_folder() -> None:
     assert strays == []
 
 
+def test_what_needs_no_qt_is_not_in_its_folder() -> None:
+    """A file there imports Qt, or what can only be had with Qt."""
+    uses = {
+        _module(file): {name for name, _ in _imports(tree)}
+        for file, tree in TREES.items()
+        if _layer(_module(file)) == "qt" and file.name != "__init__.py"
+    }
+    with_qt: set[str] = set()
+    while found := {
+        module
+        for module in uses.keys() - with_qt
+        if uses[module] & with_qt or {name.partition(".")[0] for name in uses[module]} & QT
+    }:
+        with_qt |= found
+    assert uses.keys() - with_qt == set(), "give it a place in a lower layer"
+
+
 def test_gpu_libraries_are_imported_by_runners_when_used() -> None:
     used = [
         (file, name, line)

@@ -91,3 +91,8 @@ def contrast(one: Rgba, other: Rgba) -> F64:
     """WCAG contrast ratio, 1 to 21."""
     a, b = luminance(one), luminance(other)
     return np.asarray((np.maximum(a, b) + 0.05) / (np.minimum(a, b) + 0.05))
+
+
+def code(rgba: Rgba) -> str:
+    """`#rrggbb` of a (4,) colour."""
+    return "#" + bytes(rgba[:3].tolist()).hex()

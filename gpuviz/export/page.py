@@ -15,12 +15,13 @@ from html import escape
 from typing import IO, Any
 
 from gpuviz import resources
+from gpuviz.draw.color import code
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.film import moments
-from gpuviz.export.svg_marks import code, elements, number
+from gpuviz.export.svg_marks import elements, number
 from gpuviz.panels.script import Step
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet

@@ -11,9 +11,10 @@ from typing import IO
 from xml.sax.saxutils import escape
 
 from gpuviz.arrays import Rgba
+from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Frame
 from gpuviz.export.export import Export
-from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, code, elements, hatch_id, number, paint
+from gpuviz.export.svg_marks import HATCH_STEP, HATCH_WIDTH, elements, hatch_id, number, paint
 from gpuviz.views.provenance import KEYWORD, Provenance
 
 TEXT_FONTS = (

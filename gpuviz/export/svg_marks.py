@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import F64, Rgba
+from gpuviz.draw.color import code
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.export.png import encode
@@ -36,11 +37,6 @@ def number(value: float) -> str:
     """A coordinate, to a hundredth of a pixel."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
-
-
-def code(rgba: Rgba) -> str:
-    """`#rrggbb` of a (4,) colour."""
-    return "#" + bytes(rgba[:3].tolist()).hex()
 
 
 def paint(attribute: str, rgba: Rgba) -> str:

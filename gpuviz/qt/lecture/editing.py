@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.language import tr
+from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.slide_fields import TIME
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.lecture.answer_preview import same_run, told
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.slide_dialog import SlideDialog

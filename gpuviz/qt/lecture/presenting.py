@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, failure_of
+from gpuviz.lectures.answer_preview import same_run
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.qt.lecture.answer_preview import same_run
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.director import Director

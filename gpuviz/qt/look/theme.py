@@ -2,68 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from gpuviz.arrays import Rgba
 from gpuviz.draw.color import mix
 from gpuviz.draw.palette import THEME_NAMES, THEMES, Palette
 from gpuviz.language import later
 from gpuviz.qt.look import fonts
-from gpuviz.qt.look.style_sheet import style_sheet
+from gpuviz.qt.look.style import qcolor, qt_palette, style_sheet
 
 FOLLOW = "system"
 MODES = (FOLLOW, *THEMES)
 NAMES = {FOLLOW: later("follow the system"), **THEME_NAMES}
 TEXT = 13.0  # pixels, at scale 1
 SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75)
-
-
-def qcolor(color: Rgba, alpha: float = 1.0) -> QColor:
-    """A (4,) colour for Qt, made more transparent by `alpha`."""
-    red, green, blue, opacity = (int(c) for c in color)
-    return QColor(red, green, blue, round(opacity * alpha))
-
-
-_ROLES: Mapping[QPalette.ColorRole, str] = {
-    QPalette.ColorRole.Window: "panel",
-    QPalette.ColorRole.WindowText: "ink",
-    QPalette.ColorRole.Base: "ground",
-    QPalette.ColorRole.AlternateBase: "panel",
-    QPalette.ColorRole.Text: "ink",
-    QPalette.ColorRole.PlaceholderText: "muted",
-    QPalette.ColorRole.Button: "cell",
-    QPalette.ColorRole.ButtonText: "ink",
-    QPalette.ColorRole.BrightText: "bad",
-    QPalette.ColorRole.ToolTipBase: "cell",
-    QPalette.ColorRole.ToolTipText: "ink",
-    QPalette.ColorRole.Highlight: "accent_soft",
-    QPalette.ColorRole.HighlightedText: "ink",
-    QPalette.ColorRole.Link: "accent",
-    QPalette.ColorRole.Accent: "accent",
-    QPalette.ColorRole.Mid: "border",
-    QPalette.ColorRole.Dark: "border",
-    QPalette.ColorRole.Light: "cell",
-    QPalette.ColorRole.Shadow: "ground",
-}
-
-
-def qt_palette(palette: Palette) -> QPalette:
-    """The Qt palette of a theme; disabled text is faint."""
-    made = QPalette()
-    for role, name in _ROLES.items():
-        made.setColor(role, qcolor(getattr(palette, name)))
-    for role in (
-        QPalette.ColorRole.Text,
-        QPalette.ColorRole.ButtonText,
-        QPalette.ColorRole.WindowText,
-    ):
-        made.setColor(QPalette.ColorGroup.Disabled, role, qcolor(palette.faint))
-    return made
 
 
 @dataclass(frozen=True, eq=False)

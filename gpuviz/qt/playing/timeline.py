@@ -23,7 +23,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpuviz.language import tr
 from gpuviz.panels.script import Step
 from gpuviz.qt.controls.controls import Ring
-from gpuviz.qt.look.theme import Look, Theme, qcolor
+from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.playing.player import Player
 from gpuviz.scenes.base import Story
 

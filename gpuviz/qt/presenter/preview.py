@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gpuviz.draw.stage import Stage
 from gpuviz.lectures.cues import Cue
 from gpuviz.lectures.picture import Shown, frame
-from gpuviz.qt.look.theme import qcolor
+from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.painting.painter import paint
 
 Wanted = tuple[Shown, Cue, float]

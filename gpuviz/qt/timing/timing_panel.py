@@ -12,7 +12,8 @@ from gpuviz.arrays import F64
 from gpuviz.language import tr, trn
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
-from gpuviz.qt.look.theme import Look, Theme, qcolor
+from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter, State
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES

@@ -13,7 +13,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpuviz.language import tr
-from gpuviz.qt.look.theme import Theme, qcolor
+from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.look.theme import Theme
 from gpuviz.results.timings import Series
 
 HEIGHT = 118
