@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.panel import Need, Panel, line
+from gpuviz.panels.bar import Bar, draw_bar
+from gpuviz.panels.panel import Ink, Need, Panel, color, line
 
 _GAP = 0.3  # between bars, in letters
 
@@ -20,7 +22,9 @@ _GAP = 0.3  # between bars, in letters
 class Share:
     """A bar: `used` of `whole` is of use; `grown` (0 to 1) of it has come.
 
-    `words` are wordings of the whole, `lost` of the rest, longest first.
+    `words` are wordings of what is of use, `lost` of the rest, longest first. `spoilt` (0 to 1) of
+    the rest has come, by default all of it together with the last of what is of use. `ink` is a
+    full colour, by default the quiet accent.
     """
 
     name: str
@@ -30,6 +34,14 @@ class Share:
     lost: tuple[str, ...]
     grown: float = 1.0
     shown: bool = False  # whether it is the variant that is shown
+    spoilt: float | None = None
+    ink: Ink | None = None
+
+    @property
+    def bar(self) -> Bar:
+        """Without its words."""
+        spoilt = float(self.grown >= 1) if self.spoilt is None else self.spoilt
+        return Bar(self.used, self.whole - self.used, (self.grown, spoilt))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +64,41 @@ class Shares(Panel):
         for bar, row in zip(self.bars, area.rows(len(self.bars), size * _GAP), strict=True):
             ink = stage.palette.ink if bar.shown else stage.palette.muted
             yield label(row.x, row.center[1], bar.name, ink, size)
-            whole = row.beside(room)[1]
-            yield from _bar(stage, bar, whole._replace(width=whole.width * bar.whole / most))
+            place = row.beside(room)[1]
+            whole = place._replace(width=place.width * bar.whole / most)
+            fill = stage.palette.accent_soft if bar.ink is None else color(stage, bar.ink)
+            yield from draw_bar(stage, bar.bar, whole, fill)
+            yield from _words(stage, bar, whole, place.right)
 
 
-def _bar(stage: Stage, bar: Share, whole: Rect) -> Iterator[Mark]:
+def _words(stage: Stage, bar: Share, whole: Rect, end: float) -> Iterator[Mark]:
+    """In each part what it stands for; what has no room in the first stands in the second, or
+    behind a bar that has none.
+    """
     palette, size = stage.palette, stage.text(14)
-    used, lost = whole.beside(whole.width * bar.used / bar.whole)
-    come = used._replace(width=used.width * bar.grown)
-    yield Boxes(used.array(), palette.todo(palette.accent_soft))
-    yield Boxes(come.array(), palette.accent_soft)
-    said = first_fitting(bar.words, used.width - size, size, True)
-    yield label(used.x + size * 0.4, used.center[1], said, palette.ink, size, True)
-    if lost.width > 1:
-        yield from _lost(stage, bar, lost)
+    used, lost = bar.bar.parts(whole)
+    if said := first_fitting(bar.words, used.width - size, size, True):
+        plate = None if bar.ink is None else palette.todo(color(stage, bar.ink))
+        x = used.x + size * (0.1 if bar.ink is None else 0.3)
+        yield from _plate(stage, used, x, said, palette.ink, plate)
+    elif lost.width <= 1:
+        room = end - whole.right - size
+        if said := first_fitting(bar.words, room, size, True):
+            yield from _plate(stage, whole, whole.right + size * 0.1, said, palette.muted, None)
+    forms = bar.lost
+    if not said and bar.words and forms:
+        forms = (f"{bar.words[0]}, {forms[0]}", *forms)
+    if lost.width > 1 and (text := first_fitting(forms, lost.width - size * 1.6, size, True)):
+        x = lost.right - text_width(text, size, True) - size * 0.9
+        yield from _plate(stage, lost, x, text, palette.warn, palette.waste_ground)
 
 
-def _lost(stage: Stage, bar: Share, lost: Rect) -> Iterator[Mark]:
-    """The hatched rest, its words on plain ground."""
-    palette, size = stage.palette, stage.text(14)
-    ground, hatch = palette.waste_ground, palette.waste
-    if bar.grown < 1:
-        ground, hatch = palette.todo(ground), palette.todo(hatch)
-    yield Boxes(lost.array(), ground, hatch=hatch)
-    if said := first_fitting(bar.lost, lost.width - size * 1.6, size, True):
-        wide = text_width(said, size, True) + size * 0.6
-        plate = Rect(lost.right - wide - size * 0.3, lost.y + 2, wide, lost.height - 4)
-        yield Boxes(plate.array(), palette.waste_ground)
-        yield label(*plate.center, said, palette.warn, size, True, "center")
+def _plate(
+    stage: Stage, bar: Rect, x: float, text: str, ink: Rgba, fill: Rgba | None
+) -> Iterator[Mark]:
+    """Words on a plate of their own, to be read whatever the bar behind them does."""
+    size = stage.text(14)
+    plate = Rect(x, bar.y + 2, text_width(text, size, True) + size * 0.6, bar.height - 4)
+    if fill is not None:
+        yield Boxes(plate.array(), fill)
+    yield label(x + size * 0.3, bar.center[1], text, ink, size, True)

@@ -103,12 +103,15 @@ class Story:
     pick: Pick = nothing
 
     @classmethod
-    def of(cls, script: Script, at: At, expected: str = "") -> Story:
-        """The story of a script and the pictures at its times; the first one names it."""
+    def of(cls, script: Script, at: At, expected: str = "", sentence: str = "") -> Story:
+        """The story of a script and the pictures at its times.
+
+        The first picture names it; `sentence` is what sums it up, by default the first one's.
+        """
         began = at(0.0)
         return cls(
             began.title,
-            began.sentence,
+            sentence or began.sentence,
             tuple(script.steps),
             lambda t, stage: panels.frame(at(t), stage),
             expected,

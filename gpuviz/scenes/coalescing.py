@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import requests_of
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.request.board import board, board_height
-from gpuviz.scenes.request.requests import requests_of
-from gpuviz.scenes.request.shape import shape, title, verdict
-from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of, total
-from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of, total
+from gpuviz.scenes.requests.board import told
+from gpuviz.scenes.requests.sentences import shape, title, verdict
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 
@@ -128,17 +124,21 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp's requests."""
     run = runs[_ROLE]
     arch, warp = architecture(run.arch), number(values, "warp")
-    acts = acts_of(requests_of(run.trace, arch, 0, warp), Pace())
+    script = Script(_ROLE)
+    acts = acts_of(script, requests_of(run.trace, arch, 0, warp), Pace())
     if not acts:
         raise InputError(f"the trace has no request of warp {warp} of block 0; record block 0")
-    main = _main(acts).request
-    end = Step(acts[-1].end, acts[-1].end + _END, "result", tr("result"), total(acts), role=_ROLE)
-    steps = (*(s for act in acts for s in steps_of(act, _ROLE)), end)
-    expected = _expected(values, arch)
-    return Story(title(main), verdict(main), steps, _picture(acts, title(main)), expected)
+    script.act(_END, "result", tr("result"), total(acts))
+    main = _main(acts)
+
+    def at(t: float) -> Picture:
+        now = next((act for act in acts if t < act.end), main)
+        return Picture(title(main.request), _sentence(main, now), told(acts, now, t))
+
+    return Story.of(script, at, _expected(values, arch), verdict(main.request))
 
 
-def _main(acts: tuple[Act, ...]) -> Act:
+def _main(acts: tuple[RequestAct, ...]) -> RequestAct:
     """The request the lesson is about: the last load, that of the elements themselves."""
     loads = [act for act in acts if not act.request.is_store]
     return loads[-1] if loads else acts[-1]
@@ -177,30 +177,13 @@ def expected_sectors(stride: int, offset: int, width: int, warp: int) -> int:
     return (first + 31 * stride * width) // 32 - first // 32 + 1
 
 
-def _picture(acts: tuple[Act, ...], above: str) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        index = next((i for i, act in enumerate(acts) if t < act.end), acts.index(_main(acts)))
-        act = acts[index]
-        head, area = heading(stage, above, _sentence(acts, act))
-        high = board_height(stage, len(acts))
-        top = Rect(area.x, area.y, area.width, area.height - high)
-        low = Rect(area.x, top.bottom, area.width, high)
-        picture = draw(stage, lay_out(act.request, stage, top), act.sent_at(t), act.served_at(t))
-        return stage.frame(*head, *picture, *board(stage, low, acts, index, t))
-
-    return frame
-
-
-def _sentence(acts: tuple[Act, ...], act: Act) -> str:
+def _sentence(main: RequestAct, act: RequestAct) -> str:
     """What the request under way does to its bytes; the title has named the main one."""
-    main, request = _main(acts), act.request
+    request = act.request
     if act is main:
         return verdict(request)
     what = {"what": shape(request), "verdict": verdict(request)}
-    if act.start < main.start:
+    if act.end < main.end:
         return tr("First it reads {what}. {verdict}", **what)
     if request.is_store:
         return tr("Then it writes {what}. {verdict}", **what)

@@ -25,8 +25,12 @@ MOMENTS = (0.0, 1 / 3, 2 / 3, 1.0)
 LEAST_LETTER = 12
 
 
-def frame(story: Story, share: float, stage: str = "small") -> Frame:
-    return story.frame(share * story.duration, STAGES[stage])
+def sized(stage: str | Stage) -> Stage:
+    return STAGES[stage] if isinstance(stage, str) else stage
+
+
+def frame(story: Story, share: float, stage: str | Stage = "small") -> Frame:
+    return story.frame(share * story.duration, sized(stage))
 
 
 def same(one: Mark, other: Mark) -> bool:
@@ -66,9 +70,9 @@ def check_purity(story: Story) -> None:
         assert all(map(same, again.marks, before.marks))
 
 
-def check_text(story: Story, stage: str) -> None:
+def check_text(story: Story, stage: str | Stage) -> None:
     """All words are inside the frame, apart from each other, and large enough."""
-    size = STAGES[stage]
+    size = sized(stage)
     whole = QRectF(0, 0, size.width, size.height)
     for share in MOMENTS:
         shown = frame(story, share, stage)

@@ -1,0 +1,95 @@
+"""Requests in time: when each goes out, when it is served, and the steps of a time line for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.draw.ease import passed
+from gpuviz.language import tr
+from gpuviz.memory.request import Request
+from gpuviz.panels.address_map import AddressMap
+from gpuviz.panels.script import Act, Script, StepKind
+
+_MOST_STEPS = 8  # of one request; more transactions than that are delivered several to a step
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds for a request to go out, for one of its transactions, and at most for all of them."""
+
+    send: float = 1.0
+    one: float = 0.6
+    most: float = 4.8
+
+
+@dataclass(frozen=True, eq=False)
+class RequestAct:
+    """A request in the story: it goes out, then its transactions are served."""
+
+    request: Request
+    sent: Act
+    served: Act
+
+    @property
+    def end(self) -> float:
+        """When all is served, in seconds."""
+        return self.served.end
+
+    def map(self, t: float) -> AddressMap:
+        """The address map at a time."""
+        served = self.served.counted(t, self.request.count)
+        return AddressMap(self.request, self.sent.share(t), served)
+
+    def delivered(self, t: float) -> int:
+        """Transactions that have been delivered."""
+        return passed(self.served.counted(t, self.request.count))
+
+    def moved(self, t: float) -> tuple[int, int]:
+        """Bytes delivered: those of use, those for nothing."""
+        strip, done = self.request.strip, self.request.turn < self.delivered(t)
+        return int(strip.used[done].sum()), int((strip.size - strip.used)[done].sum())
+
+
+def act_of(script: Script, request: Request, pace: Pace, most: int = _MOST_STEPS) -> RequestAct:
+    """The next act of a script: the request, then its transactions in at most so many steps."""
+    did, count = request.instruction, request.count
+    kind: StepKind = "store" if request.is_store else "load"
+    detail = f"{did.text} · {request.counted(count)}"
+    sent = script.act(pace.send, kind, tr("request"), detail, did.line)
+    edges = np.linspace(0, count, min(count, most) + 1).round().astype(int).tolist()
+    each = min(count * pace.one, pace.most) / count
+    parts = [
+        script.act((last - first) * each, kind, _span(request, first, last), detail, did.line)
+        for first, last in zip(edges, edges[1:], strict=False)
+    ]
+    return RequestAct(request, sent, parts[0].until(parts[-1]))
+
+
+def acts_of(
+    script: Script, requests: Iterable[Request], pace: Pace, most: int = _MOST_STEPS
+) -> tuple[RequestAct, ...]:
+    """The requests one after another."""
+    return tuple(act_of(script, request, pace, most) for request in requests)
+
+
+def _span(request: Request, first: int, last: int) -> str:
+    """The transactions of one step, from first to before last."""
+    if last == first + 1:
+        return request.numbered(first)
+    return tr("{noun} {a} to {b}", noun=request.nouns, a=first, b=last - 1)
+
+
+def total(acts: tuple[RequestAct, ...]) -> str:
+    """What all requests cost, in a few words."""
+    parts = (
+        tr(
+            "{op} {count}",
+            op=tr("store") if act.request.is_store else tr("load"),
+            count=act.request.counted(act.request.count),
+        )
+        for act in acts
+    )
+    return " · ".join(parts)
