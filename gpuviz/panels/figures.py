@@ -38,6 +38,8 @@ class Counted(Panel):
 
     def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
         """The figures from the left, the badge at the right end."""
+        if not self.figures:
+            return ()
         pieces = tuple((f.text, color(stage, f.ink), f.bold) for f in self.figures)
         badge = self.badge or tr("model")
         return figures.figures(stage, area, pieces, badge, color(stage, self.ink))

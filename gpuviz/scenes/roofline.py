@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpuviz.draw.figures import Figure, figures, line_height, sourced
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
-from gpuviz.roofline import a_float
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import rows
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.roofline import Kernel, Roofline, rate, share, speed
+from gpuviz.panels.script import Script
+from gpuviz.panels.table import Column, Table
+from gpuviz.roofline import Roof, a_float
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
-from gpuviz.scenes.together.roofline_points import (
-    DOCUMENT,
-    TILES,
-    Point,
-    measured_roof,
-    point_of,
-    rate,
-    share,
-    speed,
-)
-from gpuviz.scenes.together.roofline_view import Picture, listed, roofline
+from gpuviz.scenes.measured import badge_of, device_of
+from gpuviz.scenes.roofline_points import DOCUMENT, TILES, Point, measured_roof, point_of
 from gpuviz.scenes.values import number
 
 _THREADS = 256
@@ -148,44 +140,64 @@ def _names(values: Values) -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from."""
+class _Shown:
+    """What is drawn: the roof (None when it is not known), another one, and the kernels; where the
+    roof comes from. `own` says that it is of the GPU that ran the kernels.
+    """
 
-    shown: Picture
+    roof: Roof | None
+    other: tuple[Roof, str] | None
+    points: tuple[Point, ...]
+    basis: str
     device: str
     source: str
-    steps: tuple[Step, ...]
+    own: bool = False
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The roof; kernel after kernel under it; all of them in numbers."""
+    shown = _shown(values, runs)
+    title, sentence, count = _title(shown), _sentence(shown), len(shown.points)
+    first, script = shown.points[0].role, Script()
+    roof = script.act(_ROOF, "intro", tr("the roof"), tr("bandwidth, then arithmetic"), role=first)
+    for one in shown.points:
+        script.act(
+            _POINT, "compute", one.name, _detail(shown, one), _line(runs[one.role]), one.role
+        )
+    script.act(_SEE, "load", tr("all kernels"), role=first)
+    listed = script.act(_TABLE + _END, "result", tr("in numbers"), role=first)
+    under = _roofline(shown)
+    naive = next(i for i, p in enumerate(shown.points) if p.role == "naive")
+
+    def at(t: float) -> Picture:
+        if t >= listed.start:
+            seen = min(int((t - listed.start) / _TABLE * count) + 1, count)
+            numbers = _table(shown, seen, naive), _reached(shown)
+            low = Picture(title, sentence, rows(*numbers))
+            return Picture(title, sentence, rows(under, *numbers), low=low)
+        arrived = min(max((t - roof.end) / _POINT, 0.0), float(count))
+        chart = replace(under, drawn=min(t / (_ROOF * 0.8), 1.0), arrived=arrived)
+        now = _figures(shown, arrived)
+        return Picture(title, sentence, rows(chart, now, _source(shown)))
+
+    return Story.of(script, at, _expected(values))
+
+
+def _shown(values: Values, runs: Mapping[str, Run]) -> _Shown:
+    """The kernels by intensity, under the roof that was chosen."""
     names, basis = _names(values), str(values["basis"])
-    every = tuple(
-        sorted(
-            (point_of(role, names[role], runs[role], basis) for role in ROLES),
-            key=lambda p: p.intensity,
-        )
-    )
+    every = (point_of(role, names[role], runs[role], basis) for role in ROLES)
+    points = tuple(sorted(every, key=lambda p: p.intensity))
     measured, device = measured_roof(runs), str(values["device"])
-    if device == "measured":
-        roof = measured[0] if measured else None
-        shown = Picture(
-            roof, (DOCUMENT, tr("the document's")) if roof else None, every, basis, own=True
-        )
-        name = measured[1] if measured else tr("no GPU and no recording")
-        source = _measured_badge(runs) if measured else tr("unavailable")
-    else:
-        shown = Picture(DOCUMENT if device == "document" else TILES, measured, every, basis)
-        name, source = _SOURCE, tr("published")
-    steps = _steps(shown, runs)
-    scene = _Scene(shown, name, source, steps)
-    return Story(
-        _title(shown),
-        _sentence(shown),
-        steps,
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(values),
-    )
+    if device != "measured":
+        roof = DOCUMENT if device == "document" else TILES
+        return _Shown(roof, measured, points, basis, _SOURCE, tr("published"))
+    if measured is None:
+        none = tr("no GPU and no recording"), tr("unavailable")
+        return _Shown(None, None, points, basis, *none, own=True)
+    roof, name = measured
+    other = DOCUMENT, tr("the document's")
+    return _Shown(roof, other, points, basis, name, _measured_badge(runs), own=True)
 
 
 def _measured_badge(runs: Mapping[str, Run]) -> str:
@@ -194,12 +206,12 @@ def _measured_badge(runs: Mapping[str, Run]) -> str:
     return tr("recorded") if found.badge == "recorded" else tr("live")
 
 
-def _naive(shown: Picture) -> Point:
+def _naive(shown: _Shown) -> Point:
     """The naive product."""
     return next(p for p in shown.points if p.role == "naive")
 
 
-def _title(shown: Picture) -> str:
+def _title(shown: _Shown) -> str:
     """What the naive product can reach."""
     naive, roof = _naive(shown), shown.roof
     if roof is None:
@@ -214,7 +226,7 @@ def _title(shown: Picture) -> str:
     return tr("The naive product can reach {share} of the peak", share=share(part))
 
 
-def _sentence(shown: Picture) -> str:
+def _sentence(shown: _Shown) -> str:
     """What would be needed."""
     naive, roof = _naive(shown), shown.roof
     if roof is None:
@@ -274,24 +286,12 @@ def _expected(values: Values) -> str:
     return f"{form}; {published}" if published else form
 
 
-def _steps(shown: Picture, runs: Mapping[str, Run]) -> tuple[Step, ...]:
-    """The roof, each kernel, a moment to look, the table."""
-    first = shown.points[0].role
-    roof = tr("bandwidth, then arithmetic")
-    made = [Step(0.0, _ROOF, "intro", tr("the roof"), roof, 0, first)]
-    for one in shown.points:
-        t = made[-1].end
-        detail = tr("{n} operations a float", n=f"{one.ratio:.3g}")
-        if shown.roof is not None:
-            detail += " · " + rate(shown.roof.attainable(one.intensity))
-        made.append(
-            Step(t, t + _POINT, "compute", one.name, detail, _line(runs[one.role]), one.role)
-        )
-    t = made[-1].end
-    made.append(Step(t, t + _SEE, "load", tr("all kernels"), "", 0, first))
-    end = t + _SEE + _TABLE + _END
-    made.append(Step(t + _SEE, end, "result", tr("in numbers"), "", 0, first))
-    return tuple(made)
+def _detail(shown: _Shown, one: Point) -> str:
+    """A kernel in a few words."""
+    detail = tr("{n} operations a float", n=f"{one.ratio:.3g}")
+    if shown.roof is None:
+        return detail
+    return f"{detail} · {rate(shown.roof.attainable(one.intensity))}"
 
 
 _WORK = {
@@ -309,87 +309,84 @@ def _line(run: Run) -> int:
     return next((n for n, text in enumerate(run.trace.source.splitlines(), 1) if work in text), 0)
 
 
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    head, area = steady_heading(stage, _title(scene.shown), _sentence(scene.shown), ())
-    start = scene.steps[-1].start
-    if t >= start:
-        return _table(scene, t - start, stage)
-    drawn = min(t / (_ROOF * 0.8), 1.0)
-    arrived = min(max((t - _ROOF) / _POINT, 0.0), float(len(scene.shown.points)))
-    low = line_height(stage)
-    top = area.above(area.height - 2 * low)[0]
-    feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (2, 1)]
-    return stage.frame(
-        *head,
-        *roofline(stage, top, scene.shown, drawn, arrived),
-        *_point(stage, feet[0], scene, arrived),
-        *_source(stage, feet[1], scene),
-    )
+def _roofline(shown: _Shown) -> Roofline:
+    """Roofs and kernels, all of them there."""
+    titles = (tr("operations for each byte loaded"), tr("FLOP a byte"))
+    if shown.basis == "moved":
+        titles = (tr("operations for each byte moved in sectors"), tr("FLOP a byte"))
+    kernels = tuple(Kernel(p.name, p.intensity, p.rate) for p in shown.points)
+    return Roofline(shown.roof, shown.other, kernels, titles)
 
 
-def _point(stage: Stage, area: Rect, scene: _Scene, arrived: float) -> tuple[Mark, ...]:
+def _figures(shown: _Shown, arrived: float) -> Counted:
     """The kernel under way in figures."""
-    palette, shown = stage.palette, scene.shown
-    index = min(int(arrived - 1e-9), len(shown.points) - 1)
     if arrived <= 0:
-        return ()
-    one = shown.points[index]
+        return Counted(())
+    one = shown.points[min(int(arrived - 1e-9), len(shown.points) - 1)]
     per_byte = tr(
         "{flop} FLOP / {bytes} bytes = {n}",
         flop=one.flops,
         bytes=one.bytes,
         n=f"{one.intensity:.3g}",
     )
-    pieces: list[Figure] = [(one.name, palette.ink, True)]
+    figures = [Figure(one.name, bold=True), Figure(per_byte, "muted")]
     if shown.roof is not None:
-        pieces.append(
-            (
-                tr("at most {rate}", rate=rate(shown.roof.attainable(one.intensity))),
-                palette.accent,
-                True,
-            )
-        )
-    pieces.append((per_byte, palette.muted, False))
-    return figures(stage, area, tuple(pieces), tr("model"), palette.accent)
+        most = tr("at most {rate}", rate=rate(shown.roof.attainable(one.intensity)))
+        figures.insert(1, Figure(most, "accent", True))
+    return Counted(tuple(figures))
 
 
-def _source(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
+def _source(shown: _Shown) -> Sourced:
     """Where the roof comes from."""
-    palette, roof = stage.palette, scene.shown.roof
+    roof = shown.roof
     if roof is None:
-        return sourced(
-            stage,
-            area,
-            scene.source,
-            palette.muted,
-            (tr("the roof: {device}", device=scene.device), scene.device),
-        )
-    what = (
-        speed(roof.bandwidth)
-        if roof.peak is None
-        else f"{speed(roof.bandwidth)}, " + rate(roof.peak)
-    )
-    color = palette.muted if scene.source == tr("published") else palette.good
-    texts = (tr("the roof: {what} · {device}", what=what, device=scene.device), what)
-    return sourced(stage, area, scene.source, color, texts)
+        texts = (tr("the roof: {device}", device=shown.device), shown.device)
+        return Sourced(texts, shown.source)
+    what = speed(roof.bandwidth)
+    if roof.peak is not None:
+        what += f", {rate(roof.peak)}"
+    ink: Ink = "muted" if shown.source == tr("published") else "good"
+    texts = (tr("the roof: {what} · {device}", what=what, device=shown.device), what)
+    return Sourced(texts, shown.source, ink)
 
 
-def _table(scene: _Scene, since: float, stage: Stage) -> Frame:
-    """All kernels in numbers, and in a high stage the picture above them."""
-    head, area = steady_heading(stage, _title(scene.shown), _sentence(scene.shown), ())
-    count = len(scene.shown.points)
-    rows = min(int(since / _TABLE * count) + 1, count)
-    high = stage.text(14) * (4.5 + 1.75 * count)
-    now = next(i for i, p in enumerate(scene.shown.points) if p.role == "naive")
-    if area.height - high < stage.text(14) * 13:
-        return stage.frame(*head, *listed(stage, area, scene.shown, rows, now))
-    top, rest = area.above(area.height - high)
-    return stage.frame(
-        *head,
-        *roofline(stage, top, scene.shown, 1.0, float(count)),
-        *listed(stage, rest, scene.shown, rows, now),
+def _table(shown: _Shown, count: int, now: int) -> Table:
+    """Operations, bytes, intensity, what the roof allows, what was measured."""
+    every, roof, model = shown.points, shown.roof, tr("model")
+    bound = tuple(rate(roof.attainable(p.intensity)) if roof else "–" for p in every)
+    part = tuple(
+        "–" if roof is None or (f := roof.of_peak(p.intensity)) is None else share(f) for p in every
     )
+    times = [p.time for p in every]
+    got = tuple(rate(p.rate) if p.rate else "–" for p in every)
+    moved = tr("bytes moved") if shown.basis == "moved" else tr("bytes loaded")
+    operations, moved_by = (
+        tuple(map(_many, n)) for n in zip(*((p.flops, p.bytes) for p in every), strict=True)
+    )
+    ratios = tuple(f"{p.ratio:.3g}" for p in every)
+    ink: Ink = "good" if any(times) else "muted"
+    columns = (
+        Column((tr("kernel"),), tuple(p.name for p in every), "left"),
+        Column((tr("operations"), tr("FLOP")), operations, badge=model, optional=3),
+        Column((moved, tr("bytes")), moved_by, badge=model, optional=2),
+        Column((tr("operations a float"), tr("a float")), ratios, badge=model, bold=True),
+        Column((tr("at most"),), bound, badge=model, bold=True),
+        Column((tr("of the peak"), tr("of peak")), part),
+        Column((tr("reached"),), got, badge=badge_of(times), ink=ink, optional=1),
+    )
+    return Table(columns, now, count)
+
+
+def _reached(shown: _Shown) -> Sourced:
+    """Where measured rates come from."""
+    times = [p.time for p in shown.points]
+    texts = (tr("measured rates: {device}", device=device_of(times)), device_of(times))
+    return Sourced(texts, badge_of(times), "good" if any(times) else "muted")
+
+
+def _many(value: int) -> str:
+    """Digits in groups, millions cut short."""
+    return f"{value / 1e6:.3g} M" if value >= 1e6 else f"{value:,}".replace(",", "\u2009")
 
 
 LESSON = Lesson(

@@ -41,7 +41,7 @@ LEAST = 1 / 45  # of the height, for the back row
 # in the 32 lanes of a warp, lanes in 32 rows of banks, and values of a matrix of many elements.
 CELLS = {"hierarchy", "banks", "matmul-boundary"}
 
-SILENT = {"launch-limits", "roofline"}  # lessons whose pictures have no hover texts yet
+SILENT = {"launch-limits"}  # lessons whose pictures have no hover texts yet
 
 QUESTION = "How many of them does this request of the warp take?"
 CHOICES = ("4", "8", "16", "one for each lane")

@@ -8,7 +8,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.scenes.perform import Performance, check_values, perform
 from gpuviz.scenes.roofline import LESSON, ROLES, tell
-from gpuviz.scenes.together.roofline_points import point_of
+from gpuviz.scenes.roofline_points import point_of
 from tests.scenes import pictures
 
 CASES = {

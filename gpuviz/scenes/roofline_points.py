@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuviz.language import tr
 from gpuviz.roofline import Roof, a_float, intensity
 from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Peaks
 from gpuviz.runners.throughput import work_of
 from gpuviz.scenes.measured import Timed, time_of
 
@@ -62,28 +60,7 @@ def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, str] | None:
     """The ceilings a GPU reached and its name, None when no run was measured."""
     for run in runs.values():
         found = run.measurement
-        peaks: Peaks | None = getattr(found, "peaks", None)
-        if found is not None and peaks is not None:
+        if found is not None and found.peaks is not None:
+            peaks = found.peaks
             return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.device.name
     return None
-
-
-def rate(value: float) -> str:
-    """Operations a second: `250 GFLOP/s`."""
-    if value >= 1e12:
-        return tr("{n} TFLOP/s", n=f"{value / 1e12:.3g}")
-    if value >= 1e9:
-        return tr("{n} GFLOP/s", n=f"{value / 1e9:.3g}")
-    return tr("{n} MFLOP/s", n=f"{value / 1e6:.3g}")
-
-
-def speed(value: float) -> str:
-    """Bytes a second: `1 TB/s`."""
-    if value >= 1e12:
-        return tr("{n} TB/s", n=f"{value / 1e12:.3g}")
-    return tr("{n} GB/s", n=f"{value / 1e9:.3g}")
-
-
-def share(value: float) -> str:
-    """`2.1 %`, with a decimal below 10."""
-    return f"{100 * value:.1f} %" if value < 0.0995 else f"{100 * value:.0f} %"

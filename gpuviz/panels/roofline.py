@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from gpuviz.arrays import Rgba
-from gpuviz.draw import table
-from gpuviz.draw.figures import line_height, sourced
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
@@ -16,49 +16,103 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.plot import Axis, Plot, axes, lay_out, line, logarithmic, points
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.panel import Need, Panel
 from gpuviz.roofline import Roof, a_float
-from gpuviz.scenes.measured import badge_of, device_of
-from gpuviz.scenes.together.roofline_points import Point, rate, share, speed
+
+_LEAST = 13.0  # letters high
+Places = list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel under the roof: operations a byte, and operations a second if measured."""
+
+    name: str
+    intensity: float
+    rate: float | None
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """What is drawn: the roof (None when it is not known), another one, and the kernels.
+class Roofline(Panel):
+    """Roofs and kernels.
 
-    `own` says that the roof is of the GPU that ran the kernels.
+    Attributes
+    ----------
+    roof : None when it is not known; `other` a second one with its name
+    kernels : from the lowest intensity to the highest
+    titles : wordings of what the axis of intensities is
+    drawn : how far the roof is drawn, 0 to 1
+    arrived : kernels that have risen to it, the fraction being the one on its way
     """
 
+    share: ClassVar[float] = 1.0
     roof: Roof | None
     other: tuple[Roof, str] | None
-    points: tuple[Point, ...]
-    basis: str
-    own: bool = False
+    kernels: tuple[Kernel, ...]
+    titles: tuple[str, ...]
+    drawn: float = 1.0
+    arrived: float = float("inf")
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """Enough to tell kernels apart."""
+        return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
+
+    def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
+        """Axes, roofs, kernels, and their names beside."""
+        size = stage.text(14)
+        wide = max(text_width(f"8  {k.name}", size, True) for k in self.kernels) + size * 1.6
+        plot = lay_out(stage, area, _across(self), _up(self), right=wide)
+        yield from axes(stage, plot)
+        if self.other is not None and self.drawn >= 1:
+            yield _roof(stage, plot, self.other[0], 1.0, second=True)
+        if self.roof is not None:
+            yield _roof(stage, plot, self.roof, self.drawn, second=False)
+        arrived = min(self.arrived, float(len(self.kernels)))
+        if self.drawn >= 1:
+            tops = _tops(plot, self, arrived)
+            yield from _stems(stage, plot, tops)
+            yield from _roof_names(stage, plot, self.roof) if self.roof else ()
+            yield from _points(stage, plot, self, tops, arrived)
+        beside = Rect(
+            plot.area.right + size * 1.2, plot.area.y, wide - size * 1.2, plot.area.height
+        )
+        yield from _names(stage, beside, self, arrived)
+
+    def tip(self, number: int) -> str:
+        """What hovering a kernel says."""
+        one = self.kernels[number]
+        said = [tr("{name}: {n} operations a byte", name=one.name, n=f"{one.intensity:.3g}")]
+        if self.roof is not None:
+            said.append(tr("at most {rate}", rate=rate(self.roof.attainable(one.intensity))))
+        if one.rate:
+            said.append(tr("reached {rate}", rate=rate(one.rate)))
+        return "\n".join(said)
 
 
-def roofline(
-    stage: Stage, area: Rect, shown: Picture, drawn: float, arrived: float
-) -> tuple[Mark, ...]:
-    """The roof as far as `drawn` (0 to 1), and `arrived` kernels, the fraction on its way."""
-    size = stage.text(14)
-    wide = max(text_width(f"8  {p.name}", size, True) for p in shown.points) + size * 1.6
-    plot = lay_out(stage, area, _across(shown), _up(shown), right=wide)
-    marks: list[Mark] = [*axes(stage, plot)]
-    if shown.other is not None and drawn >= 1:
-        marks += _roof(stage, plot, shown.other[0], 1.0, second=True)
-    if shown.roof is not None:
-        marks += _roof(stage, plot, shown.roof, drawn, second=False)
-    if drawn >= 1:
-        tops = _tops(plot, shown, arrived)
-        marks += _stems(stage, plot, tops)
-        marks += _roof_names(stage, plot, shown.roof) if shown.roof else []
-        marks += _points(stage, plot, shown, tops, arrived)
-    names = Rect(plot.area.right + size * 1.2, plot.area.y, wide - size * 1.2, plot.area.height)
-    return *marks, *_names(stage, names, shown, arrived)
+def rate(value: float) -> str:
+    """Operations a second: `250 GFLOP/s`."""
+    if value >= 1e12:
+        return tr("{n} TFLOP/s", n=f"{value / 1e12:.3g}")
+    if value >= 1e9:
+        return tr("{n} GFLOP/s", n=f"{value / 1e9:.3g}")
+    return tr("{n} MFLOP/s", n=f"{value / 1e6:.3g}")
 
 
-def _names(stage: Stage, area: Rect, shown: Picture, arrived: float) -> list[Mark]:
+def speed(value: float) -> str:
+    """Bytes a second: `1 TB/s`."""
+    if value >= 1e12:
+        return tr("{n} TB/s", n=f"{value / 1e12:.3g}")
+    return tr("{n} GB/s", n=f"{value / 1e9:.3g}")
+
+
+def share(value: float) -> str:
+    """`2.1 %`, with a decimal below 10."""
+    return f"{100 * value:.1f} %" if value < 0.0995 else f"{100 * value:.0f} %"
+
+
+def _names(stage: Stage, area: Rect, shown: Roofline, arrived: float) -> list[Mark]:
     """The kernels' numbers and names: to come, now, there; and the second roof's name."""
-    palette, size, every = stage.palette, stage.text(14), shown.points
+    palette, size, every = stage.palette, stage.text(14), shown.kernels
     step = min(size * 1.7, area.height / (len(every) + (shown.other is not None)))
     now = int(np.ceil(arrived - 1e-6)) - 1 if arrived < len(every) else -1
     marks: list[Mark] = []
@@ -77,9 +131,9 @@ def _names(stage: Stage, area: Rect, shown: Picture, arrived: float) -> list[Mar
     return marks
 
 
-def _across(shown: Picture) -> Axis:
+def _across(shown: Roofline) -> Axis:
     """Operations a byte, as far as kernels and ridge reach."""
-    values = [p.intensity for p in shown.points]
+    values = [p.intensity for p in shown.kernels]
     ridges = [
         r
         for r in (shown.roof, shown.other[0] if shown.other else None)
@@ -87,18 +141,15 @@ def _across(shown: Picture) -> Axis:
     ]
     high = max(*values, *(r.ridge or 0.0 for r in ridges), 1.0) * 2.5
     low = 2.0 ** np.floor(np.log2(min(values)) - 0.4)
-    titles = (tr("operations for each byte loaded"), tr("FLOP a byte"))
-    if shown.basis == "moved":
-        titles = (tr("operations for each byte moved in sectors"), tr("FLOP a byte"))
-    return logarithmic(titles, float(low), float(2.0 ** np.ceil(np.log2(high))), 2.0)
+    return logarithmic(shown.titles, float(low), float(2.0 ** np.ceil(np.log2(high))), 2.0)
 
 
-def _up(shown: Picture) -> Axis:
+def _up(shown: Roofline) -> Axis:
     """Operations a second; the axis counts in GFLOP/s."""
-    least = min(p.intensity for p in shown.points)
-    most = max(p.intensity for p in shown.points) * 2
+    least = min(p.intensity for p in shown.kernels)
+    most = max(p.intensity for p in shown.kernels) * 2
     roofs = [r for r in (shown.roof, shown.other[0] if shown.other else None) if r is not None]
-    rates = [p.rate / 1e9 for p in shown.points if p.rate]
+    rates = [p.rate / 1e9 for p in shown.kernels if p.rate]
     if not roofs and not rates:
         return Axis((tr("GFLOP/s: not known"),), 1.0, 10.0, (), (), log=True)
     low = min([r.attainable(least) / 1e9 for r in roofs] + rates)
@@ -106,7 +157,7 @@ def _up(shown: Picture) -> Axis:
     return logarithmic((tr("GFLOP/s"),), low / 2, high * 2.2)
 
 
-def _roof(stage: Stage, plot: Plot, roof: Roof, drawn: float, second: bool) -> list[Mark]:
+def _roof(stage: Stage, plot: Plot, roof: Roof, drawn: float, second: bool) -> Mark:
     """Slope and flat, drawn from the left; a second roof is broken and quiet."""
     low, high = plot.x.low, plot.x.high
     end = low * (high / low) ** drawn
@@ -115,8 +166,8 @@ def _roof(stage: Stage, plot: Plot, roof: Roof, drawn: float, second: bool) -> l
     y = [roof.attainable(v) / 1e9 for v in x]
     palette = stage.palette
     if second:
-        return [line(plot, x, y, palette.good, 2.0 * stage.scale, dash=True)]
-    return [line(plot, x, y, palette.accent, 3.5 * stage.scale)]
+        return line(plot, x, y, palette.good, 2.0 * stage.scale, dash=True)
+    return line(plot, x, y, palette.accent, 3.5 * stage.scale)
 
 
 def _roof_names(stage: Stage, plot: Plot, roof: Roof) -> list[Mark]:
@@ -151,17 +202,14 @@ def _plated(stage: Stage, right: float, y: float, text: str, color: Rgba) -> lis
     ]
 
 
-Places = list[tuple[float, float]]
-
-
-def _tops(plot: Plot, shown: Picture, arrived: float) -> Places:
+def _tops(plot: Plot, shown: Roofline, arrived: float) -> Places:
     """Where the kernels' numbers are: rising to the roof, or at the bottom when there is none."""
-    count = min(int(np.ceil(arrived - 1e-6)), len(shown.points))
+    count = min(int(np.ceil(arrived - 1e-6)), len(shown.kernels))
     heights = [
         plot.y.low if shown.roof is None else shown.roof.attainable(p.intensity) / 1e9
-        for p in shown.points[:count]
+        for p in shown.kernels[:count]
     ]
-    across = [p.intensity for p in shown.points[:count]]
+    across = [p.intensity for p in shown.kernels[:count]]
     rise = np.clip(arrived - np.arange(count), 0.0, 1.0)
     low = plot.area.bottom
     return [
@@ -180,12 +228,12 @@ def _stems(stage: Stage, plot: Plot, tops: Places) -> list[Mark]:
     return [Lines(ends.astype(np.float32), stage.palette.soft(stage.palette.compute, 0.4), 1.5)]
 
 
-def _points(stage: Stage, plot: Plot, shown: Picture, tops: Places, arrived: float) -> list[Mark]:
+def _points(stage: Stage, plot: Plot, shown: Roofline, tops: Places, arrived: float) -> list[Mark]:
     """Each kernel's number, and a disc at its measured rate."""
-    marks = _measured(stage, plot, shown.points[: len(tops)])
+    marks = _measured(stage, plot, shown, len(tops))
     for members in _together(tops, 20.0 * stage.scale):
-        now = arrived < len(shown.points) and len(tops) - 1 in members
-        marks += _numbers(stage, [tops[i] for i in members], members, now)
+        now = arrived < len(shown.kernels) and len(tops) - 1 in members
+        marks += _numbers(stage, shown, [tops[i] for i in members], members, now)
     return marks
 
 
@@ -201,7 +249,9 @@ def _together(places: Places, apart: float) -> list[list[int]]:
     return groups
 
 
-def _numbers(stage: Stage, at: Places, members: list[int], now: bool) -> list[Mark]:
+def _numbers(
+    stage: Stage, shown: Roofline, at: Places, members: list[int], now: bool
+) -> list[Mark]:
     """A disc with a number, or one longer one with several."""
     palette, size = stage.palette, stage.text(13)
     text = " ".join(str(i + 1) for i in members)
@@ -209,13 +259,19 @@ def _numbers(stage: Stage, at: Places, members: list[int], now: bool) -> list[Ma
     high = size * 1.35
     wide = max(text_width(text, size, True) + size * 0.7, high)
     box = Rect(x - wide / 2, y - high / 2, wide, high)
-    edge = palette.outline if now else palette.ground
+    edge, fill = palette.outline if now else palette.ground, palette.compute
+
+    def tip(i: int) -> str:
+        return "" if stage.asks else "\n".join(map(shown.tip, members))
+
     return [
-        Boxes(box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2),
+        Boxes(
+            box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2, tip=tip
+        ),
         Texts(
             np.array([[x, y]], np.float32),
             (text,),
-            palette.ink_on(palette.compute),
+            palette.ink_on(fill),
             size,
             "center",
             bold=True,
@@ -223,75 +279,11 @@ def _numbers(stage: Stage, at: Places, members: list[int], now: bool) -> list[Ma
     ]
 
 
-def _measured(stage: Stage, plot: Plot, shown: tuple[Point, ...]) -> list[Mark]:
-    """Discs at the measured rates."""
-    found = [(p.intensity, p.rate / 1e9) for p in shown if p.rate]
+def _measured(stage: Stage, plot: Plot, shown: Roofline, count: int) -> list[Mark]:
+    """Discs at the measured rates of so many kernels."""
+    found = [(i, k.intensity, k.rate / 1e9) for i, k in enumerate(shown.kernels[:count]) if k.rate]
     if not found:
         return []
-    x, y = zip(*found, strict=True)
-    return [
-        points(
-            plot, x, y, stage.palette.good, 5.0 * stage.scale, tip=lambda i: rate(found[i][1] * 1e9)
-        )
-    ]
-
-
-def listed(
-    stage: Stage, area: Rect, shown: Picture, rows: int, now: int | None
-) -> tuple[Mark, ...]:
-    """The kernels in numbers, and where measured ones come from."""
-    low = line_height(stage)
-    inner = area.inset(stage.text(14) * 0.5, 0).above(area.height - low)[0]
-    laid = table.lay_out(stage, inner, _columns(stage, shown))
-    times = [p.time for p in shown.points]
-    foot = Rect(inner.x, min(laid.bottom + low * 0.2, area.bottom - low), inner.width, low)
-    color = stage.palette.good if any(times) else stage.palette.muted
-    texts = (tr("measured rates: {device}", device=device_of(times)), device_of(times))
-    return (
-        *table.draw(stage, laid, rows, now),
-        *sourced(stage, foot, badge_of(times), color, texts),
-    )
-
-
-def _columns(stage: Stage, shown: Picture) -> list[table.Column]:
-    """Operations, bytes, intensity, what the roof allows, what was measured."""
-    every, roof, model = shown.points, shown.roof, tr("model")
-    bound = tuple(rate(roof.attainable(p.intensity)) if roof else "–" for p in every)
-    part = tuple(
-        "–" if roof is None or (f := roof.of_peak(p.intensity)) is None else share(f) for p in every
-    )
-    times = [p.time for p in every]
-    got = tuple(rate(p.rate) if p.rate else "–" for p in every)
-    moved = tr("bytes moved") if shown.basis == "moved" else tr("bytes loaded")
-    return [
-        table.Column((tr("kernel"),), tuple(p.name for p in every), "left"),
-        table.Column(
-            (tr("operations"), tr("FLOP")),
-            tuple(_many(p.flops) for p in every),
-            badge=model,
-            optional=3,
-        ),
-        table.Column(
-            (moved, tr("bytes")), tuple(_many(p.bytes) for p in every), badge=model, optional=2
-        ),
-        table.Column(
-            (tr("operations a float"), tr("a float")),
-            tuple(f"{p.ratio:.3g}" for p in every),
-            badge=model,
-            bold=True,
-        ),
-        table.Column((tr("at most"),), bound, badge=model, bold=True),
-        table.Column((tr("of the peak"), tr("of peak")), part),
-        table.Column(
-            (tr("reached"),),
-            got,
-            badge=badge_of(times),
-            optional=1,
-            color=stage.palette.good if any(times) else stage.palette.muted,
-        ),
-    ]
-
-
-def _many(value: int) -> str:
-    """Digits in groups, millions cut short."""
-    return f"{value / 1e6:.3g} M" if value >= 1e6 else f"{value:,}".replace(",", "\u2009")
+    numbers, x, y = zip(*found, strict=True)
+    radius, tip = 5.0 * stage.scale, lambda i: shown.tip(numbers[i])
+    return [points(plot, x, y, stage.palette.good, radius, tip=tip)]
