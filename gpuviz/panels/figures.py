@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from gpuviz.draw import figures
-from gpuviz.draw.layout import Rect
+from gpuviz.draw.heading import badge, label
+from gpuviz.draw.layout import Rect, elide, first_fitting, wrap
 from gpuviz.draw.marks import Mark
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
+_LEADING = 1.4  # from one line of a text to the next, in letters
+
 
 @dataclass(frozen=True)
 class Figure:
-    """A number in words: `8 of 32 lanes`."""
+    """A number in words: `8 of 32 lanes`.
+
+    What has a `badge` comes from elsewhere than the others; `shorter` is for where room is short.
+    """
 
     text: str
     ink: Ink = "ink"
     bold: bool = False
+    badge: str = ""
+    shorter: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,32 +45,86 @@ class Counted(Panel):
         """One line."""
         return Need(figures.line_height(stage), figures.line_height(stage))
 
-    def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The figures from the left, the badge at the right end."""
         if not self.figures:
-            return ()
-        pieces = tuple((f.text, color(stage, f.ink), f.bold) for f in self.figures)
-        badge = self.badge or tr("model")
-        return figures.figures(stage, area, pieces, badge, color(stage, self.ink))
+            return
+        size, small = stage.text(16), stage.text(13)
+        word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
+        end = area.right - figures.pill_width(stage, word)
+        yield from badge(stage, end + small * 0.7, y, word, color(stage, self.ink))
+        for figure in self.figures:
+            pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
+            texts = (figure.text, figure.shorter)
+            text = first_fitting(texts, end - x - pill, size, figure.bold)
+            if not text:
+                break
+            yield label(x, y, text, color(stage, figure.ink), size, figure.bold)
+            x += text_width(text, size, figure.bold) + size * 0.5
+            if figure.badge:
+                yield from badge(stage, x, y, figure.badge, stage.palette.good)
+            x += pill + size * 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Said(Panel):
+    """The longest of several wordings that fits a line, the last one cut short where none does."""
+
+    answers: ClassVar[bool] = True
+    texts: tuple[str, ...]
+    ink: Ink = "muted"
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """One line."""
+        return Need(stage.text(14) * 1.5, stage.text(14) * 1.5)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """The words from the left."""
+        size = stage.text(14)
+        text = first_fitting(self.texts, area.width, size)
+        text = text or elide(self.texts[-1], area.width, size)
+        yield label(area.x, area.center[1], text, color(stage, self.ink), size)
 
 
 @dataclass(frozen=True, eq=False)
 class Sourced(Panel):
-    """A badge and what stands in that source: the longest of several wordings that fits."""
+    """A badge and what stands in that source: the longest of several wordings that fits a line.
+
+    Where none does there is nothing, or, where it is to be said as a `whole`, several lines.
+    """
 
     answers: ClassVar[bool] = True
     texts: tuple[str, ...]
     badge: str = ""  # "": published
     ink: Ink = "muted"
+    whole: bool = False
 
     def need(self, stage: Stage, width: float) -> Need:
-        """One line."""
-        return Need(figures.line_height(stage), figures.line_height(stage))
+        """One line, or as many as the longest wording takes."""
+        more = max(len(self._lines(stage, width)) - 1, 0) * stage.text(14) * _LEADING
+        high = figures.line_height(stage) + more
+        return Need(high, high)
 
-    def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
-        """Nothing where no wording fits."""
-        badge = self.badge or tr("published")
-        return figures.sourced(stage, area, badge, color(stage, self.ink), self.texts)
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """The badge, and the words beside it."""
+        size, pill = stage.text(14), figures.pill_width(stage, self._word)
+        y = area.y + figures.line_height(stage) / 2
+        for number, text in enumerate(self._lines(stage, area.width)):
+            if not number:
+                yield from badge(stage, area.x, y, self._word, color(stage, self.ink))
+            at = y + number * size * _LEADING
+            yield label(area.x + pill, at, text, stage.palette.muted, size)
+
+    @property
+    def _word(self) -> str:
+        return self.badge or tr("published")
+
+    def _lines(self, stage: Stage, width: float) -> tuple[str, ...]:
+        """What is said, in lines; nothing where no wording fits one and none is to be whole."""
+        room, size = width - figures.pill_width(stage, self._word), stage.text(14)
+        if text := first_fitting(self.texts, room, size):
+            return (text,)
+        return wrap(self.texts[0], room, size) if self.whole else ()
 
 
 def published(said: str, where: str) -> Sourced:

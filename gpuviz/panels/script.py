@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,6 +13,8 @@ from gpuviz.arrays import F64
 from gpuviz.draw.ease import progress, staggered
 
 StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]
+
+_MOST = 8  # acts that a series is cut in
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,26 @@ class Script:
         )
         self.steps.append(step)
         return Act(step.start, step.end)
+
+    def series(
+        self,
+        seconds: float,
+        count: int,
+        kind: StepKind,
+        label: Callable[[int, int], str],
+        detail: str = "",
+        line: int = 0,
+    ) -> Act:
+        """So many things one after another, several of them an act where they are many.
+
+        `label(first, last)` says which, counted from 0.
+        """
+        edges = np.linspace(0, count, min(count, _MOST) + 1).round().astype(int).tolist()
+        acts = [
+            self.act(seconds * (b - a) / count, kind, label(a, b - 1), detail, line)
+            for a, b in pairwise(edges)
+        ]
+        return acts[0].until(acts[-1])
 
     def done(self, t: float) -> float:
         """Acts that are over, the fraction being the one under way."""

@@ -8,35 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arrays import F64
-from gpuviz.draw.banks import Moment, picture, place
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import F64, I64
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory import strides
-from gpuviz.panels.script import Step
+from gpuviz.memory.bank_request import BankRequest, bank_requests
+from gpuviz.memory.banks import wavefronts
+from gpuviz.panels.bank_board import with_board
+from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.count_boxes import CountBoxes
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import Line, rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Act, Script
+from gpuviz.panels.units import counted
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.measured import Timed, time_of
-from gpuviz.scenes.shared_memory import stride_table
-from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
-from gpuviz.scenes.shared_memory.bank_view import (
-    board,
-    board_height,
-    lane_tip,
-    wavefronts,
-    word_tip,
-)
-from gpuviz.scenes.shared_memory.stride_table import Table, table_of
+from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.values import number
+from gpuviz.trace import Trace
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
-_MOST_STEPS = 8
 _FILL, _BARRIER, _SEND, _ONE, _ALL, _END = 2.2, 0.5, 1.6, 2.4, 6.4, 2.5  # seconds
 _TABLE, _TABLE_END = 7.0, 2.0
 
@@ -141,76 +135,121 @@ def _launch(
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from.
+class Strides:
+    """Wavefronts of the load with (S,) `stride`; `ideal` ones without conflicts; and its line.
 
-    `written` gives, for every word, the number of the store that fills it; `titles` and
-    `sentences` are those of the load and of the table.
+    `formula` is what arithmetic says, with the stride as `s`, "" where no simple rule holds.
     """
 
-    load: BankRequest
-    stores: tuple[BankRequest, ...]
-    written: dict[int, int]
-    table: Table | None
-    picked: int
-    served: float  # when the load has gone out
-    done: float  # when the load's last wavefront is over
-    turn: float  # when the table takes over
-    titles: tuple[str, str]
-    sentences: tuple[str, str]
-    time: Timed | None
+    stride: I64
+    count: I64
+    ideal: I64
+    formula: str
+    line: int
 
-    def served_at(self, t: float) -> float:
-        """Wavefronts of the load that are over, the fraction being the one under way."""
-        share = (t - self.served) / (self.done - self.served)
-        return min(max(share, 0.0), 1.0) * self.load.count
+
+def strides_of(trace: Trace, arch: Architecture, first: int) -> Strides:
+    """What each block's load took; block b ran with stride `first` + b."""
+    loads = trace.of(space="shared", op="load", warp=0)
+    loads = loads.select(np.asarray(np.argsort(loads.block), np.int64))
+    did = trace.instructions[loads.instruction[0]]
+    active = np.ones_like(loads.address, dtype=bool)
+    counted = wavefronts(arch, loads.address, active, did.width)
+    rule = strides.formula(arch, did.width)
+    return Strides(first + loads.block, counted.count, counted.ideal, rule, did.line)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Fill, barrier, load with its wavefronts, result; then the table of all strides."""
-    run = runs[_ROLE]
+    run, (first, count) = runs[_ROLE], _swept(values)
     arch = architecture(run.arch)
     requests = bank_requests(run.trace, arch, 0, 0)
-    loads = [r for r in requests if not r.is_store]
-    if not loads:
+    stores = tuple(r for r in requests if r.is_store)
+    load = next((r for r in reversed(requests) if not r.is_store), None)
+    if load is None:
         raise InputError("the trace has no shared load of block 0; record block 0")
-    scene = _scene(values, loads[-1], tuple(r for r in requests if r.is_store), runs, arch)
-    return Story(
-        scene.titles[0],
-        scene.sentences[0],
-        _steps(scene),
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _closed_form(values, arch),
-    )
-
-
-def _scene(
-    values: Values,
-    load: BankRequest,
-    stores: tuple[BankRequest, ...],
-    runs: Mapping[str, Run],
-    arch: Architecture,
-) -> _Scene:
-    first = _swept(values)[0]
-    table = table_of(runs[_SWEEP].trace, arch, first) if _SWEEP in runs else None
-    if table is not None and len(table.stride) < 2:
-        table = None
-    written = {w: i for i, s in enumerate(stores) for w in s.words.tolist()}
-    served = _FILL + _BARRIER + _SEND
-    done = served + min(load.count * _ONE, _ALL)
+    table = strides_of(runs[_SWEEP].trace, arch, first) if count > 1 else None
     picked = number(values, "stride") if first == 1 else 32 + number(values, "padding")
-    return _Scene(
-        load,
-        stores,
-        written,
-        table,
-        picked,
-        served,
-        done,
-        done + _END,
-        (_title(values, load), _table_title(table)),
-        (_verdict(load), _table_sentence(values, table)),
-        time_of(runs[_ROLE]),
+
+    script, did = Script(_ROLE), load.instruction
+    stored = counted("wavefront", sum(s.count for s in stores))
+    detail = f"{stores[0].instruction.text} · {len(stores)} × · {stored}"
+    fill = script.act(_FILL, "store", tr("fill"), detail, stores[0].instruction.line)
+    script.act(_BARRIER, "barrier", tr("barrier"), "bar.sync")
+    detail = f"{did.text} · {counted('wavefront', load.count)}"
+    send = script.act(_SEND, "load", tr("request"), detail, did.line)
+    length = min(load.count * _ONE, _ALL)
+    serve = script.series(length, load.count, "load", _wave, detail, did.line)
+    end = script.act(_END, "result", tr("result"), detail)
+    sweep = _sweep_acts(script, table)
+
+    title, verdict, time = _title(values, load), _verdict(load), time_figures(time_of(run))
+
+    def at(t: float) -> Picture:
+        if table is not None and t >= end.end:
+            body = _table(table, sweep.counted(t, len(table.stride)), picked)
+            return Picture(_table_title(table), _table_sentence(values, table), body)
+        done, served = fill.counted(t, len(stores)), serve.counted(t, load.count)
+        filled = _filled(load, stores, done)
+        if t >= fill.end:
+            shown = BankMap(load, send.share(t), served, filled=filled)
+            return Picture(title, verdict, with_board(shown, load, served, *time))
+        now = min(int(done), len(stores) - 1)
+        shown = BankMap(stores[now], 1.0, (done - now) * stores[now].count, load, filled)
+        return Picture(title, _fill_sentence(stores), with_board(shown, load, served, *time))
+
+    return Story.of(script, at, _closed_form(values, arch), verdict)
+
+
+def _sweep_acts(script: Script, table: Strides | None) -> Act:
+    """The table fills, and stays."""
+    if table is None:
+        return Act(script.end, script.end)
+    what = tr("{count} strides", count=len(table.stride))
+    sweep = script.act(_TABLE, "load", tr("every stride"), what, table.line, _SWEEP)
+    script.act(_TABLE_END, "result", tr("the rule"), table.formula or what, role=_SWEEP)
+    return sweep
+
+
+def _wave(first: int, last: int) -> str:
+    """The wavefronts of one act."""
+    if first == last:
+        return tr("wavefront {number}", number=first + 1)
+    return tr("wavefronts {first} to {last}", first=first + 1, last=last + 1)
+
+
+def _filled(load: BankRequest, stores: tuple[BankRequest, ...], done: float) -> F64:
+    """(R * B,) which words of the load's rows have been written by so many stores."""
+    written = {w: i for i, s in enumerate(stores) for w in s.words.tolist()}
+    when = [written.get(w, len(stores)) for w in load.brought.shown.tolist()]
+    return np.clip(done - np.array(when), 0.0, 1.0)
+
+
+def _table(table: Strides, filled: float, picked: int) -> Line:
+    """What every stride takes, the one being filled as an equation, and what was published."""
+    now = min(int(filled), len(table.stride) - 1)
+    stride, count = int(table.stride[now]), int(table.count[now])
+    ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1))
+    names = tuple(map(str, table.stride.tolist()))
+    place = int(np.flatnonzero(np.append(table.stride, picked) == picked)[0])
+    said = tr(
+        "stride {stride} takes {wavefronts}", stride=stride, wavefronts=counted("wavefront", count)
+    )
+    rule = f"{said} = {table.formula.replace('s', str(stride))}" if table.formula else said
+    key = tr("in each box: stride, wavefronts below"), tr("stride, wavefronts")
+    return rows(
+        CountBoxes(names, table.count, ways / 5, filled, place),
+        Counted((Figure(rule, bold=True, shorter=said), Figure(key[0], "muted", shorter=key[1]))),
+        Sourced(
+            (
+                tr(
+                    "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are "
+                    "free",
+                    source=tr("lecture slides on memory sharing and banks, G80"),
+                ),
+            ),
+            whole=True,
+        ),
     )
 
 
@@ -254,24 +293,32 @@ def _verdict(load: BankRequest) -> str:
         return whole if load.count == 1 else each
     return tr(
         "A bank delivers one word a wavefront: {count} where {ideal} would do.",
-        count=wavefronts(load.count),
+        count=counted("wavefront", load.count),
         ideal=load.ideal,
     )
 
 
-def _table_title(table: Table | None) -> str:
+def _fill_sentence(stores: tuple[BankRequest, ...]) -> str:
+    """How the words come to shared memory."""
+    each = counted("wavefront", max(s.count for s in stores))
+    if len(stores) == 1:
+        return tr("First the warp fills shared memory: one store, {each}.", each=each)
+    return tr(
+        "First the warp fills shared memory: {count} stores of {each} each.",
+        count=len(stores),
+        each=each,
+    )
+
+
+def _table_title(table: Strides) -> str:
     """The rule that the table shows."""
-    if table is None:
-        return ""
     if table.formula:
         return tr("The rule: stride s takes {formula} wavefronts", formula=table.formula)
     return tr("What every stride takes")
 
 
-def _table_sentence(values: Values, table: Table | None) -> str:
+def _table_sentence(values: Values, table: Strides) -> str:
     """What was run for the table."""
-    if table is None:
-        return ""
     first, last = int(table.stride[0]), int(table.stride[-1])
     if values["pattern"] == "column":
         return tr(
@@ -298,121 +345,10 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     if count is None:
         return ""
     rule = strides.formula(arch, width).replace("s", str(stride))
-    by = rule or tr("the gcd rule")
-    return tr("closed form: {count} a load request, {rule}", count=wavefronts(count), rule=by)
-
-
-def _steps(scene: _Scene) -> tuple[Step, ...]:
-    """Fill, barrier, request, wavefronts, result, table."""
-    load, fill = scene.load, scene.stores[0].instruction
-    stored = sum(s.count for s in scene.stores)
-    detail = f"{load.instruction.text} · {wavefronts(load.count)}"
-    line, t = load.instruction.line, _FILL + _BARRIER
-    steps = [
-        Step(
-            0.0,
-            _FILL,
-            "store",
-            tr("fill"),
-            f"{fill.text} · {len(scene.stores)} × · {wavefronts(stored)}",
-            fill.line,
-            _ROLE,
-        ),
-        Step(_FILL, t, "barrier", tr("barrier"), "bar.sync", 0, _ROLE),
-        Step(t, scene.served, "load", tr("request"), detail, line, _ROLE),
-    ]
-    edges = np.linspace(0, load.count, min(load.count, _MOST_STEPS) + 1).round().astype(int)
-    times = scene.served + (scene.done - scene.served) * edges / load.count
-    for a, b, start, end in zip(edges, edges[1:], times, times[1:], strict=False):
-        name = (
-            tr("wavefront {number}", number=b)
-            if b == a + 1
-            else tr("wavefronts {first} to {last}", first=a + 1, last=b)
-        )
-        steps.append(Step(float(start), float(end), "load", name, detail, line, _ROLE))
-    steps.append(Step(scene.done, scene.turn, "result", tr("result"), detail, 0, _ROLE))
-    return (*steps, *_table_steps(scene))
-
-
-def _table_steps(scene: _Scene) -> tuple[Step, ...]:
-    """The table fills, and stays."""
-    if scene.table is None:
-        return ()
-    table, end = scene.table, scene.turn + _TABLE
-    what = tr("{count} strides", count=len(table.stride))
-    return (
-        Step(scene.turn, end, "load", tr("every stride"), what, table.line, _SWEEP),
-        Step(end, end + _TABLE_END, "result", tr("the rule"), table.formula or what, 0, _SWEEP),
-    )
-
-
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    if scene.table is not None and t >= scene.turn:
-        head, area = heading(stage, scene.titles[1], scene.sentences[1])
-        filled = (t - scene.turn) / _TABLE * len(scene.table.stride)
-        table = stride_table.draw(stage, area, scene.table, filled, scene.picked)
-        return stage.frame(*head, *table)
-    sentence = scene.sentences[0] if t >= _FILL else _fill_sentence(scene)
-    head, area = heading(stage, scene.titles[0], sentence)
-    tall = board_height(stage)
-    top = Rect(area.x, area.y, area.width, area.height - tall)
-    low = Rect(area.x, top.bottom, area.width, tall)
-    marks = _fill(scene, t, stage, top) if t < _FILL else _load(scene, t, stage, top)
-    served = scene.served_at(t)
-    return stage.frame(*head, *marks, *board(stage, low, scene.load, served, scene.time))
-
-
-def _fill_sentence(scene: _Scene) -> str:
-    """How the words come to shared memory."""
-    stores = scene.stores
-    each = wavefronts(max(s.count for s in stores))
-    if len(stores) == 1:
-        return tr("First the warp fills shared memory: one store, {each}.", each=each)
+    said = counted("wavefront", count)
     return tr(
-        "First the warp fills shared memory: {count} stores of {each} each.",
-        count=len(stores),
-        each=each,
+        "closed form: {count} a load request, {rule}", count=said, rule=rule or tr("the gcd rule")
     )
-
-
-def _load(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-    """The load: asked for, then served wavefront by wavefront."""
-    load = scene.load
-    sent = min(max((t - _FILL - _BARRIER) / _SEND, 0.0), 1.0)
-    now = Moment(sent, scene.served_at(t), _filled(scene, float(len(scene.stores))))
-    worst = load.worst.bank if load.worst and sent > 0 else -1
-    return picture(
-        stage,
-        place(load.brought, stage, area),
-        load.active,
-        load.groups,
-        now,
-        worst,
-        lane_tip(load),
-        word_tip(load),
-    )
-
-
-def _fill(scene: _Scene, t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-    """The stores that fill the words, one after another."""
-    stored = t / _FILL * len(scene.stores)
-    number = min(int(stored), len(scene.stores) - 1)
-    store = scene.stores[number]
-    served = (stored - number) * store.count
-    now = Moment(1.0, served, _filled(scene, stored), store=True)
-    placed = place(store.brought, stage, area, scene.load.brought.rows)
-    return picture(
-        stage, placed, store.active, store.groups, now, -1, lane_tip(store), word_tip(scene.load)
-    )
-
-
-def _filled(scene: _Scene, stored: float) -> F64:
-    """(R * B,) which words of the rows shown have been written by so many stores."""
-    rows, banks = scene.load.brought.rows, scene.load.brought.banks
-    words = (rows[:, None] * banks + np.arange(banks)).ravel()
-    when = np.array([scene.written.get(w, len(scene.stores)) for w in words.tolist()])
-    return np.clip(stored - when, 0.0, 1.0)
 
 
 LESSON = Lesson(

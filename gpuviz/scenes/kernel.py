@@ -12,14 +12,18 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw.banks import Moment, picture, place
 from gpuviz.draw.heading import heading
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.bank_request import BankRequest, bank_requests
+from gpuviz.panels.bank_board import with_board
+from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.layout import place
+from gpuviz.panels.script import Act, Step
+from gpuviz.panels.units import counted
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 from gpuviz.scenes.request.board import board, board_height
@@ -27,8 +31,6 @@ from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.request.shape import title, verdict
 from gpuviz.scenes.request.story import Pace, acts_of, steps_of
 from gpuviz.scenes.request.view import draw, lay_out
-from gpuviz.scenes.shared_memory import bank_view
-from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
 from gpuviz.scenes.values import number
 from gpuviz.trace import Requests, Trace
 
@@ -230,45 +232,27 @@ def _global(request: Request, start: float) -> _Part:
 
 
 def _shared(request: BankRequest, start: float) -> _Part:
-    served = start + _SEND
-    end = served + min(request.count * _WAVE, _WAVES)
+    send = Act(start, start + _SEND)
+    serve = Act(send.end, send.end + min(request.count * _WAVE, _WAVES))
 
     def marks(t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-        high = bank_view.board_height(stage)
-        top = Rect(area.x, area.y, area.width, area.height - high)
-        low = Rect(area.x, top.bottom, area.width, high)
-        done = min(max((t - served) / (end - served), 0.0), 1.0) * request.count
-        return (
-            *_banks(request, min(max((t - start) / _SEND, 0.0), 1.0), done, stage, top),
-            *bank_view.board(stage, low, request, done),
+        served = serve.counted(t, request.count)
+        body = with_board(BankMap(request, send.share(t), served), request, served)
+        return tuple(
+            mark
+            for panel, piece in place(body, stage, area)
+            if not (panel.answers and stage.asks)
+            for mark in panel.draw(stage, piece)
         )
 
-    detail = f"{request.instruction.text} · {bank_view.wavefronts(request.count)}"
-    step = Step(start, end, "shared", tr("shared memory"), detail, request.instruction.line, ROLE)
-    return _Part(end, (step,), _shared_title(request), _conflict(request), marks)
-
-
-def _banks(
-    request: BankRequest, sent: float, served: float, stage: Stage, area: Rect
-) -> tuple[Mark, ...]:
-    rows, banks = request.brought.rows, request.brought.banks
-    words = (rows[:, None] * banks + np.arange(banks)).ravel()
-    filled = np.isin(words, request.words).astype(np.float64)
-    worst = request.worst.bank if request.worst and sent > 0 else -1
-    return picture(
-        stage,
-        place(request.brought, stage, area),
-        request.active,
-        request.groups,
-        Moment(sent, served, filled, store=request.is_store),
-        worst,
-        bank_view.lane_tip(request),
-        bank_view.word_tip(request),
-    )
+    detail = f"{request.instruction.text} · {counted('wavefront', request.count)}"
+    line = request.instruction.line
+    step = Step(start, serve.end, "shared", tr("shared memory"), detail, line, ROLE)
+    return _Part(serve.end, (step,), _shared_title(request), _conflict(request), marks)
 
 
 def _shared_title(request: BankRequest) -> str:
-    count = bank_view.wavefronts(request.count)
+    count = counted("wavefront", request.count)
     if request.is_store:
         return tr("One warp writes to shared memory in {count}", count=count)
     return tr("One warp reads shared memory in {count}", count=count)
@@ -279,7 +263,7 @@ def _conflict(request: BankRequest) -> str:
         return tr("No two lanes want different words of one bank.")
     return tr(
         "Lanes want different words of one bank: {ideal} would do without conflicts.",
-        ideal=bank_view.wavefronts(request.ideal),
+        ideal=counted("wavefront", request.ideal),
     )
 
 

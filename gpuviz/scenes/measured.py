@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuviz.draw import table
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.table import Column
 from gpuviz.runners.base import Run
@@ -49,6 +50,13 @@ def device_of(times: Iterable[Timed | None]) -> str:
     """The device that was timed, in a few words; or why there is no time."""
     found = next((t for t in times if t is not None), None)
     return tr("no GPU and no recording") if found is None else found.device
+
+
+def time_figures(time: Timed | None) -> tuple[Figure, ...]:
+    """How long a launch took, to stand beside what was counted; nothing where none was timed."""
+    if time is None:
+        return ()
+    return (Figure(tr("launch {time}", time=time.text), badge=badge_of([time])),)
 
 
 def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:

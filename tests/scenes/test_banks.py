@@ -6,15 +6,15 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
-from gpuviz.draw.banks import Moment, picture, place
 from gpuviz.draw.hit import tip_at
+from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Texts
 from gpuviz.draw.palette import DARK
+from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.strides import expected
-from gpuviz.scenes.banks import LESSON
+from gpuviz.panels.bank_map import BankMap
+from gpuviz.scenes.banks import LESSON, strides_of
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.shared_memory.bank_request import BankRequest, bank_requests
-from gpuviz.scenes.shared_memory.stride_table import table_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_picture(case: str) -> None:
 def test_the_table_is_the_gcd_rule(arch: str, width: int) -> None:
     values = {"bytes": width, "stride": 2}
     run = perform(LESSON, values, arch=arch, level="ptx").runs["every stride"]
-    table = table_of(run.trace, architecture(arch), 1)
+    table = strides_of(run.trace, architecture(arch), 1)
     assert table.stride.tolist() == list(range(1, 33 if width == 16 else 65))
     for stride, count in zip(table.stride.tolist(), table.count.tolist(), strict=True):
         assert count == (expected(architecture(arch), stride, width) or count)
@@ -90,8 +90,7 @@ def test_the_table_is_the_gcd_rule(arch: str, width: int) -> None:
 @cases
 def test_every_lane_colour_is_in_the_words_at_the_end(case: str) -> None:
     load, stage = load_of(case), pictures.STAGES["large"]
-    now = Moment(1.0, float(load.count), np.ones(len(load.brought.rows) * load.brought.banks))
-    marks = picture(stage, place(load.brought, stage, _whole()), load.active, load.groups, now)
+    marks = BankMap(load, 1.0, float(load.count)).draw(stage, Rect(20, 80, 1200, 500))
     wanted = [
         m
         for m in marks
@@ -102,12 +101,6 @@ def test_every_lane_colour_is_in_the_words_at_the_end(case: str) -> None:
     ]
     colors = {tuple(c) for m in wanted for c in m.fill.tolist()}
     assert {tuple(c) for c in DARK.lanes.tolist()} <= colors
-
-
-def _whole() -> object:
-    from gpuviz.draw.layout import Rect
-
-    return Rect(20, 80, 1200, 500)
 
 
 def test_a_broadcast_is_one_arrow_a_word() -> None:
@@ -172,19 +165,6 @@ def test_steps_name_their_line(case: str) -> None:
     assert all("= words[" in source[line - 1] for line in lines)
     fill = story.steps[0]
     assert "words[i] = in[i]" in source[fill.line - 1]
-
-
-@pytest.mark.parametrize("arch", ["sm_10", "sm_90"])
-@cases
-def test_pictures_are_pure(case: str, arch: str) -> None:
-    pictures.check_purity(played(case, arch).story)
-    pictures.check_steps(played(case, arch).story)
-
-
-@pytest.mark.parametrize("stage", pictures.STAGES)
-@cases
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
 
 
 @pytest.mark.parametrize("stage", ["window", "half"])

@@ -9,11 +9,10 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
-from gpuviz.language import trn
 from gpuviz.memory import constant
 from gpuviz.memory.banks import schedule, wavefronts
 from gpuviz.memory.coalescing import segments, transactions
-from gpuviz.scenes.shared_memory.bank_view import wavefronts as wavefronts_of
+from gpuviz.panels.units import counted, unit_of
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
@@ -59,7 +58,7 @@ def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> Served
         turn,
         len(waves),
         ideal_of(arch, did, address, active),
-        counted(arch, did.space, len(waves)),
+        counted(unit_of(arch, did.space), len(waves)),
     )
 
 
@@ -99,14 +98,3 @@ def costs(trace: Trace, arch: Architecture, space: str) -> I64:
     did = trace.instructions[rows.instruction[0]]
     found = [len(waves_of(arch, did, a, e)) for a, e in zip(rows.address, every, strict=True)]
     return np.array(found, np.int64)
-
-
-def counted(arch: Architecture, space: str, count: int) -> str:
-    """A count with its unit."""
-    if space == "shared":
-        return wavefronts_of(count)
-    if space == "constant":
-        return trn("{n} pass", "{n} passes", count)
-    if arch.has_sectors:
-        return trn("{n} sector", "{n} sectors", count)
-    return trn("{n} segment", "{n} segments", count)

@@ -15,9 +15,9 @@ from gpuviz.draw.layout import Rect, centers
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.ticks import ticks
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.language import tr
+from gpuviz.panels.ticks import Ticks
 from gpuviz.scenes.shared_memory.served import Served
 from gpuviz.trace import LANES
 
@@ -80,7 +80,7 @@ def _head(stage: Stage, area: Rect, space: str, load: Served, turns: float) -> l
     ]
     bar = Rect(x + room, y - size * 0.35, area.right - pill - x - room - size, size * 0.7)
     if bar.width > size * 6:
-        marks += ticks(stage, bar, load.count, load.ideal, turns)
+        marks += Ticks(load.count, load.ideal, turns).draw(stage, bar)
     return marks
 
 

@@ -14,9 +14,9 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import I64
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.memory.bank_request import BankRequest, one_request
 from gpuviz.memory.coalescing import segments, transactions
-from gpuviz.scenes.shared_memory.bank_request import BankRequest, one_request
-from gpuviz.scenes.shared_memory.bank_view import wavefronts
+from gpuviz.panels.units import counted as said
 from gpuviz.trace import LANES, Requests, Trace
 
 KINDS = ("read", "put", "get", "write")  # global load, shared store, shared load, global store
@@ -192,7 +192,7 @@ def _pass(
         for number, lanes in enumerate(request.waves):
             turn[lanes] = number
         none = np.zeros((0, 3), np.int64)
-        words = wavefronts(request.count)
+        words = said("wavefront", request.count)
         return Pass(turn, request.count, request.ideal, none, words, did.text, did.line, request)
     parts = segments(arch, address, active, did.width, did.op, did.path)
     counted = transactions(arch, address[None], active[None], did.width, did.op, did.path)

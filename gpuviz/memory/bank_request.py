@@ -9,7 +9,6 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
-from gpuviz.draw.banks import Deliveries
 from gpuviz.memory.banks import (
     Conflict,
     conflict,
@@ -21,6 +20,42 @@ from gpuviz.memory.banks import (
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Deliveries:
+    """Words that lanes want of the banks: (D,) `lane`, `word`, and the wavefront that brings it.
+
+    `banks` is how many banks there are, `turns` how many wavefronts.
+    """
+
+    lane: I64
+    word: I64
+    turn: I64
+    banks: int
+    turns: int
+
+    @cached_property
+    def bank(self) -> I64:
+        """(D,) the bank each word lies in."""
+        return np.asarray(self.word % self.banks, dtype=np.int64)
+
+    @cached_property
+    def rows(self) -> I64:
+        """(R,) rows of words that hold a wanted one."""
+        return np.unique(self.word // self.banks)
+
+    @cached_property
+    def shown(self) -> I64:
+        """(R * B,) every word of these rows."""
+        return (self.rows[:, None] * self.banks + np.arange(self.banks)).ravel()
+
+    @cached_property
+    def shared(self) -> Bool:
+        """(D,) whether more than one lane gets the word in that wavefront: a broadcast."""
+        key = self.turn * (int(self.word.max(initial=0)) + 1) + self.word
+        _, which, count = np.unique(key, return_inverse=True, return_counts=True)
+        return np.asarray(count[which] > 1, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
