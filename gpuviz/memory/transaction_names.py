@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from gpuviz.arch import Architecture
 from gpuviz.language import tr, trn
+from gpuviz.trace import Space
 
 
 def counted(noun: str, number: int) -> str:
     """`8 sectors`, `1 sector`."""
-    if noun == "segment":
-        return trn("{n} segment", "{n} segments", number)
-    if noun == "line":
-        return trn("{n} line", "{n} lines", number)
-    return trn("{n} sector", "{n} sectors", number)
+    return {
+        "segment": lambda: trn("{n} segment", "{n} segments", number),
+        "line": lambda: trn("{n} line", "{n} lines", number),
+        "wavefront": lambda: trn("{n} wavefront", "{n} wavefronts", number),
+        "pass": lambda: trn("{n} pass", "{n} passes", number),
+    }.get(noun, lambda: trn("{n} sector", "{n} sectors", number))()
+
+
+def noun_of(arch: Architecture, space: Space) -> str:
+    """What requests to a space of memory are served in."""
+    if space == "shared":
+        return "wavefront"
+    if space == "constant":
+        return "pass"
+    return "sector" if arch.has_sectors else "segment"
 
 
 def numbered(noun: str, number: int) -> str:

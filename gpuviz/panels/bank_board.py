@@ -5,12 +5,12 @@ from __future__ import annotations
 from gpuviz.draw.ease import passed
 from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest
+from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.bank_tips import lanes_named
 from gpuviz.panels.figures import Counted, Figure, Said
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.ticks import Ticks
-from gpuviz.panels.units import counted
 
 
 def with_board(shown: BankMap, request: BankRequest, served: float, *more: Figure) -> Line:

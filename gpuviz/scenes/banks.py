@@ -14,6 +14,7 @@ from gpuviz.language import tr
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.count_boxes import CountBoxes
@@ -21,7 +22,6 @@ from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
-from gpuviz.panels.units import counted
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import time_figures, time_of

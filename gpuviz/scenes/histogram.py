@@ -23,7 +23,6 @@ from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, V
 from gpuviz.scenes.histogram_count import Cost, Counting, cost_of, counting_of
 from gpuviz.scenes.measured import time_column
 from gpuviz.scenes.request.words import counted
-from gpuviz.scenes.shared_memory.bank_view import wavefronts
 from gpuviz.trace import LANES
 
 _KERNEL = "histogram.cu"
@@ -306,7 +305,7 @@ def request_count(number: int) -> str:
 
 def cost_in_words(counting: Counting, cost: int) -> str:
     """`2 wavefronts`, or `13 sectors`."""
-    return wavefronts(cost) if counting.shared else counted(counting.noun, cost)
+    return counted("wavefront" if counting.shared else counting.noun, cost)
 
 
 def _lane_tip(counting: Counting, request: int, lane: int) -> str:

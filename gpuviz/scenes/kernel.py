@@ -19,11 +19,11 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest, bank_requests
+from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import place
 from gpuviz.panels.script import Act, Step
-from gpuviz.panels.units import counted
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 from gpuviz.scenes.request.board import board, board_height

@@ -12,7 +12,7 @@ from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory import constant
 from gpuviz.memory.banks import schedule, wavefronts
 from gpuviz.memory.coalescing import segments, transactions
-from gpuviz.panels.units import counted, unit_of
+from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
@@ -58,7 +58,7 @@ def served(trace: Trace, arch: Architecture, rows: Requests, row: int) -> Served
         turn,
         len(waves),
         ideal_of(arch, did, address, active),
-        counted(unit_of(arch, did.space), len(waves)),
+        counted(noun_of(arch, did.space), len(waves)),
     )
 
 

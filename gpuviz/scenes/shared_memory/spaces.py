@@ -10,7 +10,7 @@ from itertools import groupby
 from gpuviz.arch import Architecture
 from gpuviz.language import tr
 from gpuviz.memory.counting import measure
-from gpuviz.panels.units import counted, unit_of
+from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.runners.base import Run
 from gpuviz.trace import MemoryInstruction, Trace, lane_mask
 
@@ -173,7 +173,7 @@ def _one(
     A wide access to local memory is one request for each of its words.
     """
     low, high = min(count), max(count)
-    unit = counted(unit_of(arch, did[0].space), high).removeprefix(str(high)).strip()
+    unit = counted(noun_of(arch, did[0].space), high).removeprefix(str(high)).strip()
     each = str(low) if low == high else f"{low}–{high}"
     return _Asked(
         requests,

@@ -17,7 +17,7 @@ from gpuviz.language import tr
 from gpuviz.memory.coalescing import granularity
 from gpuviz.memory.counting import measure
 from gpuviz.memory.local import interleaved
-from gpuviz.panels.units import counted, unit_of
+from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.trace import LANES, Trace, lane_mask
 
 _WORD = 4
@@ -58,7 +58,7 @@ def local_loads(trace: Trace, arch: Architecture) -> LocalLoads | None:
         did = trace.instructions[loads.instruction[row]]
         offset, active = loads.address[row][None], lane_mask(loads.active[row : row + 1])
         count = int(measure(arch, did, offset, active)[0, 1])
-        said.append(counted(unit_of(arch, "local"), count))
+        said.append(counted(noun_of(arch, "local"), count))
         boxes.append(_boxes(interleaved(offset - np.uint64(first), did.width)[0, 0], arch))
     word = (loads.address.astype(np.int64) - first) // _WORD
     return LocalLoads(word, -(-(last - first) // _WORD), tuple(boxes), tuple(said))

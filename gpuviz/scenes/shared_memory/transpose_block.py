@@ -16,7 +16,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest, one_request
 from gpuviz.memory.coalescing import segments, transactions
-from gpuviz.panels.units import counted as said
+from gpuviz.memory.transaction_names import counted as said
 from gpuviz.trace import LANES, Requests, Trace
 
 KINDS = ("read", "put", "get", "write")  # global load, shared store, shared load, global store
