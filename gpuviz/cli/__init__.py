@@ -1,5 +1,5 @@
 """The `gpuviz` command: no subcommand opens the window, on a link or a file if one is named; each
-subcommand is one file here.
+subcommand is one file here, which is imported when it is asked for.
 
 Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported); 2 an error, told
 in one message on stderr; 3 this machine lacks something (a GPU, a compiler, a system library).
@@ -10,16 +10,60 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import NamedTuple, NoReturn, Protocol, cast
 
 from gpuviz import __version__
-from gpuviz.cli import check, count, device, lessons, present, record, render, run, verify
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.errors import Error, InputError, UnavailableError
 
-COMMANDS = (lessons, count, check, render, present, verify, run, device, record)
+
+class _File(Protocol):
+    """What the file of a subcommand holds."""
+
+    EXAMPLE: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; the exit status."""
+
+
+class Command(NamedTuple):
+    """A subcommand: the name of its file here, and what it does in a line."""
+
+    file: str
+    help: str
+
+
+COMMANDS = {
+    "list": Command("lessons", "the lessons, with their parameters and defaults"),
+    "count": Command(
+        "count", "emulate a launch and count its requests, sectors, lines and wavefronts"
+    ),
+    "check": Command(
+        "check", "per kernel: supported, or each unsupported instruction with its line"
+    ),
+    "render": Command(
+        "render",
+        "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT",
+    ),
+    "present": Command(
+        "present", "give a lecture: full screen for the class, notes and clock for the speaker"
+    ),
+    "verify": Command(
+        "verify", "compare predicted counts with a file of measured launches or patterns"
+    ),
+    "run": Command(
+        "run", "launch a kernel on the GPU: time it, count, compare with the prediction"
+    ),
+    "device": Command(
+        "device", "the GPUs of this machine, their limits, and whether counters can be read"
+    ),
+    "record": Command("record", "measure lessons on this GPU and keep the results in a file"),
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -29,8 +73,8 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see {self.prog} --help)")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The command line; of the subcommands only the one wanted knows its arguments."""
     root = _Parser(
         prog="gpuviz",
         description="See what a GPU's memory system makes of a real CUDA kernel. "
@@ -39,16 +83,18 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"gpuviz {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
-    for module in COMMANDS:
+    for name, command in COMMANDS.items():
         sub = commands.add_parser(
-            module.NAME,
-            help=module.HELP,
-            description=module.HELP,
-            epilog=module.EXAMPLE,
+            name,
+            help=command.help,
+            description=command.help,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+        if name == wanted:
+            file = cast(_File, import_module(f"gpuviz.cli.{command.file}"))
+            file.add_arguments(sub)
+            sub.epilog = file.EXAMPLE
+            sub.set_defaults(run=file.run)
     return root
 
 
@@ -56,8 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
     try:
         given = sys.argv[1:] if argv is None else argv
-        shown = link_or_file(given, [module.NAME for module in COMMANDS])
-        arguments = None if shown else parser().parse_args(given)
+        shown = link_or_file(given, COMMANDS)
+        wanted = next((word for word in given if word in COMMANDS), None)
+        arguments = None if shown else parser(wanted).parse_args(given)
         if arguments is None or arguments.command is None:
             from gpuviz import app
 
@@ -82,6 +129,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _mistake(error: Exception) -> int:
     """Say that gpuviz itself failed, in one line; the details are for who asks for them."""
     if os.environ.get("GPUVIZ_DEBUG"):
+        import traceback
+
         traceback.print_exception(error)
     print(
         f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "

@@ -12,8 +12,6 @@ from gpuviz.compile import compile_arch, demangled, load_program
 from gpuviz.errors import FormatError
 from gpuviz.ptx.text.parser import parse
 
-NAME = "check"
-HELP = "per kernel: supported, or each unsupported instruction with its line"
 EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
 
 

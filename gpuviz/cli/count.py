@@ -17,8 +17,6 @@ from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 
-NAME = "count"
-HELP = "emulate a launch and count its requests, sectors, lines and wavefronts"
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
          --arg f32[16384]=rand --arg f32[16384]=zeros --arg i32=1

@@ -9,8 +9,6 @@ from dataclasses import asdict
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import DeviceFacts, Telemetry
 
-NAME = "device"
-HELP = "the GPUs of this machine, their limits, and whether counters can be read"
 EXAMPLE = "example:\n  gpuviz device --json"
 
 

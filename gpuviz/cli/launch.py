@@ -10,9 +10,6 @@ from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import InputError
 from gpuviz.language import ENGLISH, languages
 from gpuviz.runners.job import Job, triple
-from gpuviz.scenes import lesson
-from gpuviz.scenes.base import Value
-from gpuviz.scenes.perform import check_values, job_of
 
 SPEC_HELP = (
     "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
@@ -92,6 +89,16 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
     return found
 
 
+def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
+    """The launches of a lesson. Lessons are imported only where one is asked for."""
+    from gpuviz.scenes import lesson
+    from gpuviz.scenes.perform import check_values, job_of
+
+    chosen = lesson(arguments.scene)
+    plans = chosen.plan(check_values(chosen, dict(pairs(arguments.set, "--set"))))
+    return {plan.role: job_of(plan, arguments.arch) for plan in plans}
+
+
 def _check_idle(arguments: argparse.Namespace) -> None:
     """Refuse options that would change nothing."""
     of_files = ("entry", "grid", "block", "dynamic_shared", "define", "arg")
@@ -111,10 +118,7 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
         raise InputError("give either a FILE or --scene, not both")
     _check_idle(arguments)
     if arguments.scene:
-        chosen = lesson(arguments.scene)
-        given: dict[str, Value] = dict(pairs(arguments.set, "--set"))
-        plans = chosen.plan(check_values(chosen, given))
-        return {plan.role: job_of(plan, arguments.arch) for plan in plans}
+        return _of_lesson(arguments)
     if not arguments.file:
         raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
     if arguments.grid is None or arguments.block is None:

@@ -12,8 +12,6 @@ from gpuviz.language import tr
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
 
-NAME = "list"
-HELP = "the lessons, with their parameters and defaults"
 EXAMPLE = "example:\n  gpuviz list --json"
 
 

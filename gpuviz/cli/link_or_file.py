@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from os.path import exists, isdir
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuviz.errors import InputError
 from gpuviz.suffixes import OPENED
-from gpuviz.views.provenance import Provenance
+
+if TYPE_CHECKING:
+    from gpuviz.views.provenance import Provenance
 
 _LINK = "gpuviz:"
 

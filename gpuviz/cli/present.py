@@ -15,8 +15,6 @@ from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.runners import recorded, recording
 
-NAME = "present"
-HELP = "give a lecture: full screen for the class, notes and clock for the speaker"
 EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
 that slide, Esc ends. docs/lectures.md tells how lectures are written.
 

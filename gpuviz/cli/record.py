@@ -27,8 +27,6 @@ from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.perform import check_values, job_of
 from gpuviz.views.performed import lesson_for
 
-NAME = "record"
-HELP = "measure lessons on this GPU and keep the results in a file"
 EXAMPLE = """examples:
   gpuviz record --all -o h200.gpurec
   gpuviz record --all --check -o h200.gpurec     is it complete and up to date? needs no GPU

@@ -23,8 +23,6 @@ from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
 
-NAME = "render"
-HELP = "draw a lesson as a picture, film or page, or write its counts, by the suffix of OUT"
 EXAMPLE = """OUT is a picture (.png .svg .pdf) of one moment; a film (.gif .apng, with PyAV .mp4
 .webm) or a page for browsers (.html) of a stretch of time; or the counts (.csv .json .md).
 

@@ -25,8 +25,6 @@ from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
 
-NAME = "run"
-HELP = "launch a kernel on the GPU: time it, count, compare with the prediction"
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50
   gpuviz run --scene coalescing --set stride=8 --json"""

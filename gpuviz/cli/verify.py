@@ -14,8 +14,6 @@ from gpuviz.runners import live, verification
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.verification import Comparison, Measured
 
-NAME = "verify"
-HELP = "compare predicted counts with a file of measured launches or patterns"
 EXAMPLE = """examples:
   gpuviz verify launches.json
   gpuviz verify launches.json --live      measure again, on this machine's GPU"""
