@@ -23,6 +23,8 @@ LAYERS = (
         "resources",
         "files",
         "folders",
+        "records",
+        "archive",
         "language",
         "glossary",
         "fuzzy",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
 from os.path import isfile
 from pathlib import Path
 
 from gpuviz import trace_file
+from gpuviz.archive import form_of
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export.reading import read
 from gpuviz.runners import recording
@@ -35,10 +33,10 @@ def told_by(path: Path) -> Provenance | Recording | Lesson:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     if zipped:
-        form = _format(path)
-        if form == recording.FORMAT:
+        form = form_of(path)
+        if form == recording.FORM.name:
             return recording.read(path)
-        if form == trace_file.FORMAT:
+        if form == trace_file.FORM.name:
             return traced.lesson_of(path.absolute())
         raise FormatError(f"{path} is a zip file, but neither a trace nor a recording of gpuviz")
     found = read(path)
@@ -54,13 +52,3 @@ def check_files(view: Provenance, name: str) -> None:
             f"{name} shows what is in {str(wanted)[:300]}, and that file is missing: "
             "put it back there to see it again"
         )
-
-
-def _format(path: Path) -> str:
-    """What the manifest of a zip says it is, "" when there is none."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError, RuntimeError):
-        return ""
-    return str(manifest.get("format", "")) if isinstance(manifest, dict) else ""

@@ -6,23 +6,17 @@ arrays.npz      its durations and block placements, by the names the manifest gi
 
 from __future__ import annotations
 
-import io
-import json
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from gpuviz import __version__, resources
+from gpuviz import archive, resources
+from gpuviz.archive import Arrays, Form
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import FormatError, InputError
-from gpuviz.files import whole
 from gpuviz.runners.measurement import (
     DeviceFacts,
     Measurement,
@@ -34,25 +28,9 @@ from gpuviz.runners.measurement import (
 )
 from gpuviz.suffixes import RECORDING
 
-FORMAT, VERSION, SUFFIX = "gpuviz-recording", 1, RECORDING
+FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 30)
+SUFFIX = RECORDING
 _PLACES = ("block", "sm", "start_ns", "end_ns")
-_SIZE_LIMIT = 1 << 30  # bytes a recording may unpack to
-
-# What reading a damaged zip, JSON or array raises; RuntimeError: one that claims to be encrypted.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    AttributeError,
-    IndexError,
-    RuntimeError,
-    struct.error,
-)
-
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class Planned(Protocol):
@@ -146,6 +124,47 @@ class Recording:
     entries: tuple[Entry, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class _Unavailable:
+    """A counter without a value."""
+
+    unavailable: str
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """A timing, its durations being the array of that name."""
+
+    array: str
+    mode: str
+    clocks: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry as the manifest has it; `placement` names an array."""
+
+    lesson: str
+    role: str
+    values: Mapping[str, Any]
+    launch: LaunchKey
+    date: str
+    notes: tuple[str, ...]
+    differences: Mapping[str, float]
+    counters: Mapping[str, float | _Unavailable]
+    telemetry: Telemetry | None
+    peaks: Peaks | None
+    timing: _Timing | None
+    placement: str | None
+    resident_blocks: int | None = None  # recordings of before the driver was asked have none
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    device: DeviceFacts
+    entries: tuple[_Entry, ...]
+
+
 def write(path: Path, recording: Recording) -> None:
     """Write a recording, whole or not at all.
 
@@ -154,49 +173,9 @@ def write(path: Path, recording: Recording) -> None:
     InputError : the file cannot be written
     """
     arrays: Arrays = {}
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "gpuviz": __version__,
-        "device": asdict(recording.device),
-        "entries": [_plain(e, n, arrays) for n, e in enumerate(recording.entries)],
-    }
-    packed = io.BytesIO()
-    np.savez_compressed(packed, allow_pickle=False, **arrays)
-    said = json.dumps(manifest, indent=1)
-    with whole(path, parents=True) as file, zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("manifest.json", said, zipfile.ZIP_DEFLATED)
-        archive.writestr("arrays.npz", packed.getvalue())
-
-
-def _plain(entry: Entry, number: int, arrays: Arrays) -> dict[str, Any]:
-    """An entry as JSON values; its arrays go into `arrays` under names with its number."""
-    m = entry.measurement
-    plain: dict[str, Any] = {
-        "lesson": entry.lesson,
-        "role": entry.role,
-        "values": dict(entry.values),
-        "launch": asdict(entry.launch),
-        "date": m.date,
-        "notes": list(m.notes),
-        "differences": dict(m.differences),
-        "counters": {
-            k: r.value if r.value is not None else {"unavailable": r.why}
-            for k, r in m.counters.items()
-        },
-        "telemetry": asdict(m.telemetry) if m.telemetry else None,
-        "peaks": asdict(m.peaks) if m.peaks else None,
-        "timing": None,
-        "placement": None,
-        "resident_blocks": m.resident_blocks,
-    }
-    if m.timing is not None:
-        plain["timing"] = {"array": f"t{number}", "mode": m.timing.mode, "clocks": m.timing.clocks}
-        arrays[f"t{number}"] = m.timing.microseconds.astype(np.float32)
-    if m.placement is not None:
-        plain["placement"] = f"p{number}"
-        arrays[f"p{number}"] = np.stack([getattr(m.placement, name) for name in _PLACES])
-    return plain
+    entries = tuple(_told(entry, n, arrays) for n, entry in enumerate(recording.entries))
+    manifest = _Manifest(recording.device, entries)
+    archive.write(path, FORM, manifest, arrays, parents=True, indent=1)
 
 
 def read(path: Path) -> Recording:
@@ -207,95 +186,60 @@ def read(path: Path) -> Recording:
     InputError : the file cannot be read
     FormatError : it is damaged, no recording, or of a newer gpuviz
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(info.file_size for info in archive.infolist()) > _SIZE_LIMIT:
-                raise FormatError(f"{path} would unpack to more than {_SIZE_LIMIT >> 20} MiB")
-            manifest = json.loads(archive.read("manifest.json"))
-            _check(path, manifest)
-            arrays = _arrays(archive.read("arrays.npz"))
-        device = DeviceFacts(**manifest["device"])
-        entries = tuple(_entry(plain, device, arrays) for plain in manifest["entries"])
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except _DAMAGE as error:
-        raise FormatError(f"{path} is damaged, or no recording of gpuviz: {error}") from None
-    return Recording(device, entries)
+    with archive.opened(path, FORM, _Manifest) as (manifest, arrays):
+        device = manifest.device
+        return Recording(device, tuple(_entry(one, device, arrays) for one in manifest.entries))
 
 
-def _check(path: Path, manifest: Any) -> None:
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise FormatError(f"{path} is no recording of gpuviz")
-    version = manifest.get("version")
-    if version != VERSION:
-        raise FormatError(
-            f"{path} has format version {version}, this gpuviz ({__version__}) reads "
-            f"{VERSION}: it was written by gpuviz {manifest.get('gpuviz', '?')}"
-        )
+def _told(entry: Entry, number: int, arrays: Arrays) -> _Entry:
+    """An entry for the manifest; its arrays go into `arrays` under names with its number."""
+    m = entry.measurement
+    timing = placement = None
+    if m.timing is not None:
+        timing = _Timing(f"t{number}", m.timing.mode, m.timing.clocks)
+        arrays[timing.array] = m.timing.microseconds.astype(np.float32)
+    if m.placement is not None:
+        placement = f"p{number}"
+        arrays[placement] = np.stack([getattr(m.placement, name) for name in _PLACES])
+    return _Entry(
+        entry.lesson,
+        entry.role,
+        entry.values,
+        entry.launch,
+        m.date,
+        m.notes,
+        m.differences,
+        {k: _Unavailable(r.why) if r.value is None else r.value for k, r in m.counters.items()},
+        m.telemetry,
+        m.peaks,
+        timing,
+        placement,
+        m.resident_blocks,
+    )
 
 
-def _arrays(packed: bytes) -> Arrays:
-    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
-        return {name: found[name] for name in found.files}
-
-
-def _entry(plain: Mapping[str, Any], device: DeviceFacts, arrays: Arrays) -> Entry:
-    counters = {key: _reading(value) for key, value in plain["counters"].items()}
-    places = arrays[plain["placement"]] if plain["placement"] else None
-    telemetry, peaks = plain["telemetry"], plain["peaks"]
+def _entry(told: _Entry, device: DeviceFacts, arrays: Arrays) -> Entry:
     measurement = Measurement(
         "recorded",
-        str(plain["date"]),
+        told.date,
         device,
-        counters,
-        _timing(plain["timing"], arrays),
-        None if places is None else Placement(*places.astype(np.int64)),
-        Telemetry(**telemetry | {"throttle": tuple(telemetry["throttle"])}) if telemetry else None,
-        Peaks(**peaks) if peaks else None,
-        {k: float(v) for k, v in plain["differences"].items()},
-        tuple(plain["notes"]),
-        _resident(plain.get("resident_blocks")),
+        {key: _reading(value) for key, value in told.counters.items()},
+        _timing(told.timing, arrays),
+        Placement(*arrays[told.placement].astype(np.int64)) if told.placement else None,
+        told.telemetry,
+        told.peaks,
+        told.differences,
+        told.notes,
+        told.resident_blocks,
     )
-    return Entry(
-        str(plain["lesson"]),
-        str(plain["role"]),
-        dict(plain["values"]),
-        _launch(plain["launch"]),
-        measurement,
-    )
+    return Entry(told.lesson, told.role, told.values, told.launch, measurement)
 
 
-def _reading(plain: Any) -> Reading:
-    if isinstance(plain, dict):
-        return Reading(None, str(plain["unavailable"]))
-    return Reading(float(plain))
+def _reading(told: float | _Unavailable) -> Reading:
+    return Reading(None, told.unavailable) if isinstance(told, _Unavailable) else Reading(told)
 
 
-def _resident(plain: Any) -> int | None:
-    """The driver's answer; recordings of before it was asked have none."""
-    return None if plain is None else int(plain)
-
-
-def _timing(plain: Mapping[str, Any] | None, arrays: Arrays) -> Timing | None:
-    if plain is None:
+def _timing(told: _Timing | None, arrays: Arrays) -> Timing | None:
+    if told is None:
         return None
-    return Timing(
-        arrays[plain["array"]].astype(np.float64),
-        str(plain["mode"]),
-        tuple(map(float, plain["clocks"])),
-    )
-
-
-def _launch(plain: Mapping[str, Any]) -> LaunchKey:
-    x, y, z = map(int, plain["grid"])
-    u, v, w = map(int, plain["block"])
-    return LaunchKey(
-        str(plain["kernel"]),
-        str(plain["source_hash"]),
-        str(plain["entry"]),
-        (x, y, z),
-        (u, v, w),
-        tuple(map(str, plain["arguments"])),
-        tuple((str(k), str(value)) for k, value in plain["defines"]),
-        int(plain["dynamic_shared"]),
-    )
+    return Timing(arrays[told.array].astype(np.float64), told.mode, told.clocks)
