@@ -269,12 +269,7 @@ def _numbers(
             box.array(), palette.compute, stroke=edge, stroke_width=2.0, radius=high / 2, tip=tip
         ),
         Texts(
-            np.array([[x, y]], np.float32),
-            (text,),
-            palette.ink_on(fill),
-            size,
-            "center",
-            bold=True,
+            np.array([[x, y]], np.float32), (text,), palette.ink_on(fill), size, "center", bold=True
         ),
     ]
 

@@ -12,7 +12,6 @@ from gpuviz.draw.marks import Align, Boxes, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
-_SIDE = 0.4  # letters that the row under way reaches beyond the words
 _BARS = 4.0  # letters that bars are wide at least
 
 
@@ -65,9 +64,8 @@ class Table(Panel):
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""
-        size = stage.text(14)
         columns = [_drawn(stage, column) for column in self.columns]
-        laid = table.lay_out(stage, area.inset(size * _SIDE, 0), columns)
+        laid = table.lay_out(stage, area, columns)
         shown = self.rows if self.shown is None else self.shown
         yield from table.draw(stage, laid, shown, self.now)
         for number, column in enumerate(self.columns):

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw import table
-from gpuviz.draw.figures import line_height, sourced
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import Request, first_requests
+from gpuviz.memory.transaction_names import nouns
+from gpuviz.panels.cell_row import CellRow
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import first, rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.request.requests import Request, first_requests
-from gpuviz.scenes.request.shape import shape, verdict
-from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request.view import draw, lay_out
-from gpuviz.scenes.request.words import nouns
-from gpuviz.scenes.together.coarsening_view import (
-    Cells,
-    Cost,
-    cell_map,
-    cells_of,
-    cost_of,
-    cost_table,
-    map_height,
-    number,
-)
+from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
+from gpuviz.scenes.requests.sentences import shape, verdict
 
 _KERNEL, _END = "thread_coarsening.cu", 3.0
 _BLOCK = (32, 4, 1)
 _MOST = 17.0  # seconds for all requests
+_GAP = 0.2  # letters between the parts of the picture
 _ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
 
 PARAMETERS = (
@@ -121,17 +111,54 @@ def _plan(role: str, values: Values, cells: int) -> Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
-    """What the pictures of one story share."""
+class Cells:
+    """The cells of P that one warp computes, from its stores.
 
-    acts: tuple[Act, ...]
-    cells: Cells
-    costs: tuple[Cost, ...]
-    now: int
-    columns: int
-    multi: int
-    title: str
-    said: tuple[str, ...]
+    `column` (C,) in order of columns; `lane` and `store` (C,) who stores it, and with which store.
+    """
+
+    row: int
+    column: I64
+    lane: I64
+    store: I64
+
+
+def cells_of(stores: tuple[Request, ...], columns: int) -> Cells:
+    """The cells that a warp's stores write, which all lie in one row."""
+    index = np.concatenate([r.address[r.active] // 4 for r in stores])
+    lane = np.concatenate([np.flatnonzero(r.active) for r in stores])
+    store = np.repeat(np.arange(len(stores)), [int(r.active.sum()) for r in stores])
+    order = np.argsort(index)
+    return Cells(int(index[0] // columns), index[order] % columns, lane[order], store[order])
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one kernel costs for 32 products, a multiply-add of a whole warp."""
+
+    loads: float
+    transactions: float
+    instructions: float
+    registers: int | None
+    time: Timed | None
+
+
+def cost_of(run: Run, products: int) -> Cost:
+    """The cost of a launch that computes so many products."""
+    totals, share = run.counts.totals, 32 / products
+    registers = run.resources.registers if run.resources else None
+    return Cost(
+        totals["global_load_requests"] * share,
+        totals["global_load_sectors"] * share,
+        run.trace.warp_instructions * share,
+        registers,
+        time_of(run),
+    )
+
+
+def number(value: float, places: int = 3) -> str:
+    """At most so many decimals, none that are zero at the end."""
+    return f"{value:.{places}f}".rstrip("0").rstrip(".")
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -139,21 +166,30 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     role, multi = _role(values), of.number(values, "multi")
     arch = architecture(runs[role].arch)
     requests = first_requests(runs[role].trace, arch, 0, 0)
-    each = min(_MOST / len(requests), 2.2)
-    acts = acts_of(requests, Pace(each * 0.35, each * 0.2, each * 0.65))
-    rows, inner, columns = (of.number(values, n) for n in ("rows", "inner", "columns"))
-    costs = tuple(cost_of(r, runs[r], rows * inner * columns) for r in _ROLES)
-    mine = costs[_ROLES.index(role)]
-    noun = requests[0].noun
-    said = (*(_sentence(acts, act) for act in acts), _verdict(mine, costs[0], noun))
-    stores = tuple(r for r in requests if r.is_store)
-    title = _title(str(values["mapping"]), multi)
-    scene = _Scene(
-        acts, cells_of(stores, columns), costs, _ROLES.index(role), columns, multi, title, said
-    )
-    end = Step(acts[-1].end, acts[-1].end + _END, "result", tr("result"), said[-1], role=role)
-    steps = (*(s for act in acts for s in steps_of(act, role, 1)), end)
-    return Story(title, said[-1], steps, _picture(scene), _expected(values, arch))
+    each, script = min(_MOST / len(requests), 2.2), Script(role)
+    acts = acts_of(script, requests, Pace(each * 0.35, each * 0.2, each * 0.65), 1)
+    row, inner, columns = (of.number(values, n) for n in ("rows", "inner", "columns"))
+    costs = tuple(cost_of(runs[r], row * inner * columns) for r in _ROLES)
+    now, noun = _ROLES.index(role), requests[0].noun
+    title, result = _title(str(values["mapping"]), multi), _verdict(costs[now], costs[0], noun)
+    said = (*(_sentence(acts, act) for act in acts), result)
+    script.act(_END, "result", tr("result"), result)
+    cells = cells_of(tuple(r for r in requests if r.is_store), columns)
+    main = [act for act in acts if act.request.name == "N"][-1]
+    few = [0, 1, 2] if now in (1, 2) else [0, 3, 4]  # those that compute their cells in this order
+    every, some = (_table(costs, multi, noun, n, now) for n in (range(len(_ROLES)), few))
+
+    def at(t: float) -> Picture:
+        act = next((a for a in acts if t < a.end), None)
+        stored = sum(a.request.is_store and t >= a.end for a in acts)
+        row = _cells(cells, stored, act.request if act else None, columns)
+        shown = (act or main).map(t)
+        body = first(
+            rows(row, shown, every, _published(), gap=_GAP), rows(row, shown, some, gap=_GAP)
+        )
+        return Picture(title, said[acts.index(act) if act else -1], body, said)
+
+    return Story.of(script, at, _expected(values, arch), result)
 
 
 def _title(mapping: str, multi: int) -> str:
@@ -163,7 +199,7 @@ def _title(mapping: str, multi: int) -> str:
     return tr("{n} cells a block apart: the lanes of a load stay side by side", n=multi)
 
 
-def _sentence(acts: tuple[Act, ...], act: Act) -> str:
+def _sentence(acts: tuple[RequestAct, ...], act: RequestAct) -> str:
     """What the request under way does."""
     request = act.request
     words = {"what": shape(request), "verdict": verdict(request)}
@@ -209,71 +245,63 @@ def expected_sectors(mapping: str, order: str, multi: int) -> float:
     return min(4 * apart, 32) + (1 / multi if order == "unrolled" else 1)
 
 
-def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    acts = scene.acts
-    main = [a for a in acts if a.request.name == "N"][-1]
+def _cells(cells: Cells, stored: int, now: Request | None, columns: int) -> CellRow:
+    """The cells of P, those outlined that the request under way is about."""
+    asked: I64 = np.zeros(0, np.int64)
+    if now is not None and now.name != "M":
+        asked = now.address[now.active].astype(np.int64) // 4 % columns
+    captions = (
+        tr(
+            "row {row} of P: columns {a} to {b}, in the colours of the lanes that compute them",
+            row=cells.row,
+            a=cells.column[0],
+            b=cells.column[-1],
+        ),
+        tr("row {row} of P, in the colours of its lanes", row=cells.row),
+    )
 
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        over = t >= acts[-1].end
-        act = main if over else next(a for a in acts if t < a.end)
-        text = scene.said[-1 if over else acts.index(act)]
-        head, area = steady_heading(stage, scene.title, text, scene.said)
-        tall = area.height > stage.text(14) * 26
-        rows = _rows(scene, tall)
-        foot = line_height(stage) if tall else 0.0
-        high = table.height_of(stage, len(rows), badges=any(c.time for c in scene.costs))
-        space = stage.text(14) * (0.7 if tall else 0.2)
-        captioned = area.height - high - foot > stage.text(14) * 13
-        above, middle = area.above(map_height(stage, captioned), space)
-        middle = middle.above(middle.height - high - foot - space)[0]
-        low = Rect(area.x, area.bottom - high - foot, area.width, high)
-        marks = _cells(stage, above, scene, None if over else act, t)
-        marks += draw(stage, lay_out(act.request, stage, middle), act.sent_at(t), act.served_at(t))
-        costs = tuple(scene.costs[i] for i in rows)
-        names = tuple(_names(scene.multi)[i] for i in rows)
-        noun = acts[0].request.noun
-        marks += cost_table(stage, low, costs, names, rows.index(scene.now), noun)
-        last = Rect(area.x, area.bottom - foot, area.width, foot)
-        return stage.frame(*head, *marks, *(_published(stage, last) if foot else ()))
+    def tip(i: int) -> str:
+        return tr(
+            "P[{row}][{column}] · lane {lane}, its cell {n}",
+            row=cells.row,
+            column=cells.column[i],
+            lane=cells.lane[i],
+            n=cells.store[i],
+        )
 
-    return frame
+    done, now_ = cells.store < stored, np.isin(cells.column, asked)
+    return CellRow(cells.lane, done, now_, captions, tip)
 
 
-def _rows(scene: _Scene, tall: bool) -> list[int]:
-    """The kernels of the table: all, or only those that compute their cells in the same order."""
-    if tall:
-        return list(range(len(_ROLES)))
-    return [0, 1, 2] if scene.now in (1, 2) else [0, 3, 4]
-
-
-def _names(multi: int) -> tuple[str, ...]:
-    """The kernels in words."""
-    return (
+def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], now: int) -> Table:
+    """What the kernels cost, `now` being the one shown."""
+    every = (
         tr("1 cell a thread"),
         tr("{n} side by side", n=multi),
         tr("{n} a block apart", n=multi),
         tr("{n} side by side, unrolled", n=multi),
         tr("{n} a block apart, unrolled", n=multi),
     )
+    some, what = [costs[i] for i in kept], nouns(noun)
+    registers = tuple("–" if c.registers is None else str(c.registers) for c in some)
+    transactions = tr("{nouns} for 32 products", nouns=what), what
+    columns = (
+        Column(("",), tuple(every[i] for i in kept), "left", tr("model")),
+        Column((tr("loads for 32 products"), tr("loads")), tuple(number(c.loads) for c in some)),
+        Column(transactions, tuple(number(c.transactions) for c in some), bold=True),
+        bars(tuple(c.transactions for c in some)),
+        Column(
+            (tr("PTX instructions"), tr("PTX instr.")),
+            tuple(number(c.instructions, 2) for c in some),
+            optional=2,
+        ),
+        Column((tr("registers"),), registers, optional=3),
+        *time_column([c.time for c in some]),
+    )
+    return Table(columns, list(kept).index(now))
 
 
-def _cells(stage: Stage, area: Rect, scene: _Scene, act: Act | None, t: float) -> tuple[Mark, ...]:
-    """The map of P, the columns outlined that the request under way is about."""
-    stored = sum(a.request.is_store and t >= a.end for a in scene.acts)
-    now: I64 = np.zeros(0, np.int64)
-    if act is not None and act.request.name != "M":
-        now = _columns(act.request, scene.columns)
-    return cell_map(stage, area, scene.cells, stored, now)
-
-
-def _columns(request: Request, columns: int) -> I64:
-    """The columns of N or P that a request asks for."""
-    return np.asarray(request.address[request.active] // 4 % columns, dtype=np.int64)
-
-
-def _published(stage: Stage, area: Rect) -> tuple[Mark, ...]:
+def _published() -> Sourced:
     """What the lecture says of it."""
     texts = (
         tr(
@@ -286,7 +314,7 @@ def _published(stage: Stage, area: Rect) -> tuple[Mark, ...]:
         ),
         tr("Tesla C2070: no gain by itself; unrolled 5 to 10 %"),
     )
-    return sourced(stage, area, tr("published"), stage.palette.muted, texts)
+    return Sourced(texts)
 
 
 LESSON = Lesson(
