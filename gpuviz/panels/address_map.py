@@ -33,7 +33,7 @@ from gpuviz.panels.panel import Need, Panel
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 _AROUND = np.array([-1.5, -1.5, 3, 3], np.float32)
 _CAPTION, _LABELS = 1.5, 3.9  # letters high: above the lanes, below the strip
-_LEAST = 13.0  # letters that all of it is high at least
+_LEAST = 11.5  # letters that all of it is high at least
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gpuviz.arrays import Rgba
 from gpuviz.draw import table
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Align, Boxes, Mark
+from gpuviz.draw.marks import Align, Mark
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
-_BARS = 4.0  # letters that bars are wide at least
+_ABOVE = 0.2  # of a row's height is free above and below a bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +23,10 @@ class Column:
 
     `badge` says where the numbers come from, in a pill of the colour of `ink`. Columns that are
     `optional` are left out where there is no room, the highest first. Cells that were `given` tell
-    nothing a class may be asked. `bars` are drawn in place of words, the largest as wide as the
-    column; those `of_whole` are parts of 1, and what is missing of it is hatched.
+    nothing a class may be asked. `bars` stand in place of words: one or several below each other
+    in each cell, each as long as its value beside those of other rows; the colour, if a bar has
+    none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
+    letters wide.
     """
 
     titles: tuple[str, ...]
@@ -33,13 +37,14 @@ class Column:
     optional: int = 0
     bold: bool = False
     given: bool = False
-    bars: tuple[float, ...] = ()
-    of_whole: bool = False
+    bars: tuple[tuple[Bar, ...], ...] = ()
+    wide: float = 4.0
 
 
 def bars(values: tuple[float, ...], optional: int = 1) -> Column:
     """A column of bars, for the values of the column before it."""
-    return Column(("",), ("",) * len(values), "left", optional=optional, bars=values)
+    made = tuple((Bar(value),) for value in values)
+    return Column(("",), ("",) * len(values), "left", optional=optional, bars=made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,34 +64,41 @@ class Table(Panel):
     def need(self, stage: Stage, width: float) -> Need:
         """A comfortable height; it can do with three quarters."""
         badges = any(column.badge and column.titles[0] for column in self.columns)
-        high = table.height_of(stage, self.rows, badges=badges)
+        titles = self._laid(stage, Rect(0, 0, width, 0)).titles
+        high = table.height_of(stage, self.rows, max(map(len, titles)), badges)
         return Need(high, high * 0.75)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""
-        columns = [_drawn(stage, column) for column in self.columns]
-        laid = table.lay_out(stage, area, columns)
+        laid = self._laid(stage, area)
         shown = self.rows if self.shown is None else self.shown
         yield from table.draw(stage, laid, shown, self.now)
         for number, column in enumerate(self.columns):
             if column.bars:
                 yield from self._bars(stage, laid, number, shown)
 
+    def _laid(self, stage: Stage, area: Rect) -> table.Table:
+        columns = [_drawn(stage, column) for column in self.columns]
+        return table.lay_out(stage, area, columns)
+
     def _bars(self, stage: Stage, laid: table.Table, number: int, shown: int) -> Iterator[Mark]:
-        values = self.columns[number].bars
-        for row, value in enumerate(values[:shown]):
+        rows = self.columns[number].bars
+        most = [max(bar.whole for bar in scale) for scale in zip(*rows, strict=True)]
+        for row, stack in enumerate(rows[:shown]):
             if (cell := laid.cell(row, number)) is None:
                 continue
-            bar = cell.inset(0, cell.height * 0.2)
-            accent, whole = stage.palette.accent, self.columns[number].of_whole
-            if whole:
-                waste = stage.palette.waste
-                yield Boxes(bar.array(), stage.palette.waste_ground, hatch=waste)
-                yield Boxes(bar._replace(width=bar.width * value).array(), accent)
-                continue
-            fill = accent if row == self.now else stage.palette.soft(accent, 0.35)
-            long = max(bar.width * value / max(values), stage.text(14) * 0.1)
-            yield Boxes(Rect(bar.x, bar.y, long, bar.height).array(), fill, radius=2)
+            lanes = cell.inset(0, cell.height * _ABOVE / len(stack)).rows(len(stack), 2)
+            for bar, lane, longest in zip(stack, lanes, most, strict=True):
+                long = max(lane.width * bar.whole / longest, stage.text(14) * 0.1)
+                radius = 0 if bar.lost else 2
+                fill = self._fill(stage, bar, row)
+                yield from draw_bar(stage, bar, lane._replace(width=long), fill, radius)
+
+    def _fill(self, stage: Stage, bar: Bar, row: int) -> Rgba:
+        if bar.ink is not None:
+            return color(stage, bar.ink)
+        accent = stage.palette.accent
+        return accent if row == self.now else stage.palette.soft(accent, 0.35)
 
 
 def _drawn(stage: Stage, column: Column) -> table.Column:
@@ -97,7 +109,7 @@ def _drawn(stage: Stage, column: Column) -> table.Column:
         column.badge,
         color(stage, column.ink),
         column.optional,
-        stage.text(14) * _BARS if column.bars else 0.0,
+        stage.text(14) * column.wide if column.bars else 0.0,
         column.bold,
         column.given,
     )

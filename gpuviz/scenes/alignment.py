@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw import table
-from gpuviz.draw.figures import line_height, sourced
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Boxes, Frame, Mark
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import I64
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import Request, requests_of
+from gpuviz.memory.transaction_names import counted, nouns
+from gpuviz.panels.bar import Bar
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import rows, spare
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.measured import Timed, time_columns, time_of
-from gpuviz.scenes.request.requests import Request, requests_of
-from gpuviz.scenes.request.shape import shape, verdict
-from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request.view import draw, lay_out
-from gpuviz.scenes.request.words import counted, nouns
+from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
+from gpuviz.scenes.requests.sentences import shape, verdict
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 
 _KERNEL, _FIELDS, _END = "alignment.cu", 5, 3.0
 _PACE = Pace(send=0.7, one=0.35, most=1.5)
+_GAP = 0.2  # letters between the parts of a picture
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
 
@@ -107,7 +107,7 @@ class _Cost:
         return len(np.unique(np.concatenate([_pieces(r) for r in self.loads])))
 
 
-def _pieces(request: Request) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _pieces(request: Request) -> I64:
     """The 32-byte pieces of device memory that a request's transactions cover."""
     strip, base = request.strip, request.buffer.address
     spans = zip(strip.start.tolist(), strip.size.tolist(), strict=True)
@@ -123,12 +123,21 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         _Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run))
         for name, run in runs.items()
     )
-    acts = acts_of(requests[role], _PACE)
     mine = next(c for c in costs if c.role == role)
-    end = Step(acts[-1].end, acts[-1].end + _END, "result", tr("result"), _summary(mine), role=role)
-    steps = (*(s for act in acts for s in steps_of(act, role, 1)), end)
-    frame = _picture(acts, costs, mine)
-    return Story(_title(mine), _verdict(mine), steps, frame, _expected(mine, arch))
+    script = Script(role)
+    acts = acts_of(script, requests[role], _PACE, 1)
+    script.act(_END, "result", tr("result"), _summary(mine))
+    said = (*(_sentence(acts, act) for act in acts), _verdict(mine))
+    last_load = next(act for act in reversed(acts) if not act.request.is_store)
+
+    def at(t: float) -> Picture:
+        now = next((act for act in acts if t < act.end), None)
+        text = said[-1] if now is None else said[acts.index(now)]
+        table = _table(costs, mine, _came(acts, mine, t))
+        body = rows((now or last_load).map(t), table, spare(_published()), gap=_GAP)
+        return Picture(_title(mine), text, body, said)
+
+    return Story.of(script, at, _expected(mine, arch), said[-1])
 
 
 def _requests(run: Run, role: str, arch: Architecture, warp: int) -> tuple[Request, ...]:
@@ -188,33 +197,7 @@ def _expected(cost: _Cost, arch: Architecture) -> str:
     return f"{closed}; {published}"
 
 
-def _picture(
-    acts: tuple[Act, ...], costs: tuple[_Cost, ...], mine: _Cost
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    now = costs.index(mine)
-    said = (*(_sentence(acts, a) for a in acts), _verdict(mine))
-    last_load = next(a for a in reversed(acts) if not a.request.is_store)
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        over = t >= acts[-1].end
-        act = last_load if over else next(a for a in acts if t < a.end)
-        text = said[-1] if over else said[acts.index(act)]
-        head, area = steady_heading(stage, _title(mine), text, said)
-        published = line_height(stage) if area.height > stage.text(14) * 21 else 0.0
-        high = table.height_of(stage, len(costs), badges=any(c.time for c in costs))
-        top = area.above(area.height - high - published - stage.text(14) * 0.4)[0]
-        low = Rect(area.x, area.bottom - high - published, area.width, high)
-        picture = draw(stage, lay_out(act.request, stage, top), act.sent_at(t), act.served_at(t))
-        marks = (*head, *picture, *_table(stage, low, costs, now, _moved(acts, t)))
-        last = Rect(area.x, area.bottom - published, area.width, published)
-        return stage.frame(*marks, *(_published(stage, last) if published else ()))
-
-    return frame
-
-
-def _sentence(acts: tuple[Act, ...], act: Act) -> str:
+def _sentence(acts: tuple[RequestAct, ...], act: RequestAct) -> str:
     """What the request under way reads or writes."""
     what = {"what": shape(act.request), "verdict": verdict(act.request)}
     if act.request.is_store:
@@ -223,101 +206,70 @@ def _sentence(acts: tuple[Act, ...], act: Act) -> str:
     return tr("Load {k} of {n}: {what}. {verdict}", k=loads.index(act) + 1, n=len(loads), **what)
 
 
-def _moved(acts: tuple[Act, ...], t: float) -> tuple[int, int]:
-    """Bytes used and bytes for nothing, of the loads' transactions delivered so far."""
-    used = lost = 0
-    for act in acts:
-        if not act.request.is_store:
-            strip, done = act.request.strip, act.request.turn < act.delivered(t)
-            used += int(strip.used[done].sum())
-            lost += int((strip.size - strip.used)[done].sum())
-    return used, lost
+def _came(acts: tuple[RequestAct, ...], cost: _Cost, t: float) -> tuple[float, float]:
+    """How much of the bytes used, and of those for nothing, the loads have brought so far."""
+    moved = [act.moved(t) for act in acts if not act.request.is_store]
+    used, lost = (sum(part) for part in zip(*moved, strict=True))
+    return used / cost.used, lost / max(cost.moved - cost.used, 1)
 
 
-def _table(
-    stage: Stage, area: Rect, costs: tuple[_Cost, ...], now: int, moved: tuple[int, int]
-) -> tuple[Mark, ...]:
+def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> Table:
     """All three layouts: loads, transactions, and a bar of the bytes moved."""
-    laid = table.lay_out(stage, area, _columns(stage, costs))
-    marks = [*table.draw(stage, laid, len(costs), now)]
-    most = max(c.moved for c in costs)
-    for row, cost in enumerate(costs):
-        cell = laid.cell(row, 4)
-        if cell is not None:
-            bar = cell.inset(0, cell.height * 0.18)
-            parts = moved if row == now else (cost.used, cost.moved - cost.used)
-            marks += _bar(stage, bar, cost, parts, most)
-    return tuple(marks)
-
-
-def _columns(stage: Stage, costs: tuple[_Cost, ...]) -> list[table.Column]:
-    """The columns of the table; the times only where there are any."""
-    noun, size = nouns(costs[0].loads[0].noun), stage.text(14)
+    noun = nouns(costs[0].loads[0].noun)
     words = {
         "packed": tr("packed struct"),
         "aligned": tr("aligned to 16"),
         "arrays": tr("five arrays"),
     }
-    bytes_used = tuple(f"{round(100 * c.used / c.moved)} %" for c in costs)
-    columns = [
-        table.Column(("",), tuple(words[c.role] for c in costs), "left", tr("model")),
-        table.Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
-        table.Column(
+    bars = tuple(
+        (Bar(c.used, c.moved - c.used, came if c is mine else (1.0, 1.0), "accent"),) for c in costs
+    )
+    columns = (
+        Column(("",), tuple(words[c.role] for c in costs), "left", tr("model")),
+        Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
+        Column(
             (tr("{nouns} a warp", nouns=noun), noun),
             tuple(str(c.transactions) for c in costs),
             bold=True,
         ),
-        table.Column(
+        Column(
             (tr("different 32 B pieces"), tr("different ones")),
             tuple(str(c.distinct) for c in costs),
             optional=2,
         ),
-        table.Column(
+        Column(
             (tr("bytes used, and moved for nothing"), tr("bytes moved")),
             ("",) * len(costs),
             "left",
-            least=size * 9,
             optional=1,
+            bars=bars,
+            wide=9.0,
         ),
-        table.Column((tr("used"),), bytes_used),
-    ]
-    return columns + time_columns(stage, [c.time for c in costs])
-
-
-def _bar(
-    stage: Stage, bar: Rect, cost: _Cost, parts: tuple[int, int], most: int
-) -> tuple[Mark, ...]:
-    """Bytes used, solid, then bytes moved for nothing, hatched; dim what is to come."""
-    palette, scale = stage.palette, bar.width / most
-    split, wasted = bar.x + cost.used * scale, (cost.moved - cost.used) * scale
-    used, lost = parts[0] * scale, parts[1] * scale
-
-    def part(x: float, width: float) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-        return Rect(x, bar.y, width, bar.height).array()
-
-    dim = palette.todo(palette.waste_ground)
-    return (
-        Boxes(part(bar.x, cost.used * scale), palette.todo(palette.accent)),
-        Boxes(part(split, wasted), dim, hatch=palette.todo(palette.waste)),
-        Boxes(part(bar.x, used), palette.accent),
-        Boxes(part(split, lost), palette.waste_ground, hatch=palette.waste),
+        Column((tr("used"),), tuple(f"{round(100 * c.used / c.moved)} %" for c in costs)),
+        *time_column([c.time for c in costs]),
     )
+    return Table(columns, costs.index(mine))
 
 
-def _published(stage: Stage, area: Rect) -> tuple[Mark, ...]:
+def _published() -> Sourced:
     """What the slides say, and why our aligned struct has one wide load and one narrow."""
     a, b = _PUBLISHED
-    texts = (
-        tr(
-            "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the "
-            "second one is 32 bits wide here: nothing reads the padding)",
-            a=a,
-            b=b,
-        ),
-        tr("lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16", a=a, b=b),
-        tr("lecture slides: {a} loads, {b} when aligned", a=a, b=b),
+    return Sourced(
+        (
+            tr(
+                "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16 (the "
+                "second one is 32 bits wide here: nothing reads the padding)",
+                a=a,
+                b=b,
+            ),
+            tr(
+                "lecture slides on the G80: {a} loads packed, {b} of 128 bits aligned to 16",
+                a=a,
+                b=b,
+            ),
+            tr("lecture slides: {a} loads, {b} when aligned", a=a, b=b),
+        )
     )
-    return sourced(stage, area, tr("published"), stage.palette.muted, texts)
 
 
 LESSON = Lesson(

@@ -12,6 +12,7 @@ from gpuviz.arrays import F64
 from gpuviz.draw.plot import logarithmic
 from gpuviz.language import tr
 from gpuviz.occupancy import occupancy
+from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.panel import Ink
@@ -438,8 +439,7 @@ def _table(shown: _Shown, share: float) -> Table:
             ("",) * len(every),
             "left",
             optional=4,
-            bars=busy,
-            of_whole=True,
+            bars=tuple((Bar(share, 1 - share, ink="accent"),) for share in busy),
         ),
         Column((tr("bytes under way"), tr("bytes")), under_way, badge=model, optional=1),
         Column(

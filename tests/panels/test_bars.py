@@ -1,0 +1,82 @@
+"""Bars: what is of use solid, what is not hatched, what is to come dim; words where they fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes, Mark, Texts
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
+from gpuviz.panels.bar import Bar, draw_bar
+from gpuviz.panels.panel import Panel
+from gpuviz.panels.shares import Share, Shares
+from gpuviz.panels.table import Column, Table, bars
+
+STAGE = Stage(900, 500, DARK)
+AREA = Rect(0, 0, 600, 100)
+
+
+def marks(panel: Panel, stage: Stage = STAGE, area: Rect = AREA) -> list[Mark]:
+    return list(panel.draw(stage, area))
+
+
+def words(found: list[Mark]) -> list[str]:
+    return [s for mark in found if isinstance(mark, Texts) for s in mark.strings]
+
+
+def wide(found: list[Mark], color: object) -> list[float]:
+    """Widths of the boxes of a colour."""
+    return [
+        round(float(mark.rect[0, 2]))
+        for mark in found
+        if isinstance(mark, Boxes) and mark.fill is not None and np.array_equal(mark.fill, color)
+    ]
+
+
+def test_each_part_comes_as_far_as_it_has() -> None:
+    found = list(draw_bar(STAGE, Bar(3, 1, (0.5, 0.25)), Rect(0, 0, 400, 20), DARK.accent))
+    assert wide(found, DARK.todo(DARK.accent)) == [300] and wide(found, DARK.accent) == [150]
+    assert wide(found, DARK.todo(DARK.waste_ground)) == [100]
+    assert wide(found, DARK.waste_ground) == [25]
+
+
+def test_words_that_have_no_room_in_their_part_stand_in_the_other_or_behind() -> None:
+    def said(used: float, whole: float) -> list[str]:
+        bar = Share("load", used, whole, ("12 bytes used",), ("lost",))
+        return words(marks(Shares((bar, Share("most", 100, 100, (), ())))))[1:-1]
+
+    assert said(50, 100) == ["12 bytes used", "lost"]
+    assert said(2, 100) == ["12 bytes used, lost"]
+    assert said(2, 2) == ["12 bytes used"]
+
+
+def test_shares_are_answers() -> None:
+    assert Shares.answers
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_bars_of_a_table_have_scales_of_their_own_and_are_kept_back(asks: bool) -> None:
+    stacks = (Bar(10, ink="compute"), Bar(1, 3)), (Bar(5, ink="compute"), Bar(1, 1))
+    columns = (
+        Column(("way",), ("a", "b"), "left"),
+        Column(("bars",), ("", ""), bars=stacks, wide=20.0),
+    )
+    stage = replace(STAGE, question="How many?") if asks else STAGE
+    found = marks(Table(columns, 0), stage)
+    if asks:
+        assert wide(found, DARK.compute) == []
+        return
+    full, half = wide(found, DARK.compute)
+    assert full == pytest.approx(2 * half, abs=1)
+    quarter = wide(found, DARK.accent)[0], wide(found, DARK.soft(DARK.accent, 0.35))[0]
+    assert quarter == pytest.approx((full / 4, full / 4), abs=1)
+
+
+def test_a_table_wants_room_for_titles_in_two_lines() -> None:
+    names = tuple(Column((f"a rather long title {n}",), ("1", "2")) for n in range(6))
+    panel = Table((*names, bars((1.0, 2.0), 0)))
+    assert panel.need(STAGE, 500).height > panel.need(STAGE, 2000).height
