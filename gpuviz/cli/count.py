@@ -13,6 +13,7 @@ from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
+from gpuviz.memory.counts import by_name
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
@@ -114,8 +115,7 @@ def _row(row: CountRow) -> dict[str, Any]:
         "width": at.width,
         "text": at.text,
         "function": at.function,
-        **row.counts,
-    }
+    } | by_name(row.counts)
 
 
 def as_text(run: Run, role: str = "") -> str:

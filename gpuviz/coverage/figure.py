@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
+from gpuviz.memory.counts import Count, CountValues
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
@@ -51,8 +52,8 @@ class Answer(Protocol):
 class Ratio:
     """A count over another one (or over `by`), of the run `role`."""
 
-    above: str
-    below: str = ""
+    above: Count
+    below: Count | None = None
     unit: str = ""
     role: str = ""
     by: float = 1.0
@@ -66,7 +67,7 @@ class Ratio:
         found = shown.measurement(self.role)
         return self._text(found.values()) if found else ""
 
-    def _text(self, counts: Mapping[str, float]) -> str:
+    def _text(self, counts: CountValues) -> str:
         if self.above not in counts or (self.below and self.below not in counts):
             return ""
         divisor = (counts[self.below] if self.below else 1.0) * self.by

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.coverage.figure import Answer, Figure, Ratio, Row, Said, Shown
+from gpuviz.memory.counts import Count
 from gpuviz.runners import sweep
 
 _S0, _S2, _S3 = ("S0",), ("S2",), ("S3",)
@@ -26,7 +27,7 @@ def _reads(role: str) -> Said:
 def _ratio(shown: Shown) -> float:
     """Floating-point operations for each 4-byte element loaded from global memory."""
     run = shown.run("naive")
-    return run.trace.flops / (run.counts.totals["global_load_bytes"] / 4)
+    return run.trace.flops / (run.counts.totals[Count.GLOBAL_LOAD_BYTES] / 4)
 
 
 def _reachable(bandwidth: float, tile: bool = False) -> Said:
@@ -34,7 +35,7 @@ def _reachable(bandwidth: float, tile: bool = False) -> Said:
 
     def text(shown: Shown) -> str:
         run = shown.run("tiled" if tile else "naive")
-        ratio = run.trace.flops / (run.counts.totals["global_load_bytes"] / 4)
+        ratio = run.trace.flops / (run.counts.totals[Count.GLOBAL_LOAD_BYTES] / 4)
         rate = ratio * bandwidth / 4
         return f"ratio {ratio:g}: {rate / 1e9:g} GFLOP/s, {rate / _PEAK:.0%} of 12 TFLOP/s"
 
@@ -48,7 +49,7 @@ def _needed(shown: Shown) -> str:
 def _saved(shown: Shown) -> str:
     """Global loads of both kernels."""
     naive, tiled = (
-        shown.run(role).counts.totals["global_load_bytes"] for role in ("naive", "tiled")
+        shown.run(role).counts.totals[Count.GLOBAL_LOAD_BYTES] for role in ("naive", "tiled")
     )
     return f"traffic / {naive / tiled:g}"
 
@@ -56,7 +57,7 @@ def _saved(shown: Shown) -> str:
 def _saved_measured(shown: Shown) -> str:
     """By the sectors that the counters saw; bytes asked for are not counted by hardware."""
     found = [shown.measurement(role) for role in ("naive", "tiled")]
-    counts = [one.values().get("global_load_sectors", 0.0) if one else 0.0 for one in found]
+    counts = [one.values().get(Count.GLOBAL_LOAD_SECTORS, 0.0) if one else 0.0 for one in found]
     return f"sectors / {counts[0] / counts[1]:.3g}" if all(counts) else ""
 
 
@@ -104,8 +105,8 @@ def _ptx(shown: Shown) -> str:
 def _fma4(shown: Shown) -> str:
     run = shown.run()
     totals, elements = run.counts.totals, len(run.outputs["d"])
-    read = totals["global_load_bytes"] / 4 / elements
-    written = totals["global_store_bytes"] / 4 / elements
+    read = totals[Count.GLOBAL_LOAD_BYTES] / 4 / elements
+    written = totals[Count.GLOBAL_STORE_BYTES] / 4 / elements
     return (
         f"{run.trace.flops / elements:g} operations, {read:g} loads and {written:g} store an "
         "element"
@@ -121,7 +122,9 @@ def _tile(size: int, width: int, published: str) -> Figure:
 
 
 def _coarse(role: str, preset: str, published: str) -> Figure:
-    answer: Answer = Ratio("global_load_sectors", "global_load_requests", "sectors a request", role)
+    answer: Answer = Ratio(
+        Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_REQUESTS, "sectors a request", role
+    )
     return Figure("thread-coarsening", answer, published, preset, timed=role)
 
 
@@ -157,7 +160,7 @@ _FASTEST = (
 
 def shape(x: int, y: int, published: str) -> Figure:
     """A block shape: the sectors of its loads, and its time among those of all shapes."""
-    loads = Ratio("global_load_sectors", "global_load_requests", "sectors a request")
+    loads = Ratio(Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_REQUESTS, "sectors a request")
 
     def timed(shown: Shown) -> str:
         times = sweep.shipped()[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuviz.arch import architecture
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Shown
 from gpuviz.memory.coalescing import transactions
+from gpuviz.memory.counts import Count, count_of
 from gpuviz.occupancy import occupancy
 from gpuviz.scenes.global_memory.square_trials import PUBLISHED, THEN, Triple, loads
 from gpuviz.scenes.square_array import expected_row
@@ -13,7 +14,7 @@ from gpuviz.trace import lane_mask
 
 _S1, _S2, _S4 = ("S1",), ("S2",), ("S4",)
 
-_SECTORS = Ratio("global_load_sectors", "global_load_requests", "sectors a request")
+_SECTORS = Ratio(Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_REQUESTS, "sectors a request")
 
 _HISTORY = (
     "sm_10",
@@ -61,7 +62,7 @@ def _through_the_years(shown: Shown) -> str:
 
 def _loads_a_warp(role: str) -> Ratio:
     """Load instructions a warp executes; each warp stores once."""
-    return Ratio("global_load_requests", "global_store_requests", "loads a thread", role)
+    return Ratio(Count.GLOBAL_LOAD_REQUESTS, Count.GLOBAL_STORE_REQUESTS, "loads a thread", role)
 
 
 def _trial(triple: Triple) -> Figure:
@@ -168,13 +169,23 @@ GLOBAL = (
         (
             Figure(
                 "matrix-layout",
-                Ratio("global_load_sectors", "global_load_requests", "sectors a request", "row"),
+                Ratio(
+                    Count.GLOBAL_LOAD_SECTORS,
+                    Count.GLOBAL_LOAD_REQUESTS,
+                    "sectors a request",
+                    "row",
+                ),
                 "",
                 "Each thread a row",
             ),
             Figure(
                 "matrix-layout",
-                Ratio("global_load_sectors", "global_load_requests", "sectors a request", "column"),
+                Ratio(
+                    Count.GLOBAL_LOAD_SECTORS,
+                    Count.GLOBAL_LOAD_REQUESTS,
+                    "sectors a request",
+                    "column",
+                ),
                 "",
                 "Each thread a column",
             ),
@@ -222,9 +233,11 @@ GLOBAL = (
     ),
 )
 
-_DEGREE = Ratio("shared_load_wavefronts", "shared_load_wavefronts_ideal", "× the ideal", "warp")
+_DEGREE = Ratio(
+    Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS_IDEAL, "× the ideal", "warp"
+)
 _WAVEFRONTS = Ratio(
-    "shared_load_wavefronts", "shared_load_requests", "wavefronts a request", "warp"
+    Count.SHARED_LOAD_WAVEFRONTS, Count.SHARED_LOAD_REQUESTS, "wavefronts a request", "warp"
 )
 
 
@@ -243,9 +256,9 @@ def _bank(preset: str, published: str, **settings: int) -> tuple[Figure, Figure]
 
 
 def _passes(role: str, preset: str, published: str) -> Figure:
-    key = "constant_load" if role == "constant" else "shared_load"
+    kind = ("constant" if role == "constant" else "shared", "load")
     unit = "passes a request" if role == "constant" else "wavefronts a request"
-    answer = Ratio(f"{key}_wavefronts", f"{key}_requests", unit, role)
+    answer = Ratio(count_of(kind, "wavefronts"), count_of(kind, "requests"), unit, role)
     return Figure("constant-memory", answer, published, preset, timed=role)
 
 
@@ -253,7 +266,7 @@ def _local(role: str, preset: str, published: str) -> Figure:
     unit = "local loads for each load of the input"
     return Figure(
         "memory-spaces",
-        Ratio("local_load_requests", "global_load_requests", unit, role),
+        Ratio(Count.LOCAL_LOAD_REQUESTS, Count.GLOBAL_LOAD_REQUESTS, unit, role),
         published,
         preset,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
 from gpuviz.coverage.matrices import shape
+from gpuviz.memory.counts import Count
 from gpuviz.occupancy import Occupancy, occupancy
 from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
@@ -87,7 +88,7 @@ def _idle(shown: Shown) -> str:
     return f"{launch.blocks} blocks, {more} threads masked off"
 
 
-_GUARDED = Ratio("global_store_bytes", unit="elements written", by=4)
+_GUARDED = Ratio(Count.GLOBAL_STORE_BYTES, unit="elements written", by=4)
 _S1, _S2, _S3, _S4 = ("S1",), ("S2",), ("S3",), ("S4",)
 
 ORGANISATION = (

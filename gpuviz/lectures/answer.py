@@ -11,7 +11,11 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.slide_fields import CONFLICTS, TIME
-from gpuviz.results.quantities import NAMES, ONE, OPS, SPACES, grouped
+from gpuviz.memory.counts import by_name, parts
+from gpuviz.memory.derived import DERIVED
+from gpuviz.memory.units import SPACES, unit_of
+from gpuviz.memory.units import label as label_of
+from gpuviz.results.quantities import grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES
@@ -99,38 +103,23 @@ def label(key: str, sectors: bool = True) -> str:
     """A count in words: `load sectors`, `shared load wavefronts`."""
     if key == TIME:
         return tr("time of a launch")
-    space, op, quantity = _parts(key)
-    name = "segments" if quantity == "sectors" and not sectors else quantity
-    said = tr("{op} {quantity}", op=tr(OPS[op]), quantity=_named(name))
+    space, op, quantity = parts(key)
+    said = label_of(op, unit_of(quantity, sectors))
     return said if space == "global" else f"{tr(SPACES[space])}: {said}"
 
 
 def unit(question: Question, run: Run, value: float) -> str:
     """What the answer counts: `sectors a request`."""
-    space, op, quantity = _parts(question.count)
-    segments = quantity == "sectors" and not architecture(run.arch).has_sectors
-    key = "segments" if segments else quantity
-    single = abs(value - 1) < _SAME and key in ONE
-    name = tr(ONE[key]) if single else _named(key)
+    counted = unit_of(parts(question.count)[2], architecture(run.arch).has_sectors)
+    name = counted.said(abs(value - 1) < _SAME)
     if question.per == "launch":
         return tr("{quantity} in the whole launch", quantity=name)
     return tr("{quantity} a request", quantity=name)
 
 
-def _named(quantity: str) -> str:
-    """A quantity in words; one without a name of its own as it is written."""
-    return tr(NAMES[quantity]) if quantity in NAMES else quantity
-
-
 def shown(value: float) -> str:
     """A number as it is read: whole, or with one digit behind the point."""
     return grouped(value) if abs(value - round(value)) < _SAME else f"{value:,.1f}"
-
-
-def _parts(key: str) -> tuple[str, str, str]:
-    """`global_load_sectors` as space, operation and quantity."""
-    space, op, quantity = key.split("_", 2)
-    return space, op, quantity
 
 
 def _counted(question: Question, run: Run) -> float:
@@ -158,16 +147,17 @@ def _of(question: Question, totals: Mapping[str, float]) -> float:
     return value / totals[_requests(question.count)] if question.per == "request" else value
 
 
-def _value(key: str, totals: Mapping[str, float]) -> float:
-    if key.endswith(CONFLICTS):
-        stem = key.removesuffix(CONFLICTS)
-        return totals[f"{stem}_wavefronts"] - totals[f"{stem}_wavefronts_ideal"]
-    return totals[key]
+def _value(name: str, totals: Mapping[str, float]) -> float:
+    """A count by its name, or the conflicts of a kind of access."""
+    space, op, quantity = parts(name)
+    if quantity != CONFLICTS:
+        return totals[name]
+    return DERIVED[CONFLICTS].from_counts((space, op), totals) or 0.0
 
 
-def _requests(key: str) -> str:
+def _requests(name: str) -> str:
     """The count of the requests that a count is of."""
-    space, op, _ = _parts(key)
+    space, op, _ = parts(name)
     return f"{space}_{op}_requests"
 
 
@@ -189,7 +179,8 @@ def _measured(question: Question, run: Run, found: Measurement | None) -> float 
 
 def _readings(run: Run, found: Measurement) -> dict[str, float]:
     """What a GPU counted, and what would be ideal."""
-    ideals = {key: n for key, n in run.counts.totals.items() if key.endswith("_ideal")}
+    predicted = by_name(run.counts.totals)
+    ideals = {name: n for name, n in predicted.items() if name.endswith(_IDEAL)}
     return {**ideals, **found.values()}
 
 
@@ -205,7 +196,7 @@ def _figure(key: str, name: str, run: Run, found: Measurement | None) -> Figure:
     if key == TIME:
         timing = found.timing if found is not None else None
         return Figure(label(key), name, None, timing.median if timing else None, found)
-    counts = run.counts.totals
+    counts = by_name(run.counts.totals)
     predicted = _value(key, counts) if counts.get(_requests(key)) else None
     measured = None
     if predicted is not None and found is not None and not key.endswith(_IDEAL):

@@ -12,14 +12,15 @@ from gpuviz.arch import architecture
 from gpuviz.errors import Error, InputError
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
-from gpuviz.memory.counting import KEYS
-from gpuviz.results.quantities import SPACES
+from gpuviz.memory.counts import Count, find, parts
+from gpuviz.memory.derived import DERIVED
+from gpuviz.memory.units import SPACES
 from gpuviz.scenes.perform import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
-CONFLICTS = "_conflicts"
+CONFLICTS = "conflicts"
 Plain = Mapping[str, Any]
 
 # Every key of a slide, and what its value has to be.
@@ -199,12 +200,22 @@ def _numbers(given: list[object]) -> tuple[str, ...]:
 
 def check_count(name: object) -> None:
     """InputError when there is no such count."""
-    key = name.replace(CONFLICTS, "_wavefronts_ideal") if isinstance(name, str) else ""
-    if key not in KEYS or key.split("_")[0] not in SPACES:
+    if not isinstance(name, str) or not _is_count(name):
+        first, second, *_ = Count
         raise InputError(
-            f"there is no count {name!r}; there are {KEYS[0]}, {KEYS[1]} and others: "
+            f"there is no count {name!r}; there are {first}, {second} and others: "
             "see `gpuviz count --json`"
         )
+
+
+def _is_count(name: str) -> bool:
+    """Whether it can be counted, for each kind of access by itself."""
+    if name.count("_") < 2:
+        return False
+    space, op, quantity = parts(name)
+    if quantity == CONFLICTS:
+        return DERIVED[CONFLICTS].fits((space, op))
+    return find(name) is not None and space in SPACES
 
 
 def _question(given: Plain) -> Question:

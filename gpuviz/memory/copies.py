@@ -15,21 +15,20 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, U64, Bool
+from gpuviz.memory.banks import Wavefronts
 from gpuviz.memory.lanes import any_active, grouped, summed
 
 _BANKS = 32
 
 
-def copy_wavefronts(target: U64, source: U64, active: Bool | None, width: int) -> I64:
-    """(N, 3) requests, wavefronts and ideal wavefronts of N copies.
+def copy_wavefronts(target: U64, source: U64, active: Bool, width: int) -> Wavefronts:
+    """Wavefronts of N copies.
 
     `target` (N, 32) offsets in shared memory, `source` (N, 32) global addresses, `width` bytes.
     """
-    on = np.ones(target.shape, bool) if active is None else active
     parts = max(1, width // 4)
-    sides = [_crowd(side, on, width, parts) for side in (target, source)]
-    count = summed(np.maximum(*sides), parts)
-    return np.stack([any_active(on), count, any_active(on, parts)], axis=1)
+    sides = [_crowd(side, active, width, parts) for side in (target, source)]
+    return Wavefronts(summed(np.maximum(*sides), parts), any_active(active, parts))
 
 
 def _crowd(address: U64, active: Bool, width: int, parts: int) -> I64:

@@ -23,7 +23,7 @@ def noun_of(arch: Architecture, space: Space) -> str:
         return "wavefront"
     if space == "constant":
         return "pass"
-    return "sector" if arch.has_sectors else "segment"
+    return arch.transaction()
 
 
 def numbered(noun: str, number: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from gpuviz.memory.counts import by_name
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
@@ -46,7 +47,7 @@ def summary(runs: Mapping[str, Run]) -> Table:
     """A row a quantity that some run counts, columns for what is predicted and what is measured."""
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        columns[f"{role} ({MODELLED})"] = run.counts.totals
+        columns[f"{role} ({MODELLED})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
             columns[f"{role} ({badge(run.measurement)})"] = found

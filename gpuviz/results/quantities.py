@@ -6,56 +6,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gpuviz.language import later, tr
+from gpuviz.language import tr
 from gpuviz.memory.counting import CountRow
+from gpuviz.memory.counts import (
+    Count,
+    Kind,
+    Quantity,
+    cost_of,
+    costs_of,
+    count_of,
+    counts_of,
+    requests_of,
+)
+from gpuviz.memory.derived import DERIVED, Derived
+from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
 
 THIN = "\u2009"
-Totals = Mapping[str, int]
-
-SPACES = {
-    "global": later("Global memory"),
-    "texture": later("Read-only path (part of the loads above)"),
-    "shared": later("Shared memory"),
-    "local": later("Local memory"),
-    "constant": later("Constant memory"),
-}
-OPS = {
-    "load": later("load"),
-    "store": later("store"),
-    "atomic": later("atomic"),
-    "reduction": later("reduction"),
-    "copy": later("async copy"),
-}
-NAMES = {
-    "requests": later("requests"),
-    "sectors": later("sectors"),
-    "segments": later("segments"),
-    "lines": later("lines"),
-    "wavefronts": later("wavefronts"),
-    "conflicts": later("conflicts"),
-    "used": later("asked / moved"),
-}
-HINTS = {
-    "requests": later("One request is one memory instruction executed by one warp."),
-    "sectors": later(
-        "32-byte pieces of memory that the requests touched, counted for each "
-        "request. The lecture's word is transaction."
-    ),
-    "segments": later(
-        "Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
-        "bytes), counted for each request. The lecture's word is transaction."
-    ),
-    "lines": later("128-byte cache lines that the requests touched, counted for each request."),
-    "wavefronts": later(
-        "Passes through the memory pipeline that served the requests, one after another."
-    ),
-    "conflicts": later("Wavefronts beyond the ideal: what bank conflicts cost."),
-    "used": later(
-        "Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
-        "lanes share bytes."
-    ),
-}
-SECTOR = 32
+Totals = Mapping[Count, int]
 
 
 @dataclass(frozen=True)
@@ -101,7 +68,7 @@ def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
     """
     rows: list[Row] = []
     for space in SPACES:
-        found = [r for op in OPS for r in _rows(space, op, totals, sectors)]
+        found = [r for op in OPS for r in _rows((space, op), totals, sectors)]
         if found:
             rows += [Row(tr(SPACES[space])), *found]
     return rows
@@ -119,108 +86,76 @@ def rows_for(rows: Sequence[Row], runs: Collection[int]) -> list[Row]:
     return kept[:-1] if kept and not kept[-1].values else kept
 
 
-def _rows(space: str, op: str, totals: Sequence[Totals], sectors: bool) -> list[Row]:
+def _rows(kind: Kind, totals: Sequence[Totals], sectors: bool) -> list[Row]:
     """Rows of one kind of access; none when nobody makes it."""
-    stem = f"{space}_{op}"
-    if not any(t.get(f"{stem}_requests") for t in totals):
+    if not any(_made(kind, t) for t in totals):
         return []
-    names = [
-        ("requests", "requests"),
-        ("sectors", "sectors" if sectors else "segments"),
-        ("wavefronts", "wavefronts"),
+    rows = [_row(count, totals, sectors) for count in counts_of(kind) if _has_row(count)]
+    return rows + [
+        _derived_row(kind, name, how, totals)
+        for name, how in DERIVED.items()
+        if how.fits(kind) and (sectors or how.of != "sectors")
     ]
-    if op == "load":  # the lines of stores are neither published nor measured
-        names.insert(2, ("lines", "lines"))
-    rows = [_row(stem, op, q, name, totals) for q, name in names if f"{stem}_{q}" in totals[0]]
-    if space == "shared":
-        rows.append(_conflicts(stem, op, totals))
-    if sectors and f"{stem}_bytes" in totals[0]:
-        rows.append(_used(stem, op, totals))
-    return rows
 
 
-def _label(op: str, name: str) -> str:
-    """The name of a row: "load sectors"."""
-    return tr("{op} {quantity}", op=tr(OPS[op]), quantity=tr(NAMES[name]))
+def _has_row(count: Count) -> bool:
+    """What has no name has no row; the lines of stores are neither published nor measured."""
+    return count.quantity in UNITS and (count.quantity != "lines" or count.kind[1] == "load")
 
 
-def _row(stem: str, op: str, quantity: str, name: str, totals: Sequence[Totals]) -> Row:
-    key = f"{stem}_{quantity}"
-    hint = tr(HINTS[name if name in HINTS else quantity])
-    ideals = [shown(t[f"{key}_ideal"]) for t in totals if f"{key}_ideal" in t]
-    if ideals:
-        hint += "\n" + tr("Ideal for these accesses: {counts}.", counts=", ".join(ideals))
-    values = tuple(_value(t, stem, key) for t in totals)
-    return Row(_label(op, name), hint, key, values, strong=quantity in ("sectors", "wavefronts"))
+def _made(kind: Kind, totals: Totals) -> bool:
+    """Whether a run makes accesses of a kind."""
+    return bool(counts_of(kind)) and bool(totals.get(count_of(kind, "requests")))
 
 
-def _conflicts(stem: str, op: str, totals: Sequence[Totals]) -> Row:
-    key = f"{stem}_wavefronts"
-    values = tuple(
-        None if _value(t, stem, key) is None else t[key] - t[f"{key}_ideal"] for t in totals
-    )
-    ideals = [t[f"{key}_ideal"] for t in totals]
+def _row(count: Count, totals: Sequence[Totals], sectors: bool) -> Row:
+    unit, ideal = unit_of(count.quantity, sectors), count.ideal
+    hint = tr(unit.hint)
+    if ideal:
+        ideals = ", ".join(shown(t[ideal]) for t in totals)
+        hint += "\n" + tr("Ideal for these accesses: {counts}.", counts=ideals)
+    values = tuple(t[count] if _made(count.kind, t) else None for t in totals)
+    strong = count.quantity in ("sectors", "wavefronts")
+    return Row(label(count.kind[1], unit), hint, count, values, strong=strong)
+
+
+def _derived_row(kind: Kind, name: str, how: Derived, totals: Sequence[Totals]) -> Row:
+    known = count_of(kind, how.known)
     return Row(
-        _label(op, "conflicts"),
-        tr(HINTS["conflicts"]),
-        key,
-        values,
-        derived=tuple(partial(_beyond, ideal) for ideal in ideals),
+        label(kind[1], UNITS[name]),
+        tr(UNITS[name].hint),
+        count_of(kind, how.of),
+        tuple(how.from_counts(kind, t) if _made(kind, t) else None for t in totals),
+        percent=how.share,
+        derived=tuple(partial(_with, how, t[known]) for t in totals),
     )
 
 
-def _used(stem: str, op: str, totals: Sequence[Totals]) -> Row:
-    shares = tuple(
-        t[f"{stem}_bytes"] / (t[f"{stem}_sectors"] * SECTOR) if t[f"{stem}_sectors"] else None
-        for t in totals
-    )
-    return Row(
-        _label(op, "used"),
-        tr(HINTS["used"]),
-        f"{stem}_sectors",
-        shares,
-        percent=True,
-        derived=tuple(partial(_share, t[f"{stem}_bytes"]) for t in totals),
-    )
-
-
-def _beyond(ideal: float, wavefronts: float) -> float:
-    return wavefronts - ideal
-
-
-def _share(asked: float, sectors: float) -> float | None:
-    return asked / (sectors * SECTOR) if sectors else None
-
-
-def _value(totals: Totals, stem: str, key: str) -> int | None:
-    return totals[key] if totals.get(f"{stem}_requests") else None
+def _with(how: Derived, known: float, counted: float) -> float | None:
+    """What a row's counter says of it, with what the model knows of the run."""
+    return how.value(counted, known)
 
 
 _MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "cp"}
-ONE = {"sectors": later("sector"), "segments": later("segment"), "wavefronts": later("wavefront")}
-_UNIT = {"shared": "wavefronts", "constant": "wavefronts"}
 
 
 def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = True) -> str:
     """What the instructions of one line cost: "ld 8 sectors / request · st 4 sectors / request"."""
-    sums: dict[tuple[str, str], list[int]] = {}
+    sums: dict[tuple[str, Quantity], list[int]] = {}
     for row in rows:
-        unit = _UNIT.get(row.instruction.space, "sectors")
-        stem = f"{row.instruction.space}_{row.instruction.op}"
-        if row.instruction.space == "shared" and row.instruction.op == "reduction":
-            stem = "shared_atomic"
-        have = sums.setdefault((_MNEMONIC[row.instruction.op], unit), [0, 0])
-        have[0] += row.counts.get(f"{stem}_{unit}", 0)
-        have[1] += row.counts.get(f"{stem}_requests", 0)
+        did = row.instruction
+        have = sums.setdefault((_MNEMONIC[did.op], cost_of(did.space)), [0, 0])
+        have[0] += row.counts.get(costs_of(did), 0)
+        have[1] += row.counts.get(requests_of(did), 0)
     return " · ".join(
-        _rate(op, cost, requests, unit if sectors or unit != "sectors" else "segments", brief)
-        for (op, unit), (cost, requests) in sums.items()
+        _rate(op, cost, requests, unit_of(quantity, sectors), brief)
+        for (op, quantity), (cost, requests) in sums.items()
         if requests
     )
 
 
-def _rate(op: str, cost: int, requests: int, unit: str, brief: bool) -> str:
+def _rate(op: str, cost: int, requests: int, unit: Unit, brief: bool) -> str:
     each = cost / requests
     number = f"{each:.0f}" if each == round(each) else f"{each:.1f}"
-    said = f"{op} {number} {tr(ONE[unit]) if number == '1' else tr(NAMES[unit])}"
+    said = f"{op} {number} {unit.said(number == '1')}"
     return said if brief else tr("{cost} / request", cost=said)

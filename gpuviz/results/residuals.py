@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuviz.language import later, tr, trn
+from gpuviz.language import tr, trn
+from gpuviz.memory.counts import find
+from gpuviz.memory.hardware import Hardware
 from gpuviz.results.count_columns import Measured, Sheet, signed
 from gpuviz.results.quantities import Row
 from gpuviz.runners.base import Run
 
-_SCATTERED = later(
-    "scattered repeats of one address are merged by chance, in 1 to 2 % of the lines"
-)
-# Parts of a counter's key, and what is known of it; the first that fits is said.
-_CAUSES = {
-    "shared_atomic": later(
-        "additions of floats are loops that try again when lanes meet, and how "
-        "often they meet is chance"
-    ),
-    "shared_reduction": later("how often an atomic loop tries again is chance"),
-    "global_copy": later("asynchronous copies that bypass L1 are counted by other units"),
-    "global_reduction_lines": _SCATTERED,
-    "global_atomic_lines": _SCATTERED,
-    "constant": later("reads of the kernel's parameters and by other instructions are counted too"),
-    "local": later("the assembler decides which local arrays live in registers"),
-    "wavefronts": later("arbitration between warps may add passes"),
-    "": later("no cause is known: please report it with the copied counts"),
-}
+_UNPREDICTED = Hardware("")
 
 
 @dataclass(frozen=True)
@@ -99,7 +84,9 @@ def cause(key: str, run: Run) -> str:
         return tr(
             "the counts are of the PTX as written, and the assembler may merge or remove accesses"
         )
-    return tr(_CAUSES[next(part for part in _CAUSES if part in key)])
+    count = find(key)
+    counter = (count.on_gpu if count else None) or _UNPREDICTED
+    return tr(counter.cause)
 
 
 def all_verdicts(sheet: Sheet, runs: Mapping[str, Run], titles: Mapping[str, str]) -> list[Verdict]:

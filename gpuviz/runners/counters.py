@@ -1,110 +1,74 @@
-"""Which hardware counters measure what `gpuviz.memory.counting` predicts, chip by chip.
+"""Which hardware counters are read, under which names, chip by chip.
 
-A key is measured by the sum of one or more metrics, written with `+`; a metric that names no rollup
-(`.avg` and so on) is read as `.sum`. Where chips differ, several forms are listed, best first, and
-the first one whose metrics the chip has is taken. Metrics with `sass` in their names count patched
-instructions and are exact; the others count events of the hardware, and those under keys that end
-in `_raw` include arbitration between warps. Names: Nsight Compute, Kernel Profiling Guide, "Metrics
-Decoder".
+What `gpuviz.memory.counting` predicts is read under the names of `gpuviz.memory.counts`, which
+tell the metrics; other counters have names of their own here. A reading is the sum of one or more
+metrics, written with `+`; a metric that names no rollup (`.avg` and so on) is read as `.sum`. Where
+chips differ, several forms are listed, best first, and the first one whose metrics the chip has is
+taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
-_T = "l1tex__t_{}_pipe_lsu_mem_{}_op_{}"
-_SASS_WAVES = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}"
-_RAW_WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}"
-# Of the instructions with an active lane; smsp__inst_executed counts those without one too.
-_SASS = "smsp__sass_inst_executed_op_{}_{}"
-_SASS_SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_{}_op_{}"
-_OPS = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red"}
-_STAGES = {"requests": "requests", "sectors": "sectors", "lines": "set_accesses"}
+from gpuviz.memory.counts import Count
+from gpuviz.memory.hardware import RAW, Hardware, named
 
 Forms = tuple[str, ...]
 
-
-def _tag_stage() -> Iterator[tuple[str, Forms]]:
-    """Global and local accesses, counted at the tag stage of L1."""
-    for space, ops in (("global", tuple(_OPS)), ("local", ("load", "store"))):
-        for op in ops:
-            for quantity, stage in _STAGES.items():
-                yield f"{space}_{op}_{quantity}", (_T.format(stage, space, _OPS[op]),)
+ON_GPU: Mapping[Count, Hardware] = {count: count.on_gpu for count in Count if count.on_gpu}
+"""What is predicted, and counted by a GPU."""
 
 
-def _shared() -> Iterator[tuple[str, Forms]]:
-    for op in ("load", "store", "atomic"):
-        yield f"shared_{op}_requests", (f"smsp__inst_executed_op_shared_{_OPS[op]}",)
-        yield f"shared_{op}_wavefronts", (_SASS_WAVES.format(_OPS[op]),)
-        yield f"shared_{op}_wavefronts_raw", (_RAW_WAVES.format(_OPS[op]),)
+def _forms(metrics: Mapping[Count, str], ending: str = "") -> dict[str, Forms]:
+    """Those of the metrics that there are, by the names they are read under."""
+    return {
+        count.value + ending: (named(metric, *count.kind),)
+        for count, metric in metrics.items()
+        if metric
+    }
 
 
-_COPY = "smsp__sass_l1tex_t_{}_pipe_lsu_mem_global_op_ldgsts"
-_OTHERS: dict[str, Forms] = {
-    "global_copy_requests": (_COPY.format("requests"),),
-    "global_copy_sectors": (_COPY.format("sectors"),),
-    "shared_copy_requests": ("smsp__sass_inst_executed_op_ldgsts",),
-    "shared_copy_wavefronts": (_SASS_WAVES.format("ldgsts"),),
-    "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
+NOT_COMPARED: Mapping[str, Forms] = {
+    # Uniform accesses and the kernel's parameters are among the requests.
     "constant_cache_requests": ("idc__requests",),
     "instructions": ("smsp__inst_executed",),
     "duration_ns": ("gpu__time_duration",),
-    "achieved_occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),  # in percent
+    # In percent; an average over time and multiprocessors, idle ends included.
+    "achieved_occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),
     "l2_read_sectors": ("lts__t_sectors_op_read",),
     "l2_write_sectors": ("lts__t_sectors_op_write",),
     "dram_read_sectors": ("dram__sectors_read", "dram__sectors_op_read"),
     "dram_write_sectors": ("dram__sectors_write", "dram__sectors_op_write"),
 }
-FORMS: dict[str, Forms] = {**dict(_tag_stage()), **dict(_shared()), **_OTHERS}
-"""Everything that is measured, by key."""
+"""What is shown as measured, and that nothing is predicted for."""
 
+FORMS: Mapping[str, Forms] = {
+    **_forms({count: counter.metric for count, counter in ON_GPU.items()}),
+    **_forms({count: counter.noisy for count, counter in ON_GPU.items()}, RAW),
+    "constant_load_replays": ("sm__idc_divergent_instruction_replays",),
+    **NOT_COMPARED,
+}
+"""Everything that is measured."""
 
-def _live() -> Iterator[tuple[str, Forms]]:
-    for space, ops in (("global", tuple(_OPS)), ("local", ("load", "store"))):
-        for op in ops:
-            yield f"{space}_{op}_requests", (_SASS.format(space, _OPS[op]),)
-            if op in ("load", "store"):
-                yield f"{space}_{op}_sectors", (_SASS_SECTORS.format(space, _OPS[op]),)
-    for key, forms in FORMS.items():
-        if key.startswith("shared_") and "sass" in forms[0]:
-            yield key, forms
-
-
-LIVE_FORMS: dict[str, Forms] = dict(_live())
-"""The keys that patched instructions count: all in one pass, hundreds of readings a second."""
-
-_PANEL_KEYS = (
-    "global_load_lines",
-    "global_store_lines",
-    "shared_load_requests",
-    "shared_store_requests",
-)
+LIVE_FORMS = _forms({count: counter.live for count, counter in ON_GPU.items()})
+"""What patched instructions count: all in one pass, hundreds of readings a second."""
 
 Which = Literal["live", "panel", "all"]
-SETS: dict[Which, dict[str, Forms]] = {
+SETS: dict[Which, Mapping[str, Forms]] = {
     "live": LIVE_FORMS,
-    "panel": {**LIVE_FORMS, **{key: FORMS[key] for key in _PANEL_KEYS}},
+    "panel": {
+        **LIVE_FORMS,
+        **_forms({count: counter.metric for count, counter in ON_GPU.items() if counter.panel}),
+    },
     "all": FORMS,
 }
-"""What can be asked for: the one-pass keys, those and what the counts panel needs besides, all."""
-
-NOT_COMPARED = {
-    "constant_cache_requests",  # uniform accesses and the kernel's parameters are among them
-    "instructions",
-    "duration_ns",
-    "l2_read_sectors",
-    "l2_write_sectors",
-    "dram_read_sectors",
-    "dram_write_sectors",
-    "achieved_occupancy",  # an average over time and multiprocessors, idle ends included
-}
-"""Keys that are shown as measured, and that nothing is predicted for."""
-
+"""What can be asked for: what one pass reads, that and what the counts panel needs besides, all."""
 
 # Copies that bypass L1 are missing from these keys: a launch that has some gets no reading.
 _BYPASS = "smsp__sass_inst_executed_op_ldgsts_cache_bypass.sum"
-_VOID = {"global_copy_sectors", "shared_copy_wavefronts"}
+_VOID = {count.value for count, counter in ON_GPU.items() if counter.lost_past_l1}
 WHY_VOID = "the GPU does not count asynchronous copies that bypass L1 (cp.async.cg)"
 
 

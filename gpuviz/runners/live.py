@@ -13,6 +13,8 @@ import numpy.typing as npt
 from gpuviz.arch import architecture
 from gpuviz.compile import compile_cuda
 from gpuviz.errors import UnsupportedError
+from gpuviz.memory.counts import Count
+from gpuviz.memory.hardware import RAW
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.counters import FORMS
 from gpuviz.runners.faults import CountersUnavailable
@@ -133,13 +135,13 @@ def _launch(
     return {**launch, "measured": values}
 
 
-_RAW = {"load": "shared_load", "store": "shared_store"}
+_WAVEFRONTS = {"load": Count.SHARED_LOAD_WAVEFRONTS, "store": Count.SHARED_STORE_WAVEFRONTS}
 
 
 def _case(gpu: Gpu, case: Mapping[str, Any], progress: Any) -> Mapping[str, Any]:
     progress(str(case.get("pattern", "")))
     readings = gpu.count(pattern_launch(case, gpu.facts().sm))
-    key = _RAW.get(str(case["op"]), "shared_atomic") + "_wavefronts_raw"
+    key = _WAVEFRONTS.get(str(case["op"]), Count.SHARED_ATOMIC_WAVEFRONTS) + RAW
     return {**case, "wavefronts": readings[key].value}
 
 

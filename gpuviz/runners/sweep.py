@@ -29,6 +29,7 @@ from gpuviz.compile import entry_name, gallery
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import Cancelled, Error, FormatError, InputError, KernelFault
+from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Cancel, Progress
@@ -139,7 +140,7 @@ def predicted(arch: str, x: int, y: int, cancel: Cancel = never) -> tuple[int, i
         job(arch, x, y, INNER, "zeros"), architecture(arch), level="ptx", options=options
     )
     totals = run.counts.totals
-    return totals["global_load_requests"], totals["global_load_sectors"]
+    return totals[Count.GLOBAL_LOAD_REQUESTS], totals[Count.GLOBAL_LOAD_SECTORS]
 
 
 def measure(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuviz.memory.counts import PART_OF, Count, Quantity
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Peaks
 
@@ -47,12 +48,12 @@ def work_of(run: Run) -> Work:
     )
 
 
-def _sum(totals: Mapping[str, int], quantity: str) -> int:
-    """Over all ways to access global memory; what the read-only path counts is in the loads."""
+def _sum(totals: Mapping[Count, int], quantity: Quantity) -> int:
+    """Over all ways to access global memory, each once: some kinds are part of another."""
     return sum(
-        count
-        for key, count in totals.items()
-        if key.startswith("global_") and key.endswith("_" + quantity)
+        n
+        for count, n in totals.items()
+        if (count.kind[0], count.quantity) == ("global", quantity) and count.kind not in PART_OF
     )
 
 

@@ -23,6 +23,8 @@ from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import FormatError, InputError
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
+from gpuviz.memory.counts import find
+from gpuviz.memory.hardware import RAW
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Level, Run
@@ -30,7 +32,6 @@ from gpuviz.runners.job import Job, triple
 from gpuviz.runners.measured_form import CASE, LANES, LAUNCH, records
 from gpuviz.trace import Op
 
-NOISY = "_raw"  # hardware counters that include arbitration between warps
 _ARBITRATION = "arbitration between warps is counted too"
 
 
@@ -137,10 +138,10 @@ def compare_run(name: str, run: Run, measured: Mapping[str, float]) -> list[Comp
     """Every measured quantity that is also predicted."""
     totals, found = run.counts.totals, []
     for key, value in measured.items():
-        exact = key.removesuffix(NOISY)
-        if exact in totals and value is not None:
-            note = _ARBITRATION if key.endswith(NOISY) and _noise(totals[exact], value) else ""
-            found.append(Comparison(name, key, totals[exact], value, note))
+        count = find(key.removesuffix(RAW))
+        if count is not None and value is not None:
+            note = _ARBITRATION if key.endswith(RAW) and _noise(totals[count], value) else ""
+            found.append(Comparison(name, key, totals[count], value, note))
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.memory.counting import CountRow, Counts
+from gpuviz.memory.counts import Count, Quantity, of_kind, requests_of
 from gpuviz.ptx.decode.memory import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
@@ -71,7 +72,7 @@ def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
     rows = [_issued(row, plan, executed) for row in counts.rows]
     rows += _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
     rows += [_spilled(pc, emit, executed[pc]) for pc, emit in plan.spills if executed.get(pc)]
-    sums: dict[MemoryInstruction, dict[str, int]] = {}
+    sums: dict[MemoryInstruction, dict[Count, int]] = {}
     for row in rows:
         at = row.instruction
         at = replace(at, pc=plan.origin.get(at.pc, at.pc))
@@ -94,7 +95,7 @@ def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
     ]
     guarded = [e for e in own if e.owner >= 0]
     counts = dict(row.counts)
-    key = f"{at.space}_{at.op}_requests"
+    key = requests_of(at)
     if guarded and at.space == "shared" and key in counts:
         active = counts[key] * (len(own) - len(guarded)) // len(own)
         counts[key] = active + sum(executed.get(e.owner, 0) for e in guarded)
@@ -119,15 +120,12 @@ def _silent(plan: Plan, seen: set[int], executed: Mapping[int, int]) -> list[Cou
 def _quiet(at: Instruction, function: str, emit: Emit, executed: Mapping[int, int]) -> CountRow:
     op = emit.sass.memory.op if emit.sass.memory else "load"
     row = replace(describe(at, function, "shared", op, emit.width), text=emit.sass.opcode)
-    prefix = f"shared_{op}_"
-    return CountRow(
-        row,
-        {
-            prefix + "requests": executed.get(emit.owner, 0),
-            prefix + "wavefronts": 0,
-            prefix + "wavefronts_ideal": 0,
-        },
-    )
+    found: dict[Quantity, int] = {
+        "requests": executed.get(emit.owner, 0),
+        "wavefronts": 0,
+        "wavefronts_ideal": 0,
+    }
+    return CountRow(row, of_kind(("shared", op), found))
 
 
 def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
@@ -135,11 +133,11 @@ def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:
     sass, width = emit.sass, emit.width
     op: Op = sass.memory.op if sass.memory else "load"
     at = MemoryInstruction(pc, sass.line, sass.ptx_line, sass.opcode, op, "local", width)
-    counts = {
+    found: dict[Quantity, int] = {
         "requests": warps,
         "sectors": warps * width,
         "lines": warps * max(1, width // 4),
         "sectors_ideal": warps * width,
         "bytes": warps * width * LANES,
     }
-    return CountRow(at, {f"local_{op}_{key}": value for key, value in counts.items()})
+    return CountRow(at, of_kind(("local", op), found))

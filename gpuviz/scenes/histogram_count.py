@@ -14,6 +14,7 @@ from gpuviz.errors import InputError
 from gpuviz.memory import atomics
 from gpuviz.memory.banks import cells, schedule
 from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, turns_taken
+from gpuviz.memory.counts import Count
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, time_of
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
@@ -45,9 +46,9 @@ def cost_of(run: Run) -> Cost:
     """The cost of a launch."""
     totals = run.counts.totals
     return Cost(
-        totals["global_atomic_sectors"] + totals["global_reduction_sectors"],
-        totals["shared_atomic_wavefronts"],
-        totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"],
+        totals[Count.GLOBAL_ATOMIC_SECTORS] + totals[Count.GLOBAL_REDUCTION_SECTORS],
+        totals[Count.SHARED_ATOMIC_WAVEFRONTS],
+        totals[Count.SHARED_LOAD_WAVEFRONTS] + totals[Count.SHARED_STORE_WAVEFRONTS],
         run.resources.static_shared_bytes if run.resources else 0,
         run.trace.warp_instructions,
         time_of(run),

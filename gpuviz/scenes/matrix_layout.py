@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.memory.counts import Count
 from gpuviz.panels.script import Step
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
@@ -102,7 +103,7 @@ def _bar(run: Run, each: str) -> Bar:
     """What a launch fetches."""
     totals = run.counts.totals
     name = tr("a thread a row") if each == "row" else tr("a thread a column")
-    return Bar(name, totals["global_load_sectors"], totals["global_load_sectors_ideal"])
+    return Bar(name, totals[Count.GLOBAL_LOAD_SECTORS], totals[Count.GLOBAL_LOAD_SECTORS_IDEAL])
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.ease import passed
 from gpuviz.language import tr
+from gpuviz.memory.counts import Count
 from gpuviz.panels import rounds as panel
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.layout import rows
@@ -100,7 +101,7 @@ def cost_of(run: Run, rounds: Rounds) -> Cost:
     totals, blocks = run.counts.totals, run.trace.launch.blocks
     return Cost(
         sum(r.issued for r in rounds.steps),
-        (totals["shared_load_wavefronts"] + totals["shared_store_wavefronts"]) / blocks,
+        (totals[Count.SHARED_LOAD_WAVEFRONTS] + totals[Count.SHARED_STORE_WAVEFRONTS]) / blocks,
         run.trace.warp_instructions / blocks,
         int(run.trace.requests.phase.max()),
         time_of(run),

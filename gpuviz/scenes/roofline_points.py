@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuviz.memory.counts import Count
 from gpuviz.roofline import Roof, a_float, intensity
 from gpuviz.runners.base import Run
 from gpuviz.runners.throughput import work_of
@@ -52,7 +53,7 @@ def point_of(role: str, name: str, run: Run, basis: str) -> Point:
     """A run as a point; `basis` is "loaded" (bytes the lanes load) or "moved" (whole sectors)."""
     work = work_of(run)
     scale = run.trace.launch.blocks / max(run.trace.blocks_emulated, 1)
-    loaded = round(run.counts.totals.get("global_load_bytes", 0) * scale)
+    loaded = round(run.counts.totals.get(Count.GLOBAL_LOAD_BYTES, 0) * scale)
     return Point(role, name, work.flops, work.moved if basis == "moved" else loaded, time_of(run))
 
 

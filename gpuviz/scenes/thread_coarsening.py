@@ -10,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.language import tr
+from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.transaction_names import nouns
 from gpuviz.panels.cell_row import CellRow
@@ -148,8 +149,8 @@ def cost_of(run: Run, products: int) -> Cost:
     totals, share = run.counts.totals, 32 / products
     registers = run.resources.registers if run.resources else None
     return Cost(
-        totals["global_load_requests"] * share,
-        totals["global_load_sectors"] * share,
+        totals[Count.GLOBAL_LOAD_REQUESTS] * share,
+        totals[Count.GLOBAL_LOAD_SECTORS] * share,
         run.trace.warp_instructions * share,
         registers,
         time_of(run),

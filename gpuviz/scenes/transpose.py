@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.table import Column, draw, height_of, lay_out
 from gpuviz.language import tr
+from gpuviz.memory.counts import Count
 from gpuviz.panels.script import Step, StepKind
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
@@ -252,10 +253,9 @@ def _columns(runs: Mapping[str, Run]) -> tuple[Column, ...]:
     """The totals of all four kernels."""
     totals = [runs[name].counts.totals for name in VARIANTS]
 
-    def cells(*keys: str) -> tuple[str, ...]:
-        return tuple(
-            _cell(sum(t[k] for k in keys), sum(t[f"{k}_ideal"] for k in keys)) for t in totals
-        )
+    def cells(*counts: Count) -> tuple[str, ...]:
+        ideals = [count.ideal for count in counts if count.ideal]
+        return tuple(_cell(sum(t[c] for c in counts), sum(t[i] for i in ideals)) for t in totals)
 
     names = (tr("naive"), tr("shared"), tr("padded"), tr("swizzled"))
     model = tr("model")
@@ -268,11 +268,11 @@ def _columns(runs: Mapping[str, Run]) -> tuple[Column, ...]:
     )
     return (
         Column((tr("kernel"),), names, "left"),
-        Column(read, cells("global_load_sectors"), badge=model),
-        Column(written, cells("global_store_sectors"), badge=model),
+        Column(read, cells(Count.GLOBAL_LOAD_SECTORS), badge=model),
+        Column(written, cells(Count.GLOBAL_STORE_SECTORS), badge=model),
         Column(
             (tr("shared wavefronts"), tr("wavefronts")),
-            cells("shared_store_wavefronts", "shared_load_wavefronts"),
+            cells(Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS),
             badge=model,
         ),
         _time(runs),

@@ -14,7 +14,7 @@ from gpuviz.lectures.lecture import Lecture, Question, Slide
 from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.slide_fields import TIME, slide_of
 from gpuviz.lectures.writing import text_of, write
-from gpuviz.memory.counting import KEYS
+from gpuviz.memory.counts import Count
 from gpuviz.scenes import lesson
 from gpuviz.views.provenance import Provenance
 
@@ -220,7 +220,7 @@ GUESSES = st.lists(
     unique_by=str,
 )
 COUNTS = st.sampled_from(
-    [key for key in KEYS if not key.startswith("l2_")] + ["shared_load_conflicts"]
+    [key.value for key in Count if not key.startswith("l2_")] + ["shared_load_conflicts"]
 )
 QUESTIONS = st.builds(
     Question,

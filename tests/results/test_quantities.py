@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from gpuviz.fuzzy import score
-from gpuviz.memory.counting import KEYS
+from gpuviz.memory.counts import Count
 from gpuviz.qt.code.highlight import spans
 from gpuviz.results.quantities import grouped, rows_of
 
 
 def totals(**counts: int) -> dict[str, int]:
-    return dict.fromkeys(KEYS, 0) | counts
+    return dict.fromkeys(Count, 0) | counts
 
 
 def test_only_accesses_that_somebody_makes_get_rows() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpuviz.memory.counting import KEYS
+from gpuviz.memory.counts import Count
 from gpuviz.runners.counters import (
     FORMS,
     LIVE_FORMS,
@@ -175,7 +175,7 @@ def test_every_status_makes_a_sentence() -> None:
 def test_keys_are_those_of_the_predictions_or_said_not_to_be() -> None:
     from gpuviz.runners.counters import NOT_COMPARED
 
-    known = set(KEYS) | NOT_COMPARED | {"constant_load_replays"}
+    known = set(Count) | set(NOT_COMPARED) | {"constant_load_replays"}
     assert {key.removesuffix("_raw") for key in FORMS} <= known
     assert LIVE_FORMS.keys() <= FORMS.keys()
 

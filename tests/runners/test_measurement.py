@@ -51,6 +51,20 @@ def test_work_and_rates_of_a_launch() -> None:
     assert rates.of_peak(Peaks(2048e6, 512e6)) == pytest.approx((0.5, 0.5))
 
 
+def test_what_is_copied_into_shared_memory_is_asked_for_once() -> None:
+    source = """#include <cuda_pipeline.h>
+    extern "C" __global__ void f(const float* a, float* b) {
+      __shared__ float tile[64];
+      __pipeline_memcpy_async(&tile[threadIdx.x], &a[threadIdx.x], 4);
+      __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();
+      b[threadIdx.x] = tile[63 - threadIdx.x]; }"""
+    given = parse("f32[64]=rand"), parse("f32[64]=zeros")
+    job = Job(compile_cuda(source), "f", (1, 1, 1), (64, 1, 1), given)
+    run = emulated.run(job, architecture("9.0"))
+    assert run.counts.totals["global_copy_bytes"] == 256
+    assert work_of(run).asked == 256 + 256
+
+
 @pytest.mark.parametrize(
     "text, fatal, words",
     [

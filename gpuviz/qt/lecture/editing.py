@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.language import tr
 from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
-from gpuviz.lectures.slide_fields import TIME
+from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
@@ -137,12 +137,12 @@ class Editing(QObject):
         if showing is None:
             return []
         found = (
-            key
+            count
             for run in showing.runs.values()
-            for key, n in run.counts.totals.items()
-            if n and not key.endswith(("_ideal", "_bytes")) and key != TIME
+            for count, n in run.counts.totals.items()
+            if n and count.quantity in UNITS
         )
-        return [key for key in dict.fromkeys(found) if not key.startswith("l2_")]
+        return [str(count) for count in dict.fromkeys(found)]
 
     def _offer(self) -> None:
         """Commands that have nothing to act on cannot be given."""

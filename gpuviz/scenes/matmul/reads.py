@@ -13,7 +13,8 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
-from gpuviz.memory.counting import measure
+from gpuviz.memory.counts import costs_of
+from gpuviz.memory.request_counts import measure
 from gpuviz.trace import MemoryInstruction, Trace, lane_mask
 
 _WORD = 4
@@ -302,7 +303,8 @@ def costs(trace: Trace, arch: Architecture, block: int) -> Costs:
         same = np.array([k == kind for k in kinds], bool)[requests.instruction]
         instruction = trace.instructions[kinds.index(kind)]
         active = lane_mask(requests.active[same])
-        cost[same] = measure(arch, instruction, requests.address[same], active)[:, 1]
+        counts = measure(arch, instruction, requests.address[same], active)
+        cost[same] = counts[costs_of(instruction)]
     loads = np.unique(trace.of(block=block, space="global", op="load").phase)
     phase = np.searchsorted(loads, requests.phase, side="right") - 1
     return Costs(trace, requests.instruction, phase, cost)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64, Bool
+from gpuviz.memory.counts import Count
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul.reads import (
     Costs,
@@ -210,6 +211,6 @@ def _sums(m: Operand, n: Operand, thread: int) -> F64:
 def _totals(run: Run) -> Totals:
     """The global loads of a run."""
     totals = run.counts.totals
-    keys = ("global_load_bytes", "global_load_requests", "global_load_sectors")
+    keys = (Count.GLOBAL_LOAD_BYTES, Count.GLOBAL_LOAD_REQUESTS, Count.GLOBAL_LOAD_SECTORS)
     words, requests, sectors = (totals[key] for key in keys)
     return Totals(words // 4, requests, sectors)

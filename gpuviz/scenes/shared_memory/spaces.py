@@ -9,7 +9,8 @@ from itertools import groupby
 
 from gpuviz.arch import Architecture
 from gpuviz.language import tr
-from gpuviz.memory.counting import measure
+from gpuviz.memory.counts import costs_of, requests_of
+from gpuviz.memory.request_counts import measure
 from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.runners.base import Run
 from gpuviz.trace import MemoryInstruction, Trace, lane_mask
@@ -152,7 +153,7 @@ def _asked(trace: Trace, arch: Architecture) -> Mapping[str, _Asked]:
     for row in range(len(rows)):
         did = trace.instructions[rows.instruction[row]]
         counts = measure(arch, did, rows.address[row][None], lane_mask(rows.active[row : row + 1]))
-        asked, cost = int(counts[0, 0]), int(counts[0, 1])
+        asked, cost = int(counts[requests_of(did)][0]), int(counts[costs_of(did)][0])
         found.setdefault(space_of(did), []).append((row, asked, cost // asked))
     return {
         key: _one(
@@ -216,16 +217,13 @@ def placement_of(run: Run, arch: Architecture) -> Placement:
     line, text = _reading(run.trace.source, kernel)
     warps = run.trace.launch.blocks * run.trace.launch.warps_per_block
     rows = run.trace.of(space="local", block=0, warp=0)
-    counts = [
-        measure(
-            arch,
-            run.trace.instructions[rows.instruction[r]],
-            rows.address[r][None],
-            lane_mask(rows.active[r : r + 1]),
-        )[0]
-        for r in range(len(rows))
-    ]
-    requests, sectors = (sum(int(one[column]) for one in counts) for column in (0, 1))
+    requests = sectors = 0
+    for row in range(len(rows)):
+        did = run.trace.instructions[rows.instruction[row]]
+        active = lane_mask(rows.active[row : row + 1])
+        counts = measure(arch, did, rows.address[row][None], active)
+        requests += int(counts[requests_of(did)][0])
+        sectors += int(counts[costs_of(did)][0])
     return Placement(
         found.stack_bytes if found else -1,
         found.registers if found else -1,

@@ -15,8 +15,9 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.memory.coalescing import granularity
-from gpuviz.memory.counting import measure
+from gpuviz.memory.counts import Count
 from gpuviz.memory.local import interleaved
+from gpuviz.memory.request_counts import measure
 from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.trace import LANES, Trace, lane_mask
 
@@ -57,7 +58,7 @@ def local_loads(trace: Trace, arch: Architecture) -> LocalLoads | None:
     for row in range(len(loads)):
         did = trace.instructions[loads.instruction[row]]
         offset, active = loads.address[row][None], lane_mask(loads.active[row : row + 1])
-        count = int(measure(arch, did, offset, active)[0, 1])
+        count = int(measure(arch, did, offset, active)[Count.LOCAL_LOAD_SECTORS][0])
         said.append(counted(noun_of(arch, "local"), count))
         boxes.append(_boxes(interleaved(offset - np.uint64(first), did.width)[0, 0], arch))
     word = (loads.address.astype(np.int64) - first) // _WORD

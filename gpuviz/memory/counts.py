@@ -1,0 +1,185 @@
+"""Every count that is predicted: one row each, with what the hardware has of it.
+
+To add one: its row here; what measures it, in `request_counts`; and for a quantity of a new kind
+its words, in `units`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from typing import Literal, TypeVar, cast
+
+from gpuviz.memory import hardware
+from gpuviz.memory.hardware import Hardware
+from gpuviz.trace import MemoryInstruction
+
+Quantity = Literal[
+    "requests",
+    "sectors",
+    "lines",
+    "sectors_ideal",
+    "bytes",
+    "wavefronts",
+    "wavefronts_ideal",
+    "sectors_least",
+    "sectors_most",
+]
+Value = TypeVar("Value")
+Kind = tuple[str, str]
+"""Space and operation: ("global", "load")."""
+
+
+def parts(name: str) -> tuple[str, str, str]:
+    """`global_load_sectors` as space, operation and quantity."""
+    space, op, quantity = name.split("_", 2)
+    return space, op, quantity
+
+
+class Count(StrEnum):
+    """A count by its name, `<space>_<op>_<quantity>`: the same in tables, files and lectures.
+
+    `kind` is its space and operation, `quantity` what is counted of such accesses, `on_gpu` what a
+    GPU counts that should equal it; None where there is nothing such.
+    """
+
+    kind: Kind
+    quantity: Quantity
+    on_gpu: Hardware | None
+
+    def __new__(cls, name: str, on_gpu: Hardware | None = None) -> Count:
+        """A row of the table below."""
+        self = str.__new__(cls, name)
+        self._value_ = name
+        space, op, counted = parts(name)
+        self.kind = (space, op)
+        self.quantity = cast(Quantity, counted)
+        self.on_gpu = on_gpu
+        return self
+
+    GLOBAL_LOAD_REQUESTS = "global_load_requests", hardware.REQUESTS
+    GLOBAL_LOAD_SECTORS = "global_load_sectors", hardware.SECTORS
+    GLOBAL_LOAD_LINES = "global_load_lines", hardware.LINES
+    GLOBAL_LOAD_SECTORS_IDEAL = "global_load_sectors_ideal"
+    GLOBAL_LOAD_BYTES = "global_load_bytes"
+    GLOBAL_STORE_REQUESTS = "global_store_requests", hardware.REQUESTS
+    GLOBAL_STORE_SECTORS = "global_store_sectors", hardware.SECTORS
+    GLOBAL_STORE_LINES = "global_store_lines", hardware.LINES
+    GLOBAL_STORE_SECTORS_IDEAL = "global_store_sectors_ideal"
+    GLOBAL_STORE_BYTES = "global_store_bytes"
+    GLOBAL_ATOMIC_REQUESTS = "global_atomic_requests", hardware.REQUESTS
+    GLOBAL_ATOMIC_SECTORS = "global_atomic_sectors", hardware.ATOMIC_SECTORS
+    GLOBAL_ATOMIC_LINES = "global_atomic_lines", hardware.ATOMIC_LINES
+    GLOBAL_ATOMIC_SECTORS_IDEAL = "global_atomic_sectors_ideal"
+    GLOBAL_ATOMIC_BYTES = "global_atomic_bytes"
+    GLOBAL_REDUCTION_REQUESTS = "global_reduction_requests", hardware.REQUESTS
+    GLOBAL_REDUCTION_SECTORS = "global_reduction_sectors", hardware.ATOMIC_SECTORS
+    GLOBAL_REDUCTION_LINES = "global_reduction_lines", hardware.ATOMIC_LINES
+    GLOBAL_REDUCTION_SECTORS_IDEAL = "global_reduction_sectors_ideal"
+    GLOBAL_REDUCTION_BYTES = "global_reduction_bytes"
+    GLOBAL_COPY_REQUESTS = "global_copy_requests", hardware.COPY_REQUESTS
+    GLOBAL_COPY_SECTORS = "global_copy_sectors", hardware.COPY_SECTORS
+    GLOBAL_COPY_LINES = "global_copy_lines"
+    GLOBAL_COPY_SECTORS_IDEAL = "global_copy_sectors_ideal"
+    GLOBAL_COPY_BYTES = "global_copy_bytes"
+    TEXTURE_LOAD_REQUESTS = "texture_load_requests"
+    TEXTURE_LOAD_SECTORS = "texture_load_sectors"
+    TEXTURE_LOAD_LINES = "texture_load_lines"
+    TEXTURE_LOAD_SECTORS_IDEAL = "texture_load_sectors_ideal"
+    TEXTURE_LOAD_BYTES = "texture_load_bytes"
+    LOCAL_LOAD_REQUESTS = "local_load_requests", hardware.LOCAL_REQUESTS
+    LOCAL_LOAD_SECTORS = "local_load_sectors", hardware.LOCAL_SECTORS
+    LOCAL_LOAD_LINES = "local_load_lines", hardware.LOCAL_LINES
+    LOCAL_LOAD_SECTORS_IDEAL = "local_load_sectors_ideal"
+    LOCAL_LOAD_BYTES = "local_load_bytes"
+    LOCAL_STORE_REQUESTS = "local_store_requests", hardware.LOCAL_REQUESTS
+    LOCAL_STORE_SECTORS = "local_store_sectors", hardware.LOCAL_SECTORS
+    LOCAL_STORE_LINES = "local_store_lines", hardware.LOCAL_LINES
+    LOCAL_STORE_SECTORS_IDEAL = "local_store_sectors_ideal"
+    LOCAL_STORE_BYTES = "local_store_bytes"
+    SHARED_LOAD_REQUESTS = "shared_load_requests", hardware.ISSUED
+    SHARED_LOAD_WAVEFRONTS = "shared_load_wavefronts", hardware.WAVEFRONTS
+    SHARED_LOAD_WAVEFRONTS_IDEAL = "shared_load_wavefronts_ideal"
+    SHARED_STORE_REQUESTS = "shared_store_requests", hardware.ISSUED
+    SHARED_STORE_WAVEFRONTS = "shared_store_wavefronts", hardware.WAVEFRONTS
+    SHARED_STORE_WAVEFRONTS_IDEAL = "shared_store_wavefronts_ideal"
+    SHARED_ATOMIC_REQUESTS = "shared_atomic_requests", hardware.SHARED_ATOMICS
+    SHARED_ATOMIC_WAVEFRONTS = "shared_atomic_wavefronts", hardware.SHARED_ATOMIC_WAVEFRONTS
+    SHARED_ATOMIC_WAVEFRONTS_IDEAL = "shared_atomic_wavefronts_ideal"
+    SHARED_COPY_REQUESTS = "shared_copy_requests", hardware.COPIES_ISSUED
+    SHARED_COPY_WAVEFRONTS = "shared_copy_wavefronts", hardware.COPY_WAVEFRONTS
+    SHARED_COPY_WAVEFRONTS_IDEAL = "shared_copy_wavefronts_ideal"
+    CONSTANT_LOAD_REQUESTS = "constant_load_requests"
+    CONSTANT_LOAD_WAVEFRONTS = "constant_load_wavefronts"
+    L2_LOAD_SECTORS_LEAST = "l2_load_sectors_least"
+    L2_LOAD_SECTORS_MOST = "l2_load_sectors_most"
+
+    @property
+    def ideal(self) -> Count | None:
+        """What it would be at best; None where that is not predicted."""
+        return find(f"{self}_ideal")
+
+
+CountValues = Mapping[Count, float] | Mapping[str, float]
+"""CountValues by name: predicted, or measured, where there are others beside them."""
+
+_BY_NAME: dict[str, Count] = {count.value: count for count in Count}
+
+PART_OF: Mapping[Kind, Kind] = {
+    ("texture", "load"): ("global", "load"),
+    ("global", "copy"): ("global", "load"),
+}
+"""Kinds whose accesses count in another kind as well, as they do on the hardware."""
+
+
+def find(name: str) -> Count | None:
+    """The count of this name; None when nothing such is predicted."""
+    return _BY_NAME.get(name)
+
+
+def by_name(values: Mapping[Count, int]) -> dict[str, float]:
+    """Predicted values by plain names, as measured ones are."""
+    return {count.value: value for count, value in values.items()}
+
+
+def count_of(kind: Kind, quantity: Quantity) -> Count:
+    """The count of a quantity of accesses of a kind.
+
+    Raises
+    ------
+    ValueError : it is not predicted
+    """
+    return Count("_".join((*kind, quantity)))
+
+
+def of_kind(kind: Kind, found: Mapping[Quantity, Value]) -> dict[Count, Value]:
+    """The quantities found of accesses of a kind, by what they count as."""
+    return {count_of(kind, quantity): value for quantity, value in found.items()}
+
+
+@cache
+def counts_of(kind: Kind) -> tuple[Count, ...]:
+    """All that is counted of accesses of a kind; nothing of kinds that there are not."""
+    return tuple(count for count in Count if count.kind == kind)
+
+
+def kind_of(instruction: MemoryInstruction) -> Kind:
+    """What an instruction counts as: in shared memory a reduction is an atomic."""
+    shared_reduction = (instruction.space, instruction.op) == ("shared", "reduction")
+    return instruction.space, "atomic" if shared_reduction else instruction.op
+
+
+def cost_of(space: str) -> Quantity:
+    """What requests to a space take."""
+    return "wavefronts" if space in ("shared", "constant") else "sectors"
+
+
+def requests_of(instruction: MemoryInstruction) -> Count:
+    """The count of an instruction's requests."""
+    return count_of(kind_of(instruction), "requests")
+
+
+def costs_of(instruction: MemoryInstruction) -> Count:
+    """The count of what an instruction's requests take: sectors or wavefronts."""
+    return count_of(kind_of(instruction), cost_of(instruction.space))

@@ -1,0 +1,92 @@
+"""What the hardware counts of memory accesses, and why it may differ from what is predicted.
+
+Metrics are Nsight Compute's (Kernel Profiling Guide, "Metrics Decoder"). Those with `sass` in their
+names count patched instructions and are exact; the others count events of the hardware.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpuviz.language import later
+
+RAW = "_raw"  # ends the name of a reading of `Hardware.noisy`
+_OPCODES = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", "copy": "ldgsts"}
+
+_UNKNOWN = later("no cause is known: please report it with the copied counts")
+_SCATTERED = later(
+    "scattered repeats of one address are merged by chance, in 1 to 2 % of the lines"
+)
+_BYPASSING = later("asynchronous copies that bypass L1 are counted by other units")
+_IN_REGISTERS = later("the assembler decides which local arrays live in registers")
+_ARBITRATION = later("arbitration between warps may add passes")
+_RETRIES = later(
+    "additions of floats are loops that try again when lanes meet, and how "
+    "often they meet is chance"
+)
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A counter of the hardware; in names of metrics stand `{space}` and `{op}`, the opcode.
+
+    Attributes
+    ----------
+    metric : what should equal the prediction
+    live : the same, read in one pass with everything else that has such a metric; "" for none
+    noisy : the same with arbitration between warps, read beside it under a name with `RAW`
+    panel : `metric` is read besides the live ones while a lesson is explored
+    lost_past_l1 : copies that bypass L1 are missing, so a launch that has some gets no reading
+    cause : why it may differ all the same
+    """
+
+    metric: str
+    live: str = ""
+    noisy: str = ""
+    panel: bool = False
+    lost_past_l1: bool = False
+    cause: str = _UNKNOWN
+
+
+def named(metric: str, space: str, op: str) -> str:
+    """A metric's name for one kind of access."""
+    return metric.format(space=space, op=_OPCODES[op])
+
+
+# Counted at the tag stage of L1. Patched: of the instructions with an active lane, where
+# smsp__inst_executed counts those without one too.
+REQUESTS = Hardware(
+    "l1tex__t_requests_pipe_lsu_mem_{space}_op_{op}",
+    live="smsp__sass_inst_executed_op_{space}_{op}",
+)
+SECTORS = Hardware(
+    "l1tex__t_sectors_pipe_lsu_mem_{space}_op_{op}",
+    live="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_{space}_op_{op}",
+)
+LINES = Hardware("l1tex__t_set_accesses_pipe_lsu_mem_{space}_op_{op}", panel=True)
+ATOMIC_SECTORS = replace(SECTORS, live="")
+ATOMIC_LINES = replace(LINES, panel=False, cause=_SCATTERED)
+LOCAL_REQUESTS = replace(REQUESTS, cause=_IN_REGISTERS)
+LOCAL_SECTORS = replace(SECTORS, cause=_IN_REGISTERS)
+LOCAL_LINES = replace(LINES, panel=False, cause=_IN_REGISTERS)
+
+COPY_REQUESTS = Hardware(
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_{space}_op_{op}", cause=_BYPASSING
+)
+COPY_SECTORS = Hardware(
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_{space}_op_{op}", lost_past_l1=True, cause=_BYPASSING
+)
+
+ISSUED = Hardware("smsp__inst_executed_op_{space}_{op}", panel=True)
+WAVEFRONTS = Hardware(
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_{space}_op_{op}",
+    live="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_{space}_op_{op}",
+    noisy="l1tex__data_pipe_lsu_wavefronts_mem_{space}_op_{op}",
+    cause=_ARBITRATION,
+)
+SHARED_ATOMICS = replace(ISSUED, panel=False, cause=_RETRIES)
+SHARED_ATOMIC_WAVEFRONTS = replace(WAVEFRONTS, cause=_RETRIES)
+COPIES_ISSUED = Hardware(
+    "smsp__sass_inst_executed_op_{op}", live="smsp__sass_inst_executed_op_{op}"
+)
+COPY_WAVEFRONTS = replace(WAVEFRONTS, noisy="", lost_past_l1=True)

@@ -1,0 +1,92 @@
+"""What counts are called on screen: spaces, operations, quantities, and what the latter mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuviz.language import later, tr
+
+SPACES = {
+    "global": later("Global memory"),
+    "texture": later("Read-only path (part of the loads above)"),
+    "shared": later("Shared memory"),
+    "local": later("Local memory"),
+    "constant": later("Constant memory"),
+}
+OPS = {
+    "load": later("load"),
+    "store": later("store"),
+    "atomic": later("atomic"),
+    "reduction": later("reduction"),
+    "copy": later("async copy"),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A quantity: its name, what it means, and its name where there is one of it ("": the same)."""
+
+    name: str
+    hint: str
+    one: str = ""
+
+    def said(self, single: bool = False) -> str:
+        """Its name in the reader's language."""
+        return tr(self.one) if single and self.one else tr(self.name)
+
+
+UNITS: Mapping[str, Unit] = {
+    "requests": Unit(
+        later("requests"), later("One request is one memory instruction executed by one warp.")
+    ),
+    "sectors": Unit(
+        later("sectors"),
+        later(
+            "32-byte pieces of memory that the requests touched, counted for each "
+            "request. The lecture's word is transaction."
+        ),
+        later("sector"),
+    ),
+    "segments": Unit(
+        later("segments"),
+        later(
+            "Pieces of memory moved, of the sizes this architecture knows (32 to 128 "
+            "bytes), counted for each request. The lecture's word is transaction."
+        ),
+        later("segment"),
+    ),
+    "lines": Unit(
+        later("lines"),
+        later("128-byte cache lines that the requests touched, counted for each request."),
+    ),
+    "wavefronts": Unit(
+        later("wavefronts"),
+        later("Passes through the memory pipeline that served the requests, one after another."),
+        later("wavefront"),
+    ),
+    "conflicts": Unit(
+        later("conflicts"), later("Wavefronts beyond the ideal: what bank conflicts cost.")
+    ),
+    "used": Unit(
+        later("asked / moved"),
+        later(
+            "Bytes the lanes asked for, of the bytes in the sectors moved. Above 100 % when "
+            "lanes share bytes."
+        ),
+    ),
+}
+
+
+def unit_of(quantity: str, sectors: bool = True) -> Unit:
+    """The words for a quantity; as it is written where it has none.
+
+    `sectors` is false on architectures older than 5.0, whose transactions are segments.
+    """
+    name = "segments" if quantity == "sectors" and not sectors else quantity
+    return UNITS.get(name, Unit(name, ""))
+
+
+def label(op: str, unit: Unit) -> str:
+    """The name of a count: "load sectors"."""
+    return tr("{op} {quantity}", op=tr(OPS[op]), quantity=unit.said())
