@@ -38,13 +38,23 @@ def values(readings: dict[str, Reading]) -> dict[str, float]:
 def launches(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
     measured = verification.load(plan)
     return [
-        {**launch, "measured": values(gpu.count(launch_of(verification.job_of(measured, launch))))}
-        for launch in measured.launches
+        {**row, "measured": values(gpu.count(launch_of(verification.job_of(measured, launch))))}
+        for row, launch in zip(rows_of(plan, "launches"), measured.launches, strict=True)
     ]
 
 
 def patterns(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
-    return [dict(case) for case in live.remeasured(verification.load(plan), gpu).cases]
+    cases = live.remeasured(verification.load(plan), gpu).cases
+    return [
+        {**row, "wavefronts": case.wavefronts}
+        for row, case in zip(rows_of(plan, "cases"), cases, strict=True)
+    ]
+
+
+def rows_of(plan: Path, kind: str) -> list[dict[str, Any]]:
+    """The rows with all that they say, also what is not read."""
+    found: list[dict[str, Any]] = json.loads(plan.read_text())[kind]
+    return found
 
 
 def write(out: Path, top: dict[str, Any], key: str, rows: list[dict[str, Any]]) -> None:

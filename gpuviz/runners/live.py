@@ -22,6 +22,7 @@ from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.process import never
 from gpuviz.runners.gpu.protocol import Mode
 from gpuviz.runners.job import Job, check_limits
+from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
 from gpuviz.runners.measurement import Measurement, Peaks, Placement, Reading, largest_difference
 from gpuviz.runners.pattern_kernel import source
 from gpuviz.runners.verification import Measured, job_of
@@ -126,29 +127,29 @@ def remeasured(measured: Measured, gpu: Gpu, progress: Any = lambda name: None) 
     )
 
 
-def _launch(
-    gpu: Gpu, here: Measured, launch: Mapping[str, Any], progress: Any
-) -> Mapping[str, Any]:
-    progress(str(launch.get("name", "")))
+def _launch(gpu: Gpu, here: Measured, launch: MeasuredLaunch, progress: Any) -> MeasuredLaunch:
+    progress(launch.name)
     readings = gpu.count(launch_of(job_of(here, launch)))
     values = {key: reading.value for key, reading in readings.items()}
-    return {**launch, "measured": values}
+    return replace(launch, measured=values)
 
 
 _WAVEFRONTS = {"load": Count.SHARED_LOAD_WAVEFRONTS, "store": Count.SHARED_STORE_WAVEFRONTS}
 
 
-def _case(gpu: Gpu, case: Mapping[str, Any], progress: Any) -> Mapping[str, Any]:
-    progress(str(case.get("pattern", "")))
+def _case(gpu: Gpu, case: MeasuredPattern, progress: Any) -> MeasuredPattern:
+    progress(case.pattern)
     readings = gpu.count(pattern_launch(case, gpu.facts().sm))
-    key = _WAVEFRONTS.get(str(case["op"]), Count.SHARED_ATOMIC_WAVEFRONTS) + RAW
-    return {**case, "wavefronts": readings[key].value}
+    reading = readings[_WAVEFRONTS.get(case.op, Count.SHARED_ATOMIC_WAVEFRONTS) + RAW]
+    if reading.value is None:
+        raise CountersUnavailable(reading.why)
+    return replace(case, wavefronts=reading.value)
 
 
-def pattern_launch(case: Mapping[str, Any], sm: str) -> GpuLaunch:
+def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
     """The launch of one warp that issues the shared-memory instruction of a pattern."""
-    program = compile_cuda(source(str(case["op"]), int(case["width_bytes"])), arch=sm)
-    index = np.array(case["index"], np.int32)
+    program = compile_cuda(source(case.op, case.width_bytes), arch=sm)
+    index = np.array(case.index, np.int32)
     words = np.arange(128, dtype=np.uint32) * np.uint32(7) + np.uint32(3)
     return GpuLaunch(
         "cubin", program.cubin, program.ptx, "pattern", (1, 1, 1), (32, 1, 1), 0, (index, words)

@@ -1,18 +1,10 @@
-"""Files of measured launches and patterns, and how the predictions compare with them.
-
-Two formats are read, both JSON. *Launches*: `compute_capability`, `device`, and `launches`, each
-with `name, source, entry, grid, block, args, measured`. *Patterns*: `compute_capability` and
-`cases`, each one warp's shared-memory instruction with `op, width_bytes, pattern, index,
-wavefronts`.
-"""
+"""Measured launches and patterns, and how the predictions compare with them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,10 +18,10 @@ from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import RAW
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated
+from gpuviz.runners import emulated, measured_file
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
-from gpuviz.runners.measured_form import CASE, LANES, LAUNCH, records
+from gpuviz.runners.measured_file import LANES, MeasuredLaunch, MeasuredPattern
 from gpuviz.trace import Op
 
 _ARBITRATION = "arbitration between warps is counted too"
@@ -62,8 +54,8 @@ class Measured:
 
     device: str
     arch: Architecture
-    launches: tuple[Mapping[str, Any], ...]
-    cases: tuple[Mapping[str, Any], ...]
+    launches: tuple[MeasuredLaunch, ...]
+    cases: tuple[MeasuredPattern, ...]
     folder: Path
 
 
@@ -74,21 +66,9 @@ def load(path: Path) -> Measured:
     ------
     InputError, FormatError : it cannot be read, or is not of this format
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError as error:
-        raise FormatError(f"{path} is not JSON: {error}") from None
-    if not isinstance(content, dict) or not ({"launches", "cases"} & content.keys()):
-        raise FormatError(f'{path} holds neither "launches" nor "cases"')
-    return Measured(
-        str(content.get("device", "unknown device")),
-        architecture(str(content.get("compute_capability", "9.0"))),
-        records(content, "launches", LAUNCH),
-        records(content, "cases", CASE),
-        path.parent,
-    )
+    found = measured_file.read(path)
+    arch = architecture(found.compute_capability)
+    return Measured(found.device, arch, found.launches, found.cases, path.parent)
 
 
 def compare(
@@ -97,25 +77,25 @@ def compare(
     """Predict every launch and case of a file, and put the numbers side by side."""
     found: list[Comparison] = []
     for launch in measured.launches:
-        progress(str(launch.get("name", "")))
+        progress(launch.name)
         found += _launch(measured, launch, level)
     return found + [_case(measured.arch, case, n) for n, case in enumerate(measured.cases)]
 
 
-def job_of(measured: Measured, launch: Mapping[str, Any]) -> Job:
+def job_of(measured: Measured, launch: MeasuredLaunch) -> Job:
     """The launch a record describes."""
     program = load_program(
-        _find(measured.folder, launch["source"]),
+        _find(measured.folder, launch.source),
         arch=compile_arch(measured.arch.sm),
-        defines=launch.get("defines", {}),
+        defines={name: str(value) for name, value in launch.defines.items()},
     )
     return Job(
         program,
-        entry_name(program.kernels, launch.get("entry", "")),
-        triple(tuple(launch["grid"]), "grid"),
-        triple(tuple(launch["block"]), "block"),
-        tuple(map(parse, launch["args"])),
-        launch.get("dynamic_shared", 0),
+        entry_name(program.kernels, launch.entry),
+        triple(launch.grid, "grid"),
+        triple(launch.block, "block"),
+        tuple(map(parse, launch.args)),
+        launch.dynamic_shared,
     )
 
 
@@ -127,14 +107,14 @@ def _find(folder: Path, source: str) -> Path:
     raise InputError(f"{source} is neither in {folder} nor in {folder / 'kernels'}")
 
 
-def _launch(measured: Measured, launch: Mapping[str, Any], level: Level) -> list[Comparison]:
+def _launch(measured: Measured, launch: MeasuredLaunch, level: Level) -> list[Comparison]:
     run = emulated.run(
         job_of(measured, launch), measured.arch, level=level, options=Options(record=())
     )
-    return compare_run(str(launch.get("name", launch["source"])), run, launch.get("measured", {}))
+    return compare_run(launch.name or launch.source, run, launch.measured)
 
 
-def compare_run(name: str, run: Run, measured: Mapping[str, float]) -> list[Comparison]:
+def compare_run(name: str, run: Run, measured: Mapping[str, float | None]) -> list[Comparison]:
     """Every measured quantity that is also predicted."""
     totals, found = run.counts.totals, []
     for key, value in measured.items():
@@ -150,15 +130,15 @@ def _noise(predicted: int, measured: float) -> bool:
     return predicted < measured <= 1.07 * predicted
 
 
-def _case(arch: Architecture, case: Mapping[str, Any], number: int) -> Comparison:
-    index = np.array(case["index"], np.int64).reshape(1, LANES)
-    width, op, value = case["width_bytes"], case["op"], float(case["wavefronts"])
+def _case(arch: Architecture, case: MeasuredPattern, number: int) -> Comparison:
+    index = np.array(case.index, np.int64).reshape(1, LANES)
+    width, op = case.width_bytes, case.op
     address = np.where(index < 0, 0, index * width).astype(np.uint64)
     return Comparison(
-        str(case.get("pattern", number)),
+        case.pattern or str(number),
         f"{op} {8 * width}-bit wavefronts",
         _pattern_wavefronts(arch, op, address, index >= 0, width),
-        value,
+        case.wavefronts,
     )
 
 

@@ -192,11 +192,11 @@ PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts
     ("content", "words"),
     [
         ([], "neither"),
-        ({"launches": None}, '"launches" is not a list'),
-        ({"launches": [3]}, "launches[0] is not an object"),
-        ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches[0] x has no "grid"'),
+        ({"launches": None}, "launches: expected a list, got null"),
+        ({"launches": [3]}, "launches/0: expected an object, got 3"),
+        ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches/0: "grid" is missing'),
         *(
-            ({"launches": [{**MEASURED, field: wrong}]}, f'launches[0]: "{field}" is not')
+            ({"launches": [{**MEASURED, field: wrong}]}, f"launches/0/{field}")
             for field, wrong in (
                 ("grid", 5),
                 ("grid", [1.5]),
@@ -210,7 +210,7 @@ PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts
             )
         ),
         *(
-            ({"cases": [{**PATTERN, field: wrong}]}, f'cases[0]: "{field}" is not')
+            ({"cases": [{**PATTERN, field: wrong}]}, f"cases/0/{field}")
             for field, wrong in (
                 ("op", 3),
                 ("width_bytes", "x"),

@@ -107,7 +107,7 @@ def test_copies_need_no_more_than_the_busiest_bank(pairs: list[tuple[int, int]])
 
 def test_launches_with_copies_through_l1() -> None:
     measured = verification.load(DATA / "h200_copies.json")
-    through_l1 = [one for one in measured.launches if one["name"].startswith("ca")]
+    through_l1 = [one for one in measured.launches if one.name.startswith("ca")]
     assert len(through_l1) > 30
     for launch in through_l1:
         run = emulated.run(
@@ -122,7 +122,7 @@ def test_launches_with_copies_through_l1() -> None:
             "global_copy_sectors",
             "shared_copy_wavefronts",
         ):
-            assert run.counts.totals[key] == launch["measured"][key], (launch["name"], key)
+            assert run.counts.totals[key] == launch.measured[key], (launch.name, key)
 
 
 def test_launches_with_global_atomics() -> None:
@@ -137,7 +137,7 @@ def test_launches_with_global_atomics() -> None:
         for op in ("atomic", "reduction"):
             for quantity in ("requests", "sectors", "lines"):
                 key = f"global_{op}_{quantity}"
-                got, want = run.counts.totals[key], launch["measured"][key]
+                got, want = run.counts.totals[key], launch.measured[key]
                 # Lines of scattered repeats vary from run to run on the hardware.
-                slack = 0.02 * want if quantity == "lines" and "random" in launch["name"] else 0
-                assert abs(got - want) <= slack, (launch["name"], key)
+                slack = 0.02 * want if quantity == "lines" and "random" in launch.name else 0
+                assert abs(got - want) <= slack, (launch.name, key)
