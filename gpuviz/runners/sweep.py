@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from gpuviz import files, resources
+from gpuviz import files, records, resources
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.arrays import F64, I64
@@ -84,6 +84,22 @@ class Predictions:
     def for_products(self) -> F64:
         """Sectors for 32 products, what a full warp computes with two loads."""
         return np.asarray(self.sectors * (32 / (SIZE**2 * INNER)))
+
+
+_KINDS: Mapping[Literal["Times", "Predictions"], type[Times | Predictions]] = {
+    "Times": Times,
+    "Predictions": Predictions,
+}
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What says what a file is."""
+
+    format: str
+    version: int
+    kind: Literal["Times", "Predictions"]
+    source_hash: str
 
 
 def shapes() -> Iterator[tuple[int, int]]:
@@ -244,48 +260,27 @@ def read(path: Path) -> Times | Predictions:
     FormatError : it is damaged, no sweep, or of another kernel than the one that is there now
     """
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        if plain["format"] != _FORMAT or plain["version"] != _VERSION:
-            raise FormatError(f"{path} is no sweep over block shapes that this gpuviz reads")
-        if plain["source_hash"] != _source():
-            raise FormatError(
-                f"{path} is of an older {KERNEL}: make it again with "
-                "python -m gpuviz.runners.sweep block-shape"
-            )
-        return _times(plain) if plain["kind"] == Times.__name__ else _predictions(plain)
+        text = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path} is damaged, or no sweep over block shapes: {error}") from None
+    name = f"{path} is damaged, or no sweep over block shapes"
+    plain = records.parsed(text, name)
+    head = records.record(plain, _Head, name)
+    if (head.format, head.version) != (_FORMAT, _VERSION):
+        raise FormatError(f"{path} is no sweep over block shapes that this gpuviz reads")
+    if head.source_hash != _source():
+        raise FormatError(
+            f"{path} is of an older {KERNEL}: make it again with "
+            "python -m gpuviz.runners.sweep block-shape"
+        )
+    return _checked(records.record(plain, _KINDS[head.kind], name), name)
 
 
-def _map(values: Any, dtype: type[np.generic]) -> np.ndarray[Any, Any]:
-    array = np.array(values, dtype)
-    if array.shape != (MOST, MOST) or not (array > 0).all():
-        raise ValueError(f"expected {MOST} x {MOST} numbers above 0")
-    array.setflags(write=False)
-    return array
-
-
-def _times(plain: Mapping[str, Any]) -> Times:
-    low, high = map(float, plain["clocks"])
-    return Times(
-        _map(plain["milliseconds"], np.float64),
-        str(plain["device"]),
-        str(plain["capability"]),
-        str(plain["driver"]),
-        str(plain["cuda"]),
-        (low, high),
-        str(plain["date"]),
-        int(plain["launches"]),
-        float(plain["largest_difference"]),
-    )
-
-
-def _predictions(plain: Mapping[str, Any]) -> Predictions:
-    return Predictions(
-        _map(plain["requests"], np.int64), _map(plain["sectors"], np.int64), str(plain["arch"])
-    )
+def _checked(found: Times | Predictions, name: str) -> Times | Predictions:
+    for key, value in vars(found).items():
+        if isinstance(value, np.ndarray) and (value.shape != (MOST, MOST) or not (value > 0).all()):
+            raise FormatError(f"{name}: {key}: expected {MOST} x {MOST} numbers above 0")
+    return found
 
 
 @cache
