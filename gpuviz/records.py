@@ -47,14 +47,16 @@ def read(text: str | bytes, kind: type[Record], name: str) -> Record:
     return record(parsed(text, name), kind, name)
 
 
-def parsed(text: str | bytes, name: str) -> Any:
-    """The plain values of a JSON text; NaN and Infinity are numbers.
+def parsed(text: str | bytes, name: str, *, rest: bool = False) -> Any:
+    """The plain values of a JSON text; NaN and Infinity are numbers. A `rest` may follow it.
 
     Raises
     ------
     FormatError : it is no JSON
     """
     try:
+        if rest and isinstance(text, str):
+            return json.JSONDecoder().raw_decode(text)[0]
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{name} is damaged, or not JSON: {error}") from None

@@ -6,22 +6,25 @@ text, an SVG or HTML element, a PDF's metadata, and the comment of a GIF or a fi
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
-from gpuviz import __version__
+from msgspec import Meta
+
+from gpuviz import __version__, records
 from gpuviz.errors import FormatError
 
 KEYWORD = "gpuviz"  # names the record where a format wants a name
 _VERSION = 1
 MARK = b'{"gpuviz view": '  # how a record begins
-_LARGEST = 1e6  # beyond any time, size or letter
+_LARGEST = 10**6  # beyond any time, size or letter
 
 Value = int | str | bool
 Values = Mapping[str, Value]
+Number = Annotated[float, Meta(gt=-_LARGEST, lt=_LARGEST)]
+Whole = Annotated[int, Meta(gt=-_LARGEST, lt=_LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,12 @@ class Provenance:
     level: str = "sass"
     compare_values: Values = field(default_factory=dict)
     compare_arch: str = ""
-    time: float = 0.0
-    end: float = 0.0
+    time: Number = 0.0
+    end: Number = 0.0
     theme: str = "dark"
-    width: int = 1920
-    height: int = 1080
-    letters: float = 1.0
+    width: Whole = 1920
+    height: Whole = 1080
+    letters: Number = 1.0
     badges: Mapping[str, str] = field(default_factory=dict)
     language: str = "en"
     version: str = __version__
@@ -66,7 +69,7 @@ class Provenance:
 
     def text(self) -> str:
         """The record as one line that fits into every format."""
-        plain = json.dumps({"gpuviz view": _VERSION, **asdict(self)}, sort_keys=False)
+        plain = records.text({"gpuviz view": _VERSION, **records.plain(self)})
         for sign in "<>&":
             plain = plain.replace(sign, f"\\u{ord(sign):04x}")
         return plain
@@ -113,52 +116,14 @@ def parse(found: bytes, path: str) -> Provenance:
     ------
     FormatError : it is damaged, or of a newer gpuviz; names `path`
     """
-    try:
-        plain, _ = json.JSONDecoder().raw_decode(found.decode("latin-1"))
-    except (ValueError, RecursionError):
-        raise FormatError(f"the record of the view in {path} is damaged") from None
+    name = f"the record of the view in {path}"
+    plain = records.parsed(found.decode("latin-1"), name, rest=True)
     if plain["gpuviz view"] != _VERSION:
         raise FormatError(
             f"{path} holds a view of version {plain['gpuviz view']}; this gpuviz "
             f"reads version {_VERSION}: update gpuviz"
         )
-    known = {f.name for f in fields(Provenance)}
-    kept = {key: value for key, value in plain.items() if key in known}
-    for name, kinds in _KINDS.items():
-        if name in kept and not _fits(kept[name], kinds) or name in _NEEDED - kept.keys():
-            raise FormatError(f"the record of the view in {path} has no usable {name!r}")
-    return Provenance(**kept)
-
-
-_NEEDED = {"lesson", "values", "arch"}
-_NUMBER, _PAIRS = (int, float), (dict,)
-_KINDS: dict[str, tuple[type, ...]] = {
-    "lesson": (str,),
-    "values": _PAIRS,
-    "arch": (str,),
-    "level": (str,),
-    "compare_values": _PAIRS,
-    "compare_arch": (str,),
-    "time": _NUMBER,
-    "end": _NUMBER,
-    "theme": (str,),
-    "width": (int,),
-    "height": (int,),
-    "letters": _NUMBER,
-    "badges": _PAIRS,
-    "language": (str,),
-    "version": (str,),
-    "launch": _PAIRS,
-}
-
-
-def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
-    """Whether a value is of one of these kinds; pairs hold plain values only."""
-    if isinstance(value, dict):
-        return dict in kinds and all(isinstance(v, int | str | bool) for v in value.values())
-    if isinstance(value, int | float) and not -_LARGEST < value < _LARGEST:  # nor is NaN
-        return False
-    return isinstance(value, kinds) and not isinstance(value, bool)
+    return records.record(plain, Provenance, name)
 
 
 def _pairs(values: Values) -> str:
