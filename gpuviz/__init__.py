@@ -4,9 +4,10 @@ The layers, lowest first; a file imports only from its own layer or a lower one:
 
 errors      what can go wrong, each with the thing, the value and the remedy
             beside it: arrays (types of arrays), resources (files that ship), folders (of the user),
-            files (written whole), records (in files) and archive (with arrays, in a zip), language
-            (texts in the reader's language), glossary (the field's words), fuzzy (finding by
-            letters), suffixes (of files), doctor (system libraries)
+            files (written whole), disk_cache (what can be made again), records (in files) and
+            archive (with arrays, in a zip), language (texts in the reader's language), glossary
+            (the field's words), fuzzy (finding by letters), suffixes (of files), doctor (system
+            libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; arguments are kernel arguments as text)

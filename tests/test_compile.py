@@ -22,6 +22,7 @@ from gpuviz.compile import (
     paths,
 )
 from gpuviz.compile.names import plain_name
+from gpuviz.disk_cache import DiskCache
 from gpuviz.errors import InputError, UnavailableError
 
 SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f;\n}\n'
@@ -267,7 +268,7 @@ def test_damaged_cache_entries_are_made_anew(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path))
     first = compile_cuda(SCALE)
-    (entry,) = cache.folder().iterdir()
+    (entry,) = cache.KEPT.folder.iterdir()
     whole = entry.read_bytes()
     entry.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     assert compile_cuda(SCALE).ptx == first.ptx
@@ -288,10 +289,10 @@ def test_a_cache_that_cannot_be_written_is_no_error(
 def test_the_cache_keeps_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path))
-    monkeypatch.setattr(cache, "_KEPT", 3)
+    monkeypatch.setattr(cache, "KEPT", DiskCache("compile", 3))
     for number in range(6):
         cache.store(f"key{number}", _program("x"))
-    assert len(list(cache.folder().iterdir())) == 3
+    assert len(list(cache.KEPT.folder.iterdir())) == 3
     assert cache.load("key5") is not None
 
 

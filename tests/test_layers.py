@@ -23,6 +23,7 @@ LAYERS = (
         "resources",
         "files",
         "folders",
+        "disk_cache",
         "records",
         "archive",
         "language",

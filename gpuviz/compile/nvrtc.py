@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import json
 import os
 import re
 import sys
@@ -15,9 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import cast
 
+from gpuviz.disk_cache import DiskCache, key, stamp
 from gpuviz.errors import UnavailableError
 
+_KEPT = DiskCache("libraries")
 _COMPILATION_FAILED = 6  # NVRTC_ERROR_COMPILATION
 
 MISSING = (
@@ -52,18 +56,40 @@ class Library:
     def _dll(self) -> ctypes.CDLL:
         if sys.platform == "win32":  # NVRTC finds its builtins library by the search path
             os.add_dll_directory(str(self.path.parent))
-        return ctypes.CDLL(str(self.path))
+        try:
+            for beside in self.path.parent.glob("libnvrtc-builtins.so.*"):  # it does not look there
+                ctypes.CDLL(str(beside))
+            return ctypes.CDLL(str(self.path))
+        except OSError as error:
+            raise UnavailableError(f"NVRTC cannot be loaded: {error}. {MISSING}") from None
 
-    @cached_property
+    @property
     def version(self) -> tuple[int, int]:
         """Major and minor version."""
+        major, minor = self._facts["version"]
+        return major, minor
+
+    @property
+    def archs(self) -> tuple[int, ...]:
+        """Compute capabilities it compiles for, times ten: 75, 80, ..., in order."""
+        return tuple(self._facts["archs"])
+
+    @cached_property
+    def _facts(self) -> Mapping[str, Sequence[int]]:
+        """What it says of itself; kept, for to ask it is to load 100 MB."""
+        name = key("nvrtc", stamp(self.path))
+        if (kept := _KEPT.load(name)) is not None:
+            return cast(Mapping[str, Sequence[int]], json.loads(kept))
+        facts = {"version": self._ask_version(), "archs": self._ask_archs()}
+        _KEPT.store(name, json.dumps(facts).encode())
+        return facts
+
+    def _ask_version(self) -> tuple[int, int]:
         major, minor = ctypes.c_int(), ctypes.c_int()
         self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value
 
-    @cached_property
-    def archs(self) -> tuple[int, ...]:
-        """Compute capabilities it compiles for, times ten: 75, 80, ..., in order."""
+    def _ask_archs(self) -> tuple[int, ...]:
         count = ctypes.c_int()
         self._call("nvrtcGetNumSupportedArchs", ctypes.byref(count))
         found = (ctypes.c_int * count.value)()
@@ -133,7 +159,7 @@ def libraries() -> tuple[Library, ...]:
     One of CUDA 12 goes before a newer one: it is only there because somebody's driver or card
     needs it (the extra `cuda12`), and a driver of CUDA 12 cannot load what 13 compiles.
     """
-    paths = [*_wheel_of_cuda_12(), *_by_pathfinder()]
+    paths = [*_wheel_of_cuda_12(), *(_wheel() or _by_pathfinder())]
     return tuple(Library(path) for path in dict.fromkeys(paths))
 
 
@@ -153,6 +179,12 @@ def _wheel_of_cuda_12() -> list[Path]:
     folders = [Path(root) / "cuda_nvrtc" for root in _nvidia_folders()]
     files = [file for folder in folders for file in sorted(folder.glob("*/*nvrtc*"))]
     return [file for file in files if pattern.match(file.name)]
+
+
+def _wheel() -> list[Path]:
+    """The library of the wheel, where pathfinder would look first: that loads what it finds."""
+    folders = [Path(root) for root in _nvidia_folders()]
+    return [file for folder in folders for file in sorted(folder.glob("cu*/lib/libnvrtc.so.??"))]
 
 
 def _nvidia_folders() -> list[str]:

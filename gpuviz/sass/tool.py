@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import shutil
 import subprocess
 import tempfile
-from collections import OrderedDict
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
+from gpuviz.disk_cache import DiskCache, key, stamp
 from gpuviz.errors import UnavailableError
 
 MISSING = (
@@ -18,8 +18,8 @@ MISSING = (
     "pip install nvidia-cuda-nvdisasm"
 )
 _SECONDS = 60
-_KEPT = 32
-_texts: OrderedDict[str, str] = OrderedDict()
+_OPTIONS = ("-c", "-gi", "-gp")
+_KEPT = DiskCache("machine-code")
 
 
 @cache
@@ -36,30 +36,30 @@ def find() -> Path | None:
 
 
 def disassemble(cubin: bytes) -> str:
-    """The code sections of a cubin as text, with CUDA and PTX lines; kept for the next call.
+    """The code sections of a cubin as text, with CUDA and PTX lines; kept for the next time.
 
     Raises
     ------
     UnavailableError : nvdisasm is missing, or it does not understand this cubin
     """
-    key = hashlib.sha256(cubin).hexdigest()
-    if key not in _texts:
-        _texts[key] = _run(cubin)
-        if len(_texts) > _KEPT:
-            _texts.popitem(last=False)
-    return _texts[key]
-
-
-def _run(cubin: bytes) -> str:
     command = find()
     if command is None:
         raise UnavailableError(MISSING)
+    name = key(sha256(cubin).hexdigest(), _OPTIONS, stamp(command))
+    if (kept := _KEPT.load(name)) is not None:
+        return kept.decode()
+    text = _run(command, cubin)
+    _KEPT.store(name, text.encode())
+    return text
+
+
+def _run(command: Path, cubin: bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "code.cubin"
         file.write_bytes(cubin)
         try:
             done = subprocess.run(
-                [str(command), "-c", "-gi", "-gp", str(file)],
+                [str(command), *_OPTIONS, str(file)],
                 timeout=_SECONDS,
                 capture_output=True,
                 encoding="utf-8",

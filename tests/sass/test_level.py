@@ -24,7 +24,6 @@ def test_machine_code_of_another_family_does_not_count() -> None:
 
 def test_without_the_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool, "find", lambda: None)
-    monkeypatch.setattr(tool, "_texts", type(tool._texts)())
     result = run(job("tr_naive"), architecture("sm_90"))
     assert result.level == "ptx" and "pip install nvidia-cuda-nvdisasm" in result.level_note
 

@@ -17,13 +17,18 @@ def painter() -> Iterator[Painter]:
 
     Raises
     ------
-    UnavailableError : a system library that Qt needs is missing
+    UnavailableError : Qt, or a system library that it needs, is missing
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     if missing := doctor.missing_libraries():
         raise UnavailableError(doctor.advice(missing))
-    from PySide6.QtGui import QGuiApplication
-
+    try:
+        from PySide6.QtGui import QGuiApplication
+    except ImportError as error:
+        raise UnavailableError(
+            f"pictures made of pixels need PySide6, which is not to be had ({error}): install "
+            "gpuviz again, or choose a format without pixels, as .svg or .html"
+        ) from None
     from gpuviz.qt.look.fonts import load_fonts
     from gpuviz.qt.painting.qt_painter import QtPainter
 
