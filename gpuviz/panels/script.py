@@ -76,12 +76,13 @@ class Script:
         label: Callable[[int, int], str],
         detail: str = "",
         line: int = 0,
+        most: int = _MOST,
     ) -> Act:
         """So many things one after another, several of them an act where they are many.
 
         `label(first, last)` says which, counted from 0.
         """
-        edges = np.linspace(0, count, min(count, _MOST) + 1).round().astype(int).tolist()
+        edges = np.linspace(0, count, min(count, most) + 1).round().astype(int).tolist()
         acts = [
             self.act(seconds * (b - a) / count, kind, label(a, b - 1), detail, line)
             for a, b in pairwise(edges)
@@ -113,6 +114,11 @@ class Act:
     def staggered(self, t: float, count: int, overlap: float = 0.5) -> F64:
         """(count,) how far each of so many things is, the next beginning before one is over."""
         return staggered(self.share(t), count, overlap)
+
+    def cut(self, seconds: float) -> tuple[Act, Act]:
+        """Its first so many seconds, and the rest."""
+        middle = min(self.start + seconds, self.end)
+        return Act(self.start, middle), Act(middle, self.end)
 
     def until(self, last: Act) -> Act:
         """From the start of this to the end of a later one."""

@@ -12,25 +12,22 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.memory.bank_request import BankRequest, bank_requests
+from gpuviz.memory.bank_request import BankRequest
+from gpuviz.memory.bank_request import one_request as one_bank_request
+from gpuviz.memory.request import Request, one_request
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
-from gpuviz.panels.layout import place
-from gpuviz.panels.script import Act, Step
+from gpuviz.panels.layout import Node, rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
-from gpuviz.scenes.request.board import board, board_height
-from gpuviz.scenes.request.requests import Request, requests_of
-from gpuviz.scenes.request.shape import title, verdict
-from gpuviz.scenes.request.story import Pace, acts_of, steps_of
-from gpuviz.scenes.request.view import draw, lay_out
+from gpuviz.scenes.requests.acts import Pace, act_of
+from gpuviz.scenes.requests.board import told
+from gpuviz.scenes.requests.sentences import title, verdict
 from gpuviz.scenes.values import number
 from gpuviz.trace import Requests, Trace
 
@@ -178,36 +175,35 @@ def _chosen(values: Values, name: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One request of the story: when it ends, its steps, its words and its picture."""
+    """One request of the story: when it ends, its words and its panels at a time."""
 
     end: float
-    steps: tuple[Step, ...]
     title: str
     sentence: str
-    draw: Callable[[float, Stage, Rect], tuple[Mark, ...]]
+    at: Callable[[float], Node]
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The requests of the chosen warp in the order it made them."""
-    run = runs[ROLE]
-    arch, warp, block = (architecture(run.arch), _chosen(values, "warp"), _chosen(values, "block"))
-    parts = _parts(run.trace, arch, block, warp, _chosen(values, "turn"))
+    trace, arch, script = runs[ROLE].trace, architecture(runs[ROLE].arch), Script(ROLE)
+    block, warp, turn = (_chosen(values, name) for name in ("block", "warp", "turn"))
+    parts = _parts(script, trace, arch, trace.of(block=block, warp=warp), turn)
     if not parts:
-        return _nothing(warp, block)
-    steps = tuple(step for part in parts for step in part.steps)
-    return Story(parts[0].title, parts[0].sentence, steps, lambda t, given: _frame(parts, t, given))
+        return _nothing(script, warp, block)
+
+    def at(t: float) -> Picture:
+        part = next((p for p in parts if t < p.end), parts[-1])
+        return Picture(part.title, part.sentence, part.at(t))
+
+    return Story.of(script, at)
 
 
-def _parts(trace: Trace, arch: Architecture, block: int, warp: int, turn: int) -> list[_Part]:
-    """A part for each memory instruction that the warp executed, for its request of that turn."""
-    parts: list[_Part] = []
-    rows = trace.of(block=block, warp=warp)
-    for row in _picked(rows, turn)[:_MOST]:
-        one = replace(trace, requests=rows.select(slice(row, row + 1)))
-        start = parts[-1].end if parts else 0.0
-        parts += [_global(r, start) for r in requests_of(one, arch, block, warp)]
-        parts += [_shared(r, start) for r in bank_requests(one, arch, block, warp)]
-    return parts
+def _parts(
+    script: Script, trace: Trace, arch: Architecture, rows: Requests, turn: int
+) -> tuple[_Part, ...]:
+    """A part for each memory instruction that a warp executed, for its request of that turn."""
+    made = (_part(script, trace, arch, rows, row) for row in _picked(rows, turn)[:_MOST].tolist())
+    return tuple(part for part in made if part is not None)
 
 
 def _picked(rows: Requests, turn: int) -> I64:
@@ -216,39 +212,34 @@ def _picked(rows: Requests, turn: int) -> I64:
     return np.sort(np.array([at[min(turn, len(at)) - 1] for at in found], np.int64))
 
 
-def _global(request: Request, start: float) -> _Part:
-    (act,) = acts_of((request,), Pace(), start)
-
-    def marks(t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-        high = board_height(stage, 1)
-        top = Rect(area.x, area.y, area.width, area.height - high)
-        low = Rect(area.x, top.bottom, area.width, high)
-        return (
-            *draw(stage, lay_out(request, stage, top), act.sent_at(t), act.served_at(t)),
-            *board(stage, low, (act,), 0, t),
-        )
-
-    return _Part(act.end, tuple(steps_of(act, ROLE)), title(request), verdict(request), marks)
+def _part(
+    script: Script, trace: Trace, arch: Architecture, rows: Requests, row: int
+) -> _Part | None:
+    """The part of one request; None where there is nothing to be seen of its memory."""
+    space = trace.instructions[rows.instruction[row]].space
+    if space == "shared":
+        return _shared(script, one_bank_request(trace, arch, rows, row))
+    request = one_request(trace, arch, rows, row) if space == "global" else None
+    return None if request is None else _global(script, request)
 
 
-def _shared(request: BankRequest, start: float) -> _Part:
-    send = Act(start, start + _SEND)
-    serve = Act(send.end, send.end + min(request.count * _WAVE, _WAVES))
+def _global(script: Script, request: Request) -> _Part:
+    act = act_of(script, request, Pace())
+    return _Part(act.end, title(request), verdict(request), lambda t: told((act,), act, t))
 
-    def marks(t: float, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-        served = serve.counted(t, request.count)
-        body = with_board(BankMap(request, send.share(t), served), request, served)
-        return tuple(
-            mark
-            for panel, piece in place(body, stage, area)
-            if not (panel.answers and stage.asks)
-            for mark in panel.draw(stage, piece)
-        )
 
-    detail = f"{request.instruction.text} · {counted('wavefront', request.count)}"
-    line = request.instruction.line
-    step = Step(start, serve.end, "shared", tr("shared memory"), detail, line, ROLE)
-    return _Part(serve.end, (step,), _shared_title(request), _conflict(request), marks)
+def _shared(script: Script, request: BankRequest) -> _Part:
+    """One step, in which the request goes out and is served."""
+    served, did = min(request.count * _WAVE, _WAVES), request.instruction
+    detail = f"{did.text} · {counted('wavefront', request.count)}"
+    act = script.act(_SEND + served, "shared", tr("shared memory"), detail, did.line)
+    send, serve = act.cut(_SEND)
+
+    def at(t: float) -> Node:
+        done = serve.counted(t, request.count)
+        return with_board(BankMap(request, send.share(t), done), request, done)
+
+    return _Part(act.end, _shared_title(request), _conflict(request), at)
 
 
 def _shared_title(request: BankRequest) -> str:
@@ -267,7 +258,7 @@ def _conflict(request: BankRequest) -> str:
     )
 
 
-def _nothing(warp: int, block: int) -> Story:
+def _nothing(script: Script, warp: int, block: int) -> Story:
     """A warp without requests to show is no error: it may be beyond the data."""
     words = tr(
         "Warp {warp} of block {block} asks nothing of global or shared memory",
@@ -275,19 +266,5 @@ def _nothing(warp: int, block: int) -> Story:
         block=block,
     )
     said = tr("Choose another warp or block; the counts beside are of the whole launch.")
-    step = Step(0.0, _END, "result", tr("nothing"), "", 0, ROLE)
-    return Story(words, said, (step,), lambda t, given: _words(given, words, said))
-
-
-def _words(given: Stage, words: str, said: str) -> Frame:
-    stage = given.roomy()
-    head, _ = heading(stage, words, said)
-    return stage.frame(*head)
-
-
-def _frame(parts: list[_Part], t: float, given: Stage) -> Frame:
-    """The pure function from time to picture."""
-    stage = given.roomy()
-    part = next((p for p in parts if t < p.end), parts[-1])
-    head, area = heading(stage, part.title, part.sentence)
-    return stage.frame(*head, *part.draw(t, stage, area))
+    script.act(_END, "result", tr("nothing"))
+    return Story.of(script, lambda t: Picture(words, said, rows()))

@@ -127,6 +127,8 @@ def test_acts_follow_each_other_and_tell_how_far_they_are() -> None:
     assert script.done(4) == 1.5
     assert add.staggered(6, 3).tolist() == [1, 1, 1]
     assert script.end == pytest.approx(6)
+    first, rest = add.cut(1)
+    assert (first.share(2.5), rest.share(2.5), rest.share(4.5)) == (0.5, 0, 0.5)
 
 
 def test_where_there_is_too_little_room_the_elastic_give_way() -> None:

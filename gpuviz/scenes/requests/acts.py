@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from gpuviz.draw.ease import passed
 from gpuviz.language import tr
@@ -59,13 +58,11 @@ def act_of(script: Script, request: Request, pace: Pace, most: int = _MOST_STEPS
     kind: StepKind = "store" if request.is_store else "load"
     detail = f"{did.text} · {request.counted(count)}"
     sent = script.act(pace.send, kind, tr("request"), detail, did.line)
-    edges = np.linspace(0, count, min(count, most) + 1).round().astype(int).tolist()
-    each = min(count * pace.one, pace.most) / count
-    parts = [
-        script.act((last - first) * each, kind, _span(request, first, last), detail, did.line)
-        for first, last in zip(edges, edges[1:], strict=False)
-    ]
-    return RequestAct(request, sent, parts[0].until(parts[-1]))
+    seconds = min(count * pace.one, pace.most)
+    name = partial(_span, request)
+    return RequestAct(
+        request, sent, script.series(seconds, count, kind, name, detail, did.line, most)
+    )
 
 
 def acts_of(
@@ -76,10 +73,10 @@ def acts_of(
 
 
 def _span(request: Request, first: int, last: int) -> str:
-    """The transactions of one step, from first to before last."""
-    if last == first + 1:
+    """The transactions of one step."""
+    if last == first:
         return request.numbered(first)
-    return tr("{noun} {a} to {b}", noun=request.nouns, a=first, b=last - 1)
+    return tr("{noun} {a} to {b}", noun=request.nouns, a=first, b=last)
 
 
 def total(acts: tuple[RequestAct, ...]) -> str:
