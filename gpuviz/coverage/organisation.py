@@ -11,11 +11,12 @@ from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
 from gpuviz.coverage.matrices import shape
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import Occupancy, occupancy
+from gpuviz.panels.slots import grouped
 from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
-from gpuviz.scenes.together.occupancy_fit import G80, GF100, TEXTBOOK, grouped
-from gpuviz.scenes.together.occupancy_published import C2070_REGISTERS, SHAPES
-from gpuviz.scenes.together.resident import resident_of
+from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK
+from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
+from gpuviz.scenes.resident_blocks import resident_of
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,7 +18,8 @@ from gpuviz.draw.plot import Axis
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
-_LEAST = 9.0  # letters high
+_LEAST, _WIDE = 9.0, 15.5  # letters high and wide
+_LOW = 11.0  # letters high: lower plots have numbers at the ends of the y axis only
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,18 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A name to the right of a point; those above each other are moved apart."""
+
+    x: float
+    y: float
+    text: str
+    ink: Ink = "ink"
+    bold: bool = False
+    answers: bool = False
+
+
+@dataclass(frozen=True)
 class Corner:
     """Words in a corner of the plot."""
 
@@ -94,14 +107,14 @@ class Corner:
     answers: bool = False
 
 
-Element = Curve | Stairs | Points | Upright | Note | Corner
+Element = Curve | Stairs | Points | Upright | Note | Named | Corner
 
 
 @dataclass(frozen=True, eq=False)
 class Plot(Panel):
     """Elements over two axes; those that answer what a class is asked wait for the answer.
 
-    `caption` stands above, in the colour of `ink`.
+    `caption` stands above, in the colour of `ink`; `right` letters stay free beside the plot.
     """
 
     share: ClassVar[float] = 1.0
@@ -111,10 +124,12 @@ class Plot(Panel):
     caption: str = ""
     ink: Ink = "muted"
     captioned: bool = False  # whether the room of a caption is kept
+    right: float = 0.0
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough for axes and a few numbers."""
-        return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
+        size = stage.text(14)
+        return Need(_LEAST * size, _LEAST * size, _WIDE * size)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Axes first, then the elements in their order, names of curves last."""
@@ -126,11 +141,14 @@ class Plot(Panel):
         shown = [one for one in self.elements if not (one.answers and stage.asks)]
         curves = [one for one in self.elements if isinstance(one, Curve) and one.name]
         right = max((text_width(c.name, size, True) for c in curves), default=-size) + size
-        laid = plot.lay_out(stage, area, self.x, self.y, right)
+        right = max(right, self.right * size)
+        low = area.height < _LOW * size and len(self.y.ticks) > 2
+        laid = plot.lay_out(stage, area, self.x, _ends(self.y) if low else self.y, right)
         yield from plot.axes(stage, laid)
         for one in shown:
             yield from _drawn(stage, laid, one)
         yield from _names(stage, laid, [c for c in curves if c in shown])
+        yield from _beside(stage, laid, [one for one in shown if isinstance(one, Named)])
 
 
 def _drawn(stage: Stage, laid: plot.Plot, one: Element) -> Iterator[Mark]:
@@ -158,6 +176,8 @@ def _drawn(stage: Stage, laid: plot.Plot, one: Element) -> Iterator[Mark]:
             wide = text_width(one.text, size, True)
             left = min(max(x - wide / 2, laid.area.x + 4), laid.area.right - wide)
             yield label(left, y - size * 1.15, one.text, ink, size, True)
+        case Named():
+            pass  # all of them together, in `_beside`
         case Corner(where="top right"):
             x, y = laid.area.right - size * 0.4, laid.area.y + size * 0.9
             yield label(x, y, one.text, ink, size, True, "right")
@@ -173,6 +193,24 @@ def _names(stage: Stage, laid: plot.Plot, curves: list[Curve]) -> Iterator[Mark]
     for curve, y in zip(curves, plot.spread(ends, size * 1.25, area.y, area.bottom), strict=True):
         ink = color(stage, curve.ink)
         yield label(area.right + size * 0.6, y, curve.name, ink, size, True)
+
+
+def _ends(axis: Axis) -> Axis:
+    """The axis with its first and last numbers only."""
+    ticks, labels = axis.ticks, axis.labels
+    return replace(axis, ticks=(ticks[0], ticks[-1]), labels=(labels[0], labels[-1]))
+
+
+def _beside(stage: Stage, laid: plot.Plot, names: list[Named]) -> Iterator[Mark]:
+    """Names beside points, those at one x moved apart."""
+    size, low = stage.text(14), laid.area.bottom - 8 * stage.scale
+    for x in dict.fromkeys(one.x for one in names):
+        column = [one for one in names if one.x == x]
+        at = laid.at(x, [one.y for one in column])
+        heights = plot.spread(at[:, 1].tolist(), size * 1.2, laid.area.y, low)
+        for one, height in zip(column, heights, strict=True):
+            left = float(at[0, 0]) + size * 0.8
+            yield label(left, height, one.text, color(stage, one.ink), size, one.bold)
 
 
 def _first(values: Sequence[float] | F64, share: float) -> F64:

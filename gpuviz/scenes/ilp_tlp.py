@@ -24,7 +24,7 @@ from gpuviz.panels.warp_turns import WarpTurns
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, Variant, cycles_of, rates_of
-from gpuviz.scenes.together.occupancy_fit import G80, name_of, percent
+from gpuviz.scenes.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number
 
 _KERNEL, _SWEEP = "latency.cu", "sweep"

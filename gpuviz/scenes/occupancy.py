@@ -6,19 +6,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.ease import passed
-from gpuviz.draw.figures import Figure, figures, line_height, sourced
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
+from gpuviz.draw.plot import Axis, linear
 from gpuviz.language import tr, trn
-from gpuviz.panels.script import Step
+from gpuviz.panels.figures import Counted, Figure, Sourced
+from gpuviz.panels.layout import columns, first, rows
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.plot import Element, Plot, Points, Stairs, Upright
+from gpuviz.panels.script import Script
+from gpuviz.panels.slots import Resource, Slots, grouped
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
-from gpuviz.scenes.together.occupancy_cliffs import cliffs
-from gpuviz.scenes.together.occupancy_fit import (
+from gpuviz.scenes.occupancy_fit import (
     G80,
     GF100,
     TEXTBOOK,
@@ -32,9 +35,8 @@ from gpuviz.scenes.together.occupancy_fit import (
     reason,
     sweeps_of,
 )
-from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, examples, shapes
-from gpuviz.scenes.together.occupancy_view import slots
-from gpuviz.scenes.together.resident import Answer, Resident, answer_of, resident_of
+from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, examples, shapes
+from gpuviz.scenes.resident_blocks import Answer, Resident, answer_of, resident_of
 from gpuviz.scenes.values import number
 
 _ROLE, _KERNEL = "kernel", "product.cu"
@@ -143,46 +145,58 @@ def demand_of(values: Values, run: Run) -> Demand:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from."""
+class _Known:
+    """What is known of the kernel as compiled: registers in words, and what a GPU says, unless
+    (`own` is false) other demands or another multiprocessor than the one measured were asked for.
+    """
 
-    fit: Fit
-    today: Architecture
-    sweeps: tuple[Sweep, ...]
-    compiled: int
-    own: bool
     origin: str
+    own: bool
     resident: Resident
     answer: Answer
-    steps: tuple[Step, ...]
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """A multiprocessor fills; the cliffs; the published figures."""
     run = runs[_ROLE]
     arch = architecture(run.arch)
-    machine = _MACHINES.get(str(values["sm"]), arch)
-    demand = demand_of(values, run)
-    fit = fit_of(machine, demand)
+    machine, demand = _MACHINES.get(str(values["sm"]), arch), demand_of(values, run)
+    fit, sweeps = fit_of(machine, demand), sweeps_of(machine, demand)
     own = machine is arch and not (number(values, "registers") or number(values, "shared"))
-    scene = _Scene(
-        fit,
-        arch,
-        sweeps_of(machine, demand),
-        run.resources.registers if run.resources else 0,
-        own,
-        _origin(values, run),
-        resident_of(run),
-        answer_of(run, fit.found.blocks),
-        _steps(fit, run),
-    )
-    return Story(
-        _title(fit),
-        reason(fit),
-        scene.steps,
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(fit),
-    )
+    answer = answer_of(run, fit.found.blocks)
+    known = _Known(_origin(values, run), own, resident_of(run), answer)
+    compiled = run.resources.registers if run.resources else 0
+    script = Script(_ROLE)
+    empty = script.act(_EMPTY, "intro", tr("empty"), name_of(fit.arch), _line(run))
+    _arrivals(script, fit, _line(run))
+    filled = script.end
+    held = ", ".join(names()[key] for key in fit.limiters)
+    tried = script.act(_TRY, "barrier", tr("one block more"), tr("limit: {what}", what=held))
+    full = script.act(_FULL, "result", tr("full"), fit.percent)
+    cliffs = script.act(_CLIFFS + _END, "load", tr("cliffs"), tr("occupancy over each demand"))
+    published = tr("published: CUDA 2da parte"), tr("published: slides and tutorials")
+    block_shapes = script.act(_SHAPES, "store", tr("block shapes"), published[0])
+    script.act(_EXAMPLES + _END, "result", tr("examples"), published[1])
+
+    def at(t: float) -> Picture:
+        if t < full.end:
+            share = (t - empty.end) / max(filled - empty.end, 1e-9)
+            arrived = min(max(share, 0.0), 1.0) * fit.found.blocks
+            return _machine(fit, known, arrived, tried.share(t))
+        if t < cliffs.end:
+            return _cliffs(fit, sweeps, min((t - cliffs.start) / _CLIFFS, 1.0))
+        if t < block_shapes.end:
+            return _shapes(arch, compiled, (t - block_shapes.start) / (_SHAPES * 0.6))
+        return _examples((t - block_shapes.end) / _EXAMPLES)
+
+    return Story.of(script, at, _expected(fit), reason(fit))
+
+
+def _line(run: Run) -> int:
+    """The CUDA line at which the kernel begins."""
+    wanted = f"__global__ void {run.trace.launch.kernel}("
+    source = run.trace.source.splitlines()
+    return next((n for n, row in enumerate(source, 1) if wanted in row), 0)
 
 
 def _origin(values: Values, run: Run) -> str:
@@ -233,152 +247,203 @@ def _expected(fit: Fit) -> str:
     )
 
 
-def _steps(fit: Fit, run: Run) -> tuple[Step, ...]:
-    """Empty, filled block by block, one more tried, full; cliffs; the published tables."""
-    blocks, text = fit.found.blocks, run.trace.source.splitlines()
-    line = next(
-        (
-            n
-            for n, row in enumerate(text, 1)
-            if f"__global__ void {run.trace.launch.kernel}(" in row
-        ),
-        0,
-    )
-    made = [Step(0.0, _EMPTY, "intro", tr("empty"), name_of(fit.arch), line, _ROLE)]
-    slot = _slot(blocks)
-    cuts = (
-        [round(blocks * i / min(blocks, _MOST_STEPS)) for i in range(min(blocks, _MOST_STEPS) + 1)]
-        if blocks
-        else [0]
-    )
+def _arrivals(script: Script, fit: Fit, line: int) -> None:
+    """Filled block by block, or by several at once."""
+    blocks, each = fit.found.blocks, -(-fit.demand.threads // fit.arch.warp)
+    parts, slot = min(blocks, _MOST_STEPS), min(_BLOCK, _FILL / max(blocks, 1))
+    cuts = [round(blocks * i / parts) for i in range(parts + 1)] if blocks else []
     for a, b in zip(cuts, cuts[1:], strict=False):
         name = tr("block {n}", n=a) if b == a + 1 else tr("blocks {a} to {b}", a=a, b=b - 1)
-        warps = b * -(-fit.demand.threads // fit.arch.warp)
-        detail = tr("{warps} of {most} warps", warps=warps, most=fit.found.max_warps)
-        made.append(
-            Step(_EMPTY + a * slot, _EMPTY + b * slot, "compute", name, detail, line, _ROLE)
-        )
-    held = ", ".join(names()[key] for key in fit.limiters)
-    for length, kind, name, detail in (
-        (_TRY, "barrier", tr("one block more"), tr("limit: {what}", what=held)),
-        (_FULL, "result", tr("full"), fit.percent),
-        (_CLIFFS + _END, "load", tr("cliffs"), tr("occupancy over each demand")),
-        (_SHAPES, "store", tr("block shapes"), tr("published: CUDA 2da parte")),
-        (_EXAMPLES + _END, "result", tr("examples"), tr("published: slides and tutorials")),
-    ):
-        t = made[-1].end
-        made.append(Step(t, t + length, kind, name, detail, 0, _ROLE))  # type: ignore[arg-type]
-    return tuple(made)
+        detail = tr("{warps} of {most} warps", warps=b * each, most=fit.found.max_warps)
+        script.act((b - a) * slot, "compute", name, detail, line)
 
 
-def _slot(blocks: int) -> float:
-    """How long one block takes to arrive."""
-    return min(_BLOCK, _FILL / max(blocks, 1))
-
-
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    if t >= scene.steps[-1].start:
-        return _examples(scene, t, stage)
-    if t >= scene.steps[-2].start:
-        return _shapes(scene, t, stage)
-    if t >= scene.steps[-3].start:
-        return _cliffs(scene, t, stage)
-    return _machine(scene, t, stage)
-
-
-def _machine(scene: _Scene, t: float, stage: Stage) -> Frame:
+def _machine(fit: Fit, known: _Known, arrived: float, tried: float) -> Picture:
     """The rows of slots, and what is known of this kernel."""
-    fit = scene.fit
-    tried = min(max((t - scene.steps[-5].start) / _TRY, 0.0), 1.0)
     arriving = tr(
         "Blocks come to {name} until one of its resources is used up.", name=name_of(fit.arch)
     )
+    blocks = passed(arrived)
+    resources = tuple(_resource(fit, number, blocks) for number in range(len(fit.slots)))
+    body = rows(
+        Slots(resources, fit.found.blocks, arrived, tried),
+        _figures(fit, known.origin, blocks),
+        *_measured(known),
+        gap=0.1,
+    )
     said = reason(fit) if tried > 0 else arriving
-    head, area = steady_heading(stage, _title(fit), said, (reason(fit), arriving))
-    arrived = min(max((t - _EMPTY) / _slot(fit.found.blocks), 0.0), float(fit.found.blocks))
-    low = line_height(stage)
-    top = area.above(area.height - 3 * low - stage.text(14) * 0.3)[0]
-    feet = [Rect(area.x, area.bottom - n * low, area.width, low) for n in (3, 2, 1)]
-    return stage.frame(
-        *head,
-        *slots(stage, top, fit, arrived, tried),
-        *_figures(stage, feet[0], scene, passed(arrived)),
-        *_measured(stage, feet[1:], scene),
+    return Picture(_title(fit), said, body, (reason(fit), arriving))
+
+
+def _resource(fit: Fit, number: int, blocks: int) -> Resource:
+    """A row of slots when so many blocks are there."""
+    one = fit.slots[number]
+    lanes = one.need * fit.arch.warp
+    warps = one.id == "warps"
+    return Resource(
+        one.name,
+        one.name,
+        one.capacity,
+        one.need,
+        one.room,
+        one.id in fit.limiters,
+        _used(fit, number, blocks),
+        counted=one.id in ("warps", "blocks"),
+        idle=(lanes - fit.demand.threads) / lanes if warps else 0.0,
+        empty=warps,
     )
 
 
-def _figures(stage: Stage, area: Rect, scene: _Scene, arrived: int) -> tuple[Mark, ...]:
+def _used(fit: Fit, number: int, blocks: int) -> tuple[str, ...]:
+    """Used of capacity, in wordings from long to short."""
+    one = fit.slots[number]
+    if one.room is None:
+        return ("",)
+    used, all_, need = (grouped(n) for n in (blocks * one.need, one.capacity, one.need))
+    brief, plain = f"{used} / {all_}", tr("{used} of {all}", used=used, all=all_)
+    if one.id == "blocks":
+        return plain, brief
+    each = tr("{plain} · {need} a block", plain=plain, need=need)
+    if one.id == "warps":
+        threads = grouped(blocks * fit.demand.threads)
+        return tr("{each} · {threads} threads", each=each, threads=threads), each, plain, brief
+    if one.id == "registers":
+        return each, plain, brief
+    own = tr("{plain} bytes · {need} a block", plain=plain, need=need)
+    if fit.demand.shared == 0:  # what it is given all the same
+        own = tr("{plain} bytes · {need} a block for the system", plain=plain, need=need)
+    return own, each, plain, brief
+
+
+def _figures(fit: Fit, origin: str, arrived: int) -> Counted:
     """Warps of the slots, and where the registers come from."""
-    palette, fit = stage.palette, scene.fit
     warps = arrived * -(-fit.demand.threads // fit.arch.warp)
-    share = percent(warps / fit.found.max_warps)
-    pieces: tuple[Figure, ...] = (
-        (trn("{n} block", "{n} blocks", arrived), palette.ink, False),
-        (
-            tr(
-                "{warps} of {most} warps: {percent}",
-                warps=warps,
-                most=fit.found.max_warps,
-                percent=share,
-            ),
-            palette.accent,
-            True,
-        ),
-        (scene.origin, palette.muted, False),
+    taken = tr(
+        "{warps} of {most} warps: {percent}",
+        warps=warps,
+        most=fit.found.max_warps,
+        percent=percent(warps / fit.found.max_warps),
     )
-    return figures(stage, area, pieces, tr("model"), palette.accent)
+    blocks = trn("{n} block", "{n} blocks", arrived)
+    return Counted((Figure(blocks), Figure(taken, "accent", True), Figure(origin, "muted")))
 
 
-def _measured(stage: Stage, rows: list[Rect], scene: _Scene) -> tuple[Mark, ...]:
+def _measured(known: _Known) -> tuple[Sourced, Sourced]:
     """What a GPU, its driver and its counter say, where it is of this kernel as it is."""
-    palette, seen, answer = stage.palette, scene.resident, scene.answer
-    if not scene.own:
+    if not known.own:
         texts = (
             tr("measured: only the kernel as compiled, on the architecture chosen"),
             tr("measured: the kernel as compiled only"),
         )
-        return sourced(stage, rows[0], tr("unavailable"), palette.muted, texts)
-    ink = {True: palette.good, False: palette.bad, None: palette.muted}[answer.agrees]
-    color = palette.good if seen.blocks is not None else palette.muted
+        return Sourced(texts, tr("unavailable")), Sourced(())
+    inks: dict[bool | None, Ink] = {True: "good", False: "bad", None: "muted"}
+    seen, answer = known.resident, known.answer
     return (
-        *sourced(stage, rows[0], answer.badge, ink, answer.texts),
-        *sourced(stage, rows[1], seen.badge, color, seen.texts),
+        Sourced(answer.texts, answer.badge, inks[answer.agrees]),
+        Sourced(seen.texts, seen.badge, "good" if seen.blocks is not None else "muted"),
     )
 
 
-def _cliffs(scene: _Scene, t: float, stage: Stage) -> Frame:
+def _cliffs(fit: Fit, sweeps: tuple[Sweep, ...], share: float) -> Picture:
     """The three curves."""
-    share = min((t - scene.steps[-3].start) / _CLIFFS, 1.0)
-    head, area = steady_heading(
-        stage,
-        _cliff_title(scene),
-        tr("The ring is this kernel; the broken line, where fewer warps begin to fit."),
-        (),
-    )
-    low = line_height(stage)
-    top = area.above(area.height - low)[0]
-    foot = Rect(area.x, area.bottom - low, area.width, low)
     texts = (
         tr(
             "{name}; {threads} threads, {registers} registers, {shared} bytes a block",
-            name=name_of(scene.fit.arch),
-            threads=scene.fit.demand.threads,
-            registers=scene.fit.demand.registers,
-            shared=scene.fit.demand.shared,
+            name=name_of(fit.arch),
+            threads=fit.demand.threads,
+            registers=fit.demand.registers,
+            shared=fit.demand.shared,
         ),
-        name_of(scene.fit.arch),
+        name_of(fit.arch),
     )
-    return stage.frame(
-        *head,
-        *cliffs(stage, top, scene.fit, scene.sweeps, share),
-        *sourced(stage, foot, tr("model"), stage.palette.accent, texts),
+    known = [min(max(share * len(sweeps) - n, 0.0), 1.0) for n in range(len(sweeps))]
+    beside = [_cliff(fit, s, k, n == 0) for n, (s, k) in enumerate(zip(sweeps, known, strict=True))]
+    below = [_cliff(fit, s, k, True) for s, k in zip(sweeps, known, strict=True)]
+    across = columns(*beside, gap=1.2)
+    return Picture(
+        _cliff_title(sweeps),
+        tr("The ring is this kernel; the broken line, where fewer warps begin to fit."),
+        rows(first(across, rows(*below, gap=0.6), across), Sourced(texts, tr("model"), "accent")),
     )
 
 
-def _cliff_title(scene: _Scene) -> str:
+def _cliff(fit: Fit, sweep: Sweep, known: float, named: bool) -> Plot:
+    """One curve with the kernel's place on it, and the next cliff."""
+    shown = int(np.searchsorted(sweep.edges[:-1], sweep.edges[-1] * known, "left"))
+    heights, elements = [100 * f.fraction for f in sweep.fits[:shown]], list[Element]()
+    if shown:
+        tip = lambda i: _tip(sweep, i)  # noqa: E731
+        elements.append(Stairs(sweep.edges[: shown + 1].tolist(), heights, tip=tip, answers=True))
+    if known >= 1 and sweep.cliff is not None:
+        elements.append(Upright(sweep.cliff, "warn", answers=True))
+    if known >= 1:
+        at = [float(sweep.now)], [100 * fit.found.fraction]
+        elements.append(Points(*at, "accent", edged=True, answers=True))
+    said = _words(fit, sweep) if known >= 1 else ""
+    ink: Ink = "warn" if sweep.cliff is not None else "muted"
+    return Plot(_demand_axis(sweep), _height(named), tuple(elements), said, ink, captioned=True)
+
+
+def _words(fit: Fit, sweep: Sweep) -> str:
+    """Here, and after the next cliff."""
+    here = _number(sweep.id, sweep.now)
+    if sweep.cliff is None:
+        return tr("{here}: {percent}", here=here, percent=fit.percent)
+    return tr(
+        "{here}: {percent}, {cliff}: {there}",
+        here=here,
+        percent=fit.percent,
+        cliff=_number(sweep.id, sweep.cliff),
+        there=percent(sweep.at(sweep.cliff).fraction),
+    )
+
+
+def _number(what: str, value: int) -> str:
+    """A value of a demand, bytes in KiB when they are whole ones."""
+    if what != "shared":
+        return grouped(value)
+    return f"{value // _KIB} KiB" if value % _KIB == 0 and value else f"{grouped(value)} B"
+
+
+def _demand_axis(sweep: Sweep) -> Axis:
+    """The demand."""
+    low, high = 0.0, float(sweep.edges[-1] - 1)
+    titles = {
+        "threads": (tr("threads a block"), tr("threads")),
+        "registers": (tr("registers a thread"), tr("registers")),
+        "shared": (tr("shared memory a block, KiB"), tr("shared KiB")),
+    }[sweep.id]
+    if sweep.id == "shared":
+        step = float(_KIB * next(n for n in (4, 16, 64) if high / _KIB / n <= 4.5))
+        ticks = tuple(step * i for i in range(int(high / step) + 1))
+        return Axis(titles, low, high, ticks, tuple(f"{t / _KIB:g}" for t in ticks))
+    return linear(titles, low, high, next(s for s in (16, 32, 64, 128, 256) if high / s <= 4.5))
+
+
+def _height(named: bool) -> Axis:
+    """Occupancy in percent; numbers only beside the first of several plots in a row."""
+    ticks = (0.0, 25.0, 50.0, 75.0, 100.0)
+    labels = tuple(f"{t:g}" for t in ticks) if named else ("",) * len(ticks)
+    return Axis((tr("occupancy, %"),) if named else ("",), 0.0, 100.0, ticks, labels)
+
+
+def _tip(sweep: Sweep, index: int) -> str:
+    """From where to where, how much fits, and what keeps more out."""
+    fits = sweep.fits[index]
+    first_, last = int(sweep.edges[index]), int(sweep.edges[index + 1]) - 1
+    return tr(
+        "{first} to {last}: {blocks} blocks, {percent}; limit: {held}",
+        first=_number(sweep.id, first_),
+        last=_number(sweep.id, last),
+        blocks=fits.blocks,
+        percent=percent(fits.fraction),
+        held=", ".join(names()[key] for key in fits.limiters),
+    )
+
+
+def _cliff_title(sweeps: tuple[Sweep, ...]) -> str:
     """How near the next cliff in registers is."""
-    sweep = next(s for s in scene.sweeps if s.id == "registers")
+    sweep = next(s for s in sweeps if s.id == "registers")
     if sweep.cliff is None:
         return tr("Occupancy falls in steps, not in slopes")
     more, there = sweep.cliff - sweep.now, percent(sweep.at(sweep.cliff).fraction)
@@ -387,32 +452,25 @@ def _cliff_title(scene: _Scene) -> str:
     return tr("{n} registers more, and occupancy falls to {percent}", n=more, percent=there)
 
 
-def _shapes(scene: _Scene, t: float, stage: Stage) -> Frame:
+def _shapes(arch: Architecture, registers: int, share: float) -> Picture:
     """The published block shapes."""
-    shown = min(int((t - scene.steps[-2].start) / (_SHAPES * 0.6) * len(SHAPES)) + 1, len(SHAPES))
-    head, area = steady_heading(
-        stage,
+    return Picture(
         tr("Occupancy is not performance"),
         tr(
             "32 × 5 is the fastest at .83; 2 × 32 and 32 × 2, both at .33, differ almost four "
             "times."
         ),
-        (),
+        shapes(arch, registers, min(int(share * len(SHAPES)) + 1, len(SHAPES))),
     )
-    return stage.frame(*head, *shapes(stage, area, scene.today, scene.compiled, shown))
 
 
-def _examples(scene: _Scene, t: float, stage: Stage) -> Frame:
+def _examples(share: float) -> Picture:
     """The tutorials' examples."""
-    since = (t - scene.steps[-1].start) / _EXAMPLES
-    shown = min(int(since * len(EXAMPLES)) + 1, len(EXAMPLES))
-    head, area = steady_heading(
-        stage,
+    return Picture(
         tr("The cliffs of the documents"),
         tr("A few threads or registers decide whether a whole block more fits."),
-        (),
+        examples(min(int(share * len(EXAMPLES)) + 1, len(EXAMPLES))),
     )
-    return stage.frame(*head, *examples(stage, area, shown))
 
 
 LESSON = Lesson(

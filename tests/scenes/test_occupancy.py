@@ -9,10 +9,10 @@ from gpuviz.compile import nvrtc
 from gpuviz.errors import InputError
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement, Reading
 from gpuviz.scenes.occupancy import LESSON, demand_of, tell
+from gpuviz.scenes.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
+from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, _two_places
 from gpuviz.scenes.perform import Performance, check_values, perform
-from gpuviz.scenes.together.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
-from gpuviz.scenes.together.occupancy_published import EXAMPLES, SHAPES, _two_places
-from gpuviz.scenes.together.resident import answer_of, most_at_once
+from gpuviz.scenes.resident_blocks import answer_of, most_at_once
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {

@@ -12,7 +12,7 @@ from gpuviz.arrays import F64, I64
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.runners.sweep import MOST, SIZE, Predictions, Times
-from gpuviz.scenes.together.occupancy_fit import Demand, names
+from gpuviz.scenes.occupancy_fit import Demand, names
 
 BANDS = (16, 24, 32)  # the widths at which the published map has its bands
 

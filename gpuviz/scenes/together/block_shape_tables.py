@@ -8,9 +8,9 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
+from gpuviz.scenes.occupancy_fit import GF100, Demand
+from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
 from gpuviz.scenes.together.block_atlas import Atlas, gigaflops, in_ms, percent, short
-from gpuviz.scenes.together.occupancy_fit import GF100, Demand
-from gpuviz.scenes.together.occupancy_published import C2070_REGISTERS, SHAPES
 
 DOCUMENT = "CUDA 2da parte"
 # Its list of the fastest block shapes (sgemm naive, N = 1024, Tesla C2070), in milliseconds.

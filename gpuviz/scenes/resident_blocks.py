@@ -42,8 +42,8 @@ class Resident:
 
 def resident_of(run: Run) -> Resident:
     """What a GPU's run of this launch tells."""
-    measurement = getattr(run, "measurement", None)
-    placement = getattr(measurement, "placement", None)
+    measurement = run.measurement
+    placement = measurement.placement if measurement is not None else None
     if measurement is None or placement is None:
         return Resident(
             None,
@@ -87,7 +87,7 @@ class Answer:
 
 def answer_of(run: Run, predicted: int) -> Answer:
     """What the driver and the achieved-occupancy counter say where `predicted` blocks fit."""
-    found: Measurement | None = getattr(run, "measurement", None)
+    found = run.measurement
     if found is None:
         return Answer(
             None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from gpuviz.arch import ARCHITECTURES, Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy, Resource, occupancy
+from gpuviz.panels.slots import grouped
 
 # The multiprocessor of the tutorials ("CUDA memory considerations", "GPGPU programming: memory and
 # data locality"): 1536 threads, 8 blocks, 16384 registers and 16 KB of shared memory.
@@ -168,25 +170,20 @@ def reason(fit: Fit) -> str:
     )
 
 
-def grouped(value: int) -> str:
-    """Digits in groups of three."""
-    return f"{value:,}".replace(",", "\u2009")
-
-
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """Occupancy over one demand, all else kept.
 
     Attributes
     ----------
-    id : which demand, a field of `Demand`
+    id : which demand
     edges : (N + 1,) where stretches of equal occupancy start, and where the last one ends
     fits : (N,) what fits in each
     now : the kernel's own value
     cliff : the next value above `now` at which fewer warps fit, None when there is none
     """
 
-    id: str
+    id: Literal["threads", "registers", "shared"]
     edges: I64
     fits: tuple[Occupancy, ...]
     now: int
@@ -207,7 +204,12 @@ def sweeps_of(arch: Architecture, demand: Demand) -> tuple[Sweep, ...]:
 
 
 def _sweep(
-    arch: Architecture, demand: Demand, what: str, first: int, last: int, unit: int = 1
+    arch: Architecture,
+    demand: Demand,
+    what: Literal["threads", "registers", "shared"],
+    first: int,
+    last: int,
+    unit: int = 1,
 ) -> Sweep:
     """Occupancy where a demand goes from `first` to `last`, in steps of `unit` for threads."""
     found: dict[int, Occupancy] = {}
@@ -221,7 +223,7 @@ def _sweep(
         starts = list(range(first, last + 1, unit))
     else:
         starts = [first, *_falls(lambda v: fits(v).blocks, first, last)]
-    edges, now = np.array([*starts, last + 1]), int(getattr(demand, what))
+    edges, now = np.array([*starts, last + 1]), int(asdict(demand)[what])
     here = demand.on(arch).warps
     cliff = next((v for v in starts if v > now and fits(v).warps < here), None)
     return Sweep(what, edges, tuple(map(fits, starts)), now, cliff)
