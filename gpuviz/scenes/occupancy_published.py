@@ -8,6 +8,7 @@ from gpuviz.arch import Architecture
 from gpuviz.draw.plot import linear
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
+from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.plot import Named, Plot, Points
@@ -161,8 +162,7 @@ def examples(shown: int) -> Line:
             ("",) * len(found),
             "left",
             optional=2,
-            bars=tuple(o.fraction for o in found),
-            of_whole=True,
+            bars=tuple((Bar(o.fraction, 1 - o.fraction, ink="accent"),) for o in found),
         ),
         Column((tr("limit"),), tuple(map(_held, found)), "left", optional=1),
     )
