@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuviz import doctor, folders, language
 from gpuviz.lectures.lecture import Lecture
+from gpuviz.runners.session import Library
 from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> i
     return _lacking() or _run(argv, wanted)
 
 
-def present(lecture: Lecture, slide: int = 0) -> int:
-    """Give a lecture, from the slide of that number on; the exit status."""
-    return _lacking() or _present(lecture, slide)
+def present(lecture: Lecture, library: Library, slide: int = 0) -> int:
+    """Give a lecture, from the slide of that number on, its launches looked up in `library`; the
+    exit status.
+    """
+    return _lacking() or _present(lecture, library, slide)
 
 
 def _lacking() -> int:
@@ -69,7 +72,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.recorded import known
+    from gpuviz.runners.session import Session
     from gpuviz.scenes import SCENES
     from gpuviz.scenes.perform import perform
 
@@ -78,7 +81,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
         language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
     )
     view = wanted if isinstance(wanted, Provenance) else None
-    window = Window(perform, SCENES, settings, Sources(Gpu, known), state, view)
+    window = Window(perform, SCENES, settings, Sources(Gpu), state, view, Session())
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
@@ -88,7 +91,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     return _until_over(app, window)
 
 
-def _present(lecture: Lecture, slide: int) -> int:
+def _present(lecture: Lecture, library: Library, slide: int) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
@@ -96,7 +99,6 @@ def _present(lecture: Lecture, slide: int) -> int:
     from gpuviz.qt.presenter.presentation import Presentation
     from gpuviz.qt.running.meter import Sources
     from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.runners.recorded import known
     from gpuviz.scenes.perform import perform
 
     app, settings, _ = _application()
@@ -104,7 +106,7 @@ def _present(lecture: Lecture, slide: int) -> int:
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
-    shown = Presentation(lecture, perform, Sources(Gpu, known), calm=calm)
+    shown = Presentation(lecture, perform, Sources(Gpu), library, calm=calm)
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()

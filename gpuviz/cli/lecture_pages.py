@@ -15,12 +15,13 @@ from gpuviz.errors import InputError
 from gpuviz.export.export import Options, Painter
 from gpuviz.export.formats import PDF, format_of
 from gpuviz.export.save import save
-from gpuviz.lectures.bundle import find, unpacked
-from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.bundle import find, opened
 from gpuviz.lectures.notes import with_notes
 from gpuviz.lectures.pages import Missing, Page, pages
-from gpuviz.lectures.reading import read
+from gpuviz.runners.session import Session
 from gpuviz.views.provenance import Provenance
+
+Drawn = Iterator[Page | Missing]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,52 +47,49 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
     is_pdf = arguments.output.suffix.lower() == PDF.suffix
     if arguments.notes and not is_pdf:
         raise InputError(f"--notes makes one PDF: name it OUT.pdf, not {arguments.output}")
-    told = read(unpacked(find(arguments.lecture)))
+    session, file = Session(), find(arguments.lecture)
+    told = opened(file, session)
+    library = session.library(file)
     if arguments.language == language.ENGLISH and told.language in language.languages():
         language.choose(told.language)
+    drawn = pages(told, looks, library)
     if is_pdf:
         with painter() as painting:
-            return _print(told, looks, arguments, painting)
-    return _save(told, looks, arguments)
+            return _print(told.title, drawn, arguments, painting)
+    return _save(drawn, arguments)
 
 
-def _print(
-    lecture: Lecture, looks: Provenance, arguments: argparse.Namespace, painter: Painter
-) -> int:
+def _print(title: str, drawn: Drawn, arguments: argparse.Namespace, painter: Painter) -> int:
     """All pages in one file."""
     missing: list[Missing] = []
-    frames = [
-        frame
-        for page in _drawn(lecture, looks, missing)
-        for frame in _printed(page, looks, arguments.notes)
-    ]
+    frames = [frame for page in _found(drawn, missing) for frame in _printed(page, arguments.notes)]
     if frames:
-        files.write(arguments.output, painter.pdf(frames, lecture.title))
+        files.write(arguments.output, painter.pdf(frames, title))
     return 2 if missing else 0
 
 
-def _printed(page: Page, looks: Provenance, notes: bool) -> Iterator[Frame]:
+def _printed(page: Page, notes: bool) -> Iterator[Frame]:
     """The picture of a page; with notes only the last one of each slide."""
     if not notes:
         yield page.view.still
     elif page.last:
-        yield with_notes(page.view.still, page.notes, THEMES[looks.theme])
+        yield with_notes(page.view.still, page.notes, THEMES[page.view.provenance.theme])
 
 
-def _save(lecture: Lecture, looks: Provenance, arguments: argparse.Namespace) -> int:
+def _save(drawn: Drawn, arguments: argparse.Namespace) -> int:
     """Each page in a file of its own."""
     form = format_of(Path(f"SLIDE.{arguments.format.lstrip('.')}"))
     missing: list[Missing] = []
     options = Options(arguments.pixels, arguments.transparent)
     with painter_for(form) as painting:
-        for page in _drawn(lecture, looks, missing):
+        for page in _found(drawn, missing):
             save(page.view, arguments.output / f"{page.name}{form.suffix}", options, painting)
     return 2 if missing else 0
 
 
-def _drawn(lecture: Lecture, looks: Provenance, missing: list[Missing]) -> Iterator[Page]:
+def _found(drawn: Drawn, missing: list[Missing]) -> Iterator[Page]:
     """The pages there are; slides without are told at once, and kept."""
-    for page in pages(lecture, looks):
+    for page in drawn:
         if isinstance(page, Page):
             yield page
         else:

@@ -10,10 +10,11 @@ from gpuviz import language
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
 from gpuviz.language import english
-from gpuviz.lectures.bundle import find, shipped, unpacked
+from gpuviz.lectures.bundle import find, opened, shipped
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
-from gpuviz.runners import recorded, recording
+from gpuviz.runners import recording
+from gpuviz.runners.session import Session
 
 EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
 that slide, Esc ends. docs/lectures.md tells how lectures are written.
@@ -61,13 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
         for path in shipped():
             print(f"{path.stem:28} {read(path).title}")
         return 0
+    session = Session()
     for path in arguments.recording:
-        recorded.adopt(recording.read(path))
-    lecture = read(unpacked(find(arguments.lecture)))
+        session.open_recording(path, recording.read(path))
+    file = find(arguments.lecture)
+    lecture = opened(file, session)
     for problem in lecture.all_problems:
         print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)
     if arguments.pack is not None:
-        pack(lecture, arguments.pack)
+        pack(lecture, arguments.pack, library=session.library(file))
         return 0
     if arguments.check:
         return 1 if lecture.all_problems else 0
@@ -79,4 +82,4 @@ def run(arguments: argparse.Namespace) -> int:
     )
     from gpuviz import app
 
-    return app.present(lecture, arguments.slide - 1)
+    return app.present(lecture, session.library(file), arguments.slide - 1)

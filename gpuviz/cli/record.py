@@ -80,11 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
     """List what a file lacks; 1 when there is something."""
-    shelf = load([path])
+    recordings = load([path])
     missing = [
         (one.id, plan.role, dict(values), why)
         for one, values, plan, _ in wanted
-        if (why := shelf.find(plan).why)
+        if (why := recordings.find(plan).why)
     ]
     for lesson_id, role, values, why in missing:
         print(f"{lesson_id} {role} {values}: {why}")
@@ -126,7 +126,8 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
 def of_lecture(name: str) -> Iterator[Variant]:
     """Every launch of a lecture's slides that is none of a lesson's `variants`."""
     seen = {(one.id, key) for one, _, _, key in variants(SCENES)}
-    views = [slide.view for slide in read(unpacked(find(name))).slides if slide.view]
+    text, _ = unpacked(find(name))
+    views = [slide.view for slide in read(text).slides if slide.view]
     for view in views:
         one = lesson_for(view)
         both = [{**view.values, **view.compare_values}] if view.compared else []

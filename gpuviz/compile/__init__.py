@@ -3,7 +3,7 @@
     compile_cuda(source, arch="sm_90")    text to Program
     load_program(path, arch="sm_90")      a .cu or .ptx file to Program
     gallery(kernel, defines, arch)        a kernel of resources/kernels, prebuilt where NVRTC is not
-    own_program(path, arch, defines)      a user's file, or the program that a lecture carried here
+    own_program(path, arch, defines)      a user's file, or a program that a lecture carries
     prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
     compile_arch("sm_60")                 the architecture to compile for, and `compile_reason`
     entry_name(program.kernels, "saxpy")  the mangled name meant by a plain one

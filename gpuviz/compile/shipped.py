@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from gpuviz import resources
-from gpuviz.compile import carried, nvrtc
+from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch
+from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.program import Program, Resources
 from gpuviz.compile.source_hash import source_hash
@@ -21,6 +23,7 @@ from gpuviz.errors import FormatError, UnavailableError
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER = "kernels/prebuilt"
+NO_PROGRAMS: Programs = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -90,34 +93,38 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
     )
 
 
-def own_program(path: Path, arch: str, defines: Mapping[str, str]) -> Program:
-    """A user's own kernel file: compiled where that can be done, else as it was carried here.
+def own_program(
+    path: Path, arch: str, defines: Mapping[str, str], programs: Programs = NO_PROGRAMS
+) -> Program:
+    """A user's own kernel file: compiled where that can be done, else one of these programs.
 
     Raises
     ------
-    UnavailableError : there is no compiler, and the program was not carried
+    UnavailableError : there is no compiler, and no such program
     InputError, CompileError : as `load_program` does
     """
     try:
         return load_program(path, arch=compile_arch(arch), defines=defines)
     except UnavailableError:
-        kept = carried.find(carried.wanted(path.name, carried.text_of(path), defines, arch))
-        if kept is None:
+        key = bundled.key_of(path.name, bundled.text_of(path), defines, arch)
+        if (found := programs.get(key)) is None:
             raise
-        return kept
+        return found
 
 
-def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:
-    """A kernel of resources/kernels: compiled where NVRTC is, else as shipped.
+def gallery(
+    kernel: str, defines: Mapping[str, str], arch: str = ARCH, programs: Programs = NO_PROGRAMS
+) -> Program:
+    """A kernel of resources/kernels: compiled where NVRTC is, else one of these programs or as
+    shipped.
 
     UnavailableError when it must be compiled (a compile-time parameter was changed) but cannot be.
     """
     path = resources.path(f"kernels/{kernel}")
     if nvrtc.libraries():
         return load_program(path, arch=compile_arch(arch), defines=defines)
-    if (kept := carried.find(carried.wanted(kernel, read_text(path), defines, arch))) is not None:
-        return kept
-    if (found := prebuilt(kernel, defines)) is not None:
+    found = programs.get(bundled.key_of(kernel, read_text(path), defines, arch))
+    if found is not None or (found := prebuilt(kernel, defines)) is not None:
         return found
     macros = ", ".join(f"{key}={value}" for key, value in defines.items()) or "no macros"
     raise UnavailableError(

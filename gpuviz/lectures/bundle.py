@@ -21,10 +21,13 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from gpuviz import folders, resources
-from gpuviz.compile import carried
+from gpuviz.compile import Program, bundled
+from gpuviz.compile.bundled import ProgramKey
 from gpuviz.errors import FormatError, InputError
-from gpuviz.lectures.lecture import SUFFIX
-from gpuviz.runners import recorded, recording
+from gpuviz.lectures.lecture import SUFFIX, Lecture
+from gpuviz.lectures.reading import read
+from gpuviz.runners import recording
+from gpuviz.runners.session import Carried, Session
 
 TEXT = "lecture" + SUFFIX
 KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"
@@ -51,10 +54,22 @@ def find(name: str) -> Path:
     return found
 
 
-def unpacked(path: Path) -> Path:
-    """The text file of a lecture: the file itself, or that of a bundle, which is unpacked.
+def opened(path: Path, session: Session) -> Lecture:
+    """The lecture in a file; what the file carries is had by the session, until it is forgotten.
 
-    What a bundle carries is asked from now on: its recordings and its compiled programs.
+    Raises
+    ------
+    InputError, FormatError : as `unpacked`, and as `reading.read`; the session is as it was
+    """
+    text, carried = unpacked(path)
+    lecture = read(text)
+    session.open_lecture(path, carried)
+    return lecture
+
+
+def unpacked(path: Path) -> tuple[Path, Carried]:
+    """The text file of a lecture (the file itself, or that of a bundle, which is unpacked), and
+    what else it carries.
 
     Raises
     ------
@@ -63,14 +78,13 @@ def unpacked(path: Path) -> Path:
     """
     try:
         if not is_bundle(path):
-            return path
+            return path, Carried()
         folder = _folder(path)
         if not _whole(path, folder):
             _unpack(path, folder)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    _adopt(folder)
-    return folder / TEXT
+    return folder / TEXT, _carried(folder)
 
 
 def is_bundle(path: Path) -> bool:
@@ -136,13 +150,16 @@ def _members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return found
 
 
-def _adopt(folder: Path) -> None:
-    """Have the recordings and programs of an unpacked bundle."""
-    for file in sorted((folder / RECORDINGS).glob("*" + recording.SUFFIX)):
-        recorded.adopt(recording.read(file))
-    for file in sorted((folder / PROGRAMS).glob("*.json")):
-        try:
-            plain = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None
-        carried.carry(*carried.unpack(plain))
+def _carried(folder: Path) -> Carried:
+    """The recordings and programs of an unpacked bundle."""
+    files = sorted((folder / RECORDINGS).glob("*" + recording.SUFFIX))
+    programs = sorted((folder / PROGRAMS).glob("*.json"))
+    return Carried(tuple(map(recording.read, files)), dict(map(_program, programs)))
+
+
+def _program(file: Path) -> tuple[ProgramKey, Program]:
+    try:
+        plain = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None
+    return bundled.unpack(plain)

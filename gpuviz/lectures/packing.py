@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from gpuviz.compile import carried
+from gpuviz.compile import bundled
+from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.files import whole
 from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
-from gpuviz.runners import recorded, recording
+from gpuviz.runners import recording, session
 from gpuviz.runners.base import Cancel, Progress, go_on, quiet
 from gpuviz.runners.recording import Entry, Recording
+from gpuviz.runners.session import Library
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.kernel import launch_of, record_of
@@ -31,19 +33,18 @@ Measured = Callable[[Plan], Entry | None]
 _DATA = re.compile(r"^(.*=\s*@)(.+)$", re.DOTALL)  # an argument that is read from a file
 
 
-def recorded_entry(plan: Plan) -> Entry | None:
-    """What the recordings there are have of a launch."""
-    return recorded.known().entry(plan)
-
-
 def pack(
     lecture: Lecture,
     path: Path,
-    measured: Measured = recorded_entry,
+    measured: Measured | None = None,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
+    library: Library | None = None,
 ) -> None:
     """Write the bundle, whole or not at all. It takes as long as compiling every launch.
+
+    Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
+    of a launch in place of its recordings.
 
     Raises
     ------
@@ -51,6 +52,8 @@ def pack(
     CompileError, UnavailableError : a kernel cannot be compiled
     Cancelled : `cancel` said so
     """
+    library = library or session.shipped()
+    find = measured or library.recordings.entry
     files = _named(lecture)
     entries: dict[object, Entry] = {}
     views = [
@@ -63,8 +66,8 @@ def pack(
         if cancel():
             raise Cancelled(f"stopped; {path} was not written")
         for plan in lesson_for(view).plan(values):
-            _compile(plan, arch, files)
-            if (entry := measured(plan)) is not None:
+            _compile(plan, arch, files, library.programs)
+            if (entry := find(plan)) is not None:
                 entries[entry.launch] = entry
         progress((number + 1) / (len(views) + 1))
     files |= _recordings(entries.values())
@@ -96,13 +99,13 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
         )
 
 
-def _compile(plan: Plan, arch: str, files: dict[str, bytes]) -> None:
+def _compile(plan: Plan, arch: str, files: dict[str, bytes], programs: Programs) -> None:
     """The program of a launch, for a machine that cannot compile it."""
-    program = job_of(plan, arch).program
+    program = job_of(plan, arch, programs=programs).program
     own = Path(plan.kernel)
-    source = carried.text_of(own) if own.is_absolute() else program.source
-    key = carried.wanted(own.name, source, dict(plan.defines), arch)
-    content = json.dumps(carried.pack(key, program)).encode()
+    source = bundled.text_of(own) if own.is_absolute() else program.source
+    key = bundled.key_of(own.name, source, dict(plan.defines), arch)
+    content = json.dumps(bundled.pack(key, program)).encode()
     if content not in files.values():
         files[f"{PROGRAMS}/{len(files)}.json"] = content
 

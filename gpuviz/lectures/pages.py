@@ -13,6 +13,7 @@ from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.picture import Shown, frame, letters
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Story
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
@@ -40,20 +41,25 @@ class Missing:
     why: str
 
 
-def pages(lecture: Lecture, looks: Provenance) -> Iterator[Page | Missing]:
-    """A picture for the end of each cue, in order; size, theme and letters are those of `looks`."""
+def pages(
+    lecture: Lecture, looks: Provenance, library: Library | None = None
+) -> Iterator[Page | Missing]:
+    """A picture for the end of each cue, in order; size, theme and letters are those of `looks`.
+
+    Launches are looked up in `library`, by default in what ships.
+    """
     for number, slide in enumerate(lecture.slides, 1):
         try:
-            yield from _of(number, slide, looks)
+            yield from _of(number, slide, looks, library)
         except Error as error:
             yield Missing(number, str(error))
 
 
-def _of(number: int, slide: Slide, looks: Provenance) -> Iterator[Page]:
+def _of(number: int, slide: Slide, looks: Provenance, library: Library | None) -> Iterator[Page]:
     """The pages of one slide."""
     if not slide.playable:
         raise InputError("; ".join(map(str, slide.problems)))
-    shown, view = _shown(slide, looks)
+    shown, view = _shown(slide, looks, library)
     every = cues(slide, shown.story)
     for place, cue in enumerate(every, 1):
         story = replace(view.story, frame=_picture(shown, cue))
@@ -63,7 +69,7 @@ def _of(number: int, slide: Slide, looks: Provenance) -> Iterator[Page]:
         yield Page(name, shown_at, slide.notes, place == len(every))
 
 
-def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:
+def _shown(slide: Slide, looks: Provenance, library: Library | None) -> tuple[Shown, View]:
     """What the slide's pictures need, and the view they are exported as."""
     if slide.view is None:
         shown = Shown(slide)
@@ -76,7 +82,8 @@ def _shown(slide: Slide, looks: Provenance) -> tuple[Shown, View]:
     view = view_of(
         replace(
             slide.view, theme=looks.theme, width=looks.width, height=looks.height, letters=large
-        )
+        ),
+        library,
     )
     measured = {k: r.measurement for k, r in view.runs.items() if r.measurement is not None}
     found = answer(slide.question, view.runs, measured) if slide.question is not None else None

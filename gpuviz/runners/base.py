@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
@@ -14,6 +14,9 @@ from gpuviz.runners.measurement import Measurement
 from gpuviz.sass.listing import Listing
 from gpuviz.sass.plan import Difference
 from gpuviz.trace import Trace
+
+if TYPE_CHECKING:
+    from gpuviz.runners.sweep import Times
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
@@ -37,7 +40,8 @@ class Run:
     sass was not to be had. `resources` is what the compiler's log says, None for bare PTX.
     `measurement` is what a GPU made of the very launch, live or recorded; None when there is none.
     `differences` are, at the sass level, the places where machine code and PTX differ, in words;
-    `listing` is the machine code, None when there is none.
+    `listing` is the machine code, None when there is none. `shape_times` are the times of this
+    kernel with blocks of every shape, None where nobody has swept over them.
     """
 
     trace: Trace
@@ -50,3 +54,4 @@ class Run:
     measurement: Measurement | None = None
     differences: tuple[Difference, ...] = ()
     listing: Listing | None = None
+    shape_times: Times | None = None

@@ -1,6 +1,6 @@
 """Measurements for machines without a GPU: found in recordings, when they are of this very launch.
 
-`resources/recordings` holds those that gpuviz ships; others can be opened.
+`resources/recordings` holds those that gpuviz ships; `session` those that were opened, too.
 """
 
 from __future__ import annotations
@@ -57,23 +57,8 @@ def _sourceless(entry: Entry) -> object:
 
 
 def load(paths: Iterable[Path]) -> Recordings:
-    """A shelf of recording files; InputError and FormatError as `recording.read`."""
+    """Recordings from files; InputError and FormatError as `recording.read`."""
     return Recordings(read(path) for path in paths)
-
-
-_opened: list[Recording] = []
-
-
-def adopt(recording: Recording) -> None:
-    """Ask this recording, too, from now on: the one opened last answers first."""
-    _opened.insert(0, recording)
-    known.cache_clear()
-
-
-@cache
-def known() -> Recordings:
-    """The recordings that were opened, and those that came with gpuviz."""
-    return Recordings((*_opened, *shipped().recordings))
 
 
 @cache

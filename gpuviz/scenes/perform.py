@@ -10,12 +10,16 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
+from gpuviz.compile.bundled import Programs
+from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.errors import Cancelled, InputError, UnavailableError
 from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, recorded
+from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.session import Library
+from gpuviz.runners.sweep import KERNEL as SWEPT
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 
 Measured = Callable[[Plan], Measurement | None]
@@ -40,10 +44,12 @@ def perform(
     cancel: Cancel = lambda: False,
     measured: Measured | None = None,
     prebuilt: bool = False,
+    library: Library | None = None,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
 
-    `measured` finds what a GPU made of a launch; the recordings there are are asked by default.
+    Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
+    of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
 
     Raises
@@ -53,6 +59,7 @@ def perform(
     UnavailableError, CompileError, KernelFault, Cancelled : from the runs
     """
     checked = check_values(lesson, values)
+    library = library or session.shipped()
     plans = lesson.plan(checked)
     runs: dict[str, Run] = dict(lesson.given(arch))
     for number, plan in enumerate(plans):
@@ -63,30 +70,28 @@ def perform(
             progress((done + fraction) / len(plans))
 
         options = Options(record=plan.record, path=plan.path, progress=part, cancel=cancel)
-        run = emulated.run(
-            job_of(plan, arch, prebuilt), architecture(arch), level=level, options=options
+        job = job_of(plan, arch, prebuilt, library.programs)
+        run = emulated.run(job, architecture(arch), level=level, options=options)
+        runs[plan.role] = replace(
+            run,
+            measurement=measured(plan) if measured else library.recordings.find(plan).measurement,
+            shape_times=library.shape_times if plan.kernel == SWEPT else None,
         )
-        runs[plan.role] = replace(run, measurement=(measured or recorded_measurement)(plan))
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
 
 
-def recorded_measurement(plan: Plan) -> Measurement | None:
-    """The measurement of a launch among the recordings there are, None when there is none."""
-    return recorded.known().find(plan).measurement
-
-
-def job_of(plan: Plan, arch: str, prebuilt: bool = False) -> Job:
+def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = NO_PROGRAMS) -> Job:
     """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
-    or where there is no compiler.
+    or where there is no compiler, from `programs` if they have it.
     """
     own = Path(plan.kernel)
     if own.is_absolute():  # a user's file
-        program = own_program(own, arch, dict(plan.defines))
+        program = own_program(own, arch, dict(plan.defines), programs)
     elif prebuilt:
         program = _shipped(plan)
     else:
-        program = gallery(plan.kernel, dict(plan.defines), arch)
+        program = gallery(plan.kernel, dict(plan.defines), arch, programs)
     return Job(
         program,
         entry_name(program.kernels, plan.entry),

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.language import tr
+from gpuviz.runners import session
 from gpuviz.runners.base import Level, Run
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Lesson, Plan, Story, Value
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.perform import Performance
@@ -18,6 +20,7 @@ class Variant:
     """A lesson with these values, for this architecture, at this level.
 
     A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
+    Without a `library` launches are looked up in what ships.
     """
 
     lesson: Lesson
@@ -25,6 +28,7 @@ class Variant:
     arch: str
     level: Level
     prebuilt: bool = False
+    library: Library | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,11 @@ class Showing:
     def compared(self) -> bool:
         """Whether there are two sides."""
         return len(self.sides) > 1
+
+    @property
+    def library(self) -> Library:
+        """Where its launches are looked up."""
+        return self.sides[0].variant.library or session.shipped()
 
     @property
     def runs(self) -> Mapping[str, Run]:

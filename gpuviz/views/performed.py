@@ -11,8 +11,9 @@ from gpuviz.arch import architecture
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Level, Run
+from gpuviz.runners.session import Library
 from gpuviz.scenes import lesson, traced
-from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES, beside, name_of
 from gpuviz.scenes.kernel import launch_of, lesson_of
 from gpuviz.scenes.perform import Performance, check_values, perform
@@ -23,8 +24,10 @@ SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
 
 
-def view_of(wanted: Provenance) -> View:
+def view_of(wanted: Provenance, library: Library | None = None) -> View:
     """The view that a record describes; its values may be texts, and times beyond the story's end.
+
+    Launches are looked up in `library`, by default in what ships.
 
     Raises
     ------
@@ -34,13 +37,13 @@ def view_of(wanted: Provenance) -> View:
     check_stage(wanted)
     chosen = lesson_for(wanted)
     values = check_values(chosen, wanted.values)
-    first = _perform(chosen, wanted, values, wanted.arch)
+    first = _perform(chosen, wanted, values, wanted.arch, library)
     made = replace(wanted, values=values, badges=badges(first.runs), language=language.chosen())
     if not wanted.compared:
         return timed(View(first.story, first.runs, made), made.time, made.end)
     changed = check_values(chosen, {**values, **wanted.compare_values})
     arch = wanted.compare_arch or wanted.arch
-    second = _perform(chosen, wanted, changed, arch)
+    second = _perform(chosen, wanted, changed, arch, library)
     names = [name_of(chosen, values, changed), name_of(chosen, changed, values)]
     if wanted.compare_arch:
         names = [
@@ -101,9 +104,9 @@ def check_stage(wanted: Provenance) -> None:
 
 
 def _perform(
-    chosen: Lesson, wanted: Provenance, values: Mapping[str, int | str | bool], arch: str
+    chosen: Lesson, wanted: Provenance, values: Values, arch: str, library: Library | None
 ) -> Performance:
-    return perform(chosen, values, arch=arch, level=cast(Level, wanted.level))
+    return perform(chosen, values, arch=arch, level=cast(Level, wanted.level), library=library)
 
 
 def _both(a: Mapping[str, Run], b: Mapping[str, Run]) -> dict[str, Run]:

@@ -22,7 +22,6 @@ from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.meter import Sources
-from gpuviz.runners import recorded
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.scenes.perform import perform
 
@@ -34,7 +33,7 @@ WAIT = 60_000
 @pytest.fixture
 def given(qtbot: QtBot) -> Iterator[Presentation]:
     load_fonts()
-    shown = Presentation(read(find("coalescing-and-banks")), perform, Sources(Gpu, recorded.known))
+    shown = Presentation(read(find("coalescing-and-banks")), perform, Sources(Gpu))
     shown.start(2)  # stride 2, with a question
     qtbot.waitUntil(lambda: shown.conductor.shown.story is not None, timeout=WAIT)
     yield shown

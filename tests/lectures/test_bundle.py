@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.cli import main
-from gpuviz.compile import carried, nvrtc
+from gpuviz.compile import nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError
 from gpuviz.export.save import save_traces
 from gpuviz.lectures import bundle
@@ -22,9 +22,9 @@ from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import write
-from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recording import Entry, key_of
+from gpuviz.runners.session import Session
 from gpuviz.scenes.base import Plan
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
@@ -55,16 +55,6 @@ count = "global_load_sectors"
 lesson = "banks"
 values = { stride = 8 }
 """
-
-
-@pytest.fixture(autouse=True)
-def nothing_carried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Each test knows only the recordings and programs that ship, or that it brings."""
-    monkeypatch.setattr(recorded, "_opened", [])
-    monkeypatch.setattr(carried, "_carried", {})
-    recorded.known.cache_clear()
-    yield
-    recorded.known.cache_clear()
 
 
 @pytest.fixture
@@ -108,11 +98,12 @@ def test_it_plays_without_its_files_a_compiler_and_a_gpu(
     assert shares[-1] == 1.0 and shares == sorted(shares)
     shutil.rmtree(folder)
     monkeypatch.setattr(nvrtc, "libraries", lambda: ())
-    again = read(bundle.unpacked(path))
+    session = Session()
+    again = bundle.opened(path, session)
     assert not again.all_problems and again.title == "Mine"
     first = again.slides[0]
     assert first.view is not None and first.question is not None and first.notes == "Say this."
-    view = view_of(first.view)
+    view = view_of(first.view, session.library(path))
     (run,) = view.runs.values()
     assert np.array_equal(run.outputs["y"], 2 * np.arange(0, 512, 2, dtype=np.float32))
     found = answer(
@@ -123,7 +114,8 @@ def test_it_plays_without_its_files_a_compiler_and_a_gpu(
     assert (found.value, found.measured) == (8, 8)
     assert found.origin is not None and found.origin.device.name == "NVIDIA Mine"
     second = again.slides[1]
-    assert second.view is not None and view_of(second.view).story.steps
+    assert second.view is not None
+    assert view_of(second.view, session.library(path)).story.steps
 
 
 def test_the_same_bundle_at_every_run(lecture: Lecture, tmp_path: Path) -> None:
@@ -134,25 +126,26 @@ def test_the_same_bundle_at_every_run(lecture: Lecture, tmp_path: Path) -> None:
 
 def test_a_bundle_is_opened_again_and_again(lecture: Lecture, tmp_path: Path) -> None:
     pack(lecture, tmp_path / "a.gpuviz-lecture")
-    first = bundle.unpacked(tmp_path / "a.gpuviz-lecture")
-    assert first == bundle.unpacked(tmp_path / "a.gpuviz-lecture") and first.is_file()
+    first, _ = bundle.unpacked(tmp_path / "a.gpuviz-lecture")
+    again, _ = bundle.unpacked(tmp_path / "a.gpuviz-lecture")
+    assert first == again and first.is_file()
     pack(read(first), tmp_path / "b.gpuviz-lecture")
-    assert len(read(bundle.unpacked(tmp_path / "b.gpuviz-lecture")).slides) == 2
+    assert len(bundle.opened(tmp_path / "b.gpuviz-lecture", Session()).slides) == 2
 
 
-def packed_twice(folder: Path, name: str, other: str, where: Path) -> list[Provenance]:
-    """The kernels of one bundle: the lecture's, and those of its slides naming other files."""
+def packed_twice(folder: Path, name: str, other: str, where: Path) -> Callable[[], list[float]]:
+    """y[1] as the kernels of one bundle leave it: the lecture's, and those of its slides naming
+    other files.
+    """
     again = TEXT.split("title", 1)[1].split("\n\n", 1)[1].replace(name, other)
     path = folder / "two.gpuviz-lecture"
     path.write_text(TEXT + again)
     pack(read(path), where / path.name)
-    slides = read(bundle.unpacked(where / path.name)).slides
-    return [slide.view for slide in slides if slide.view is not None and slide.view.launch]
-
-
-def second(view: Provenance) -> float:
-    """y[1] as the kernel of a view leaves it."""
-    return float(view_of(view).runs["kernel"].outputs["y"][1])
+    session = Session()
+    slides = bundle.opened(where / path.name, session).slides
+    views = [slide.view for slide in slides if slide.view is not None and slide.view.launch]
+    library = session.library(where / path.name)
+    return lambda: [float(view_of(v, library).runs["kernel"].outputs["y"][1]) for v in views]
 
 
 def test_two_kernels_of_one_name_stay_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
@@ -160,8 +153,8 @@ def test_two_kernels_of_one_name_stay_apart(lecture: Lecture, folder: Path, tmp_
     shutil.copytree(folder / "kernels", other)
     (other / "scale.h").write_text("#define SCALE 3.0f\n")
     (other / "mine.cu").write_text(SOURCE + "// another one\n")
-    views = packed_twice(folder, "kernels/", "other/", tmp_path)
-    assert [second(view) for view in views] == [4.0, 6.0]
+    second = packed_twice(folder, "kernels/", "other/", tmp_path)
+    assert second() == [4.0, 6.0]
 
 
 def test_stopping_writes_nothing(lecture: Lecture, tmp_path: Path) -> None:
@@ -261,7 +254,7 @@ def test_a_saved_trace_is_bundled(tmp_path: Path) -> None:
     assert not lecture.all_problems
     pack(lecture, tmp_path / "t.gpuviz-lecture")
     shutil.rmtree(tmp_path / "a")
-    (slide,) = read(bundle.unpacked(tmp_path / "t.gpuviz-lecture")).slides
+    (slide,) = bundle.opened(tmp_path / "t.gpuviz-lecture", Session()).slides
     assert not slide.problems and slide.view is not None and slide.view.values["warp"] == 3
     assert view_of(slide.view).story.steps
 
@@ -280,17 +273,17 @@ def test_one_kernel_with_different_headers(
     other = folder / "other"
     shutil.copytree(folder / "kernels", other)
     (other / "scale.h").write_text("#define SCALE 3.0f\n")
-    views = packed_twice(folder, "kernels/", "other/", tmp_path)
-    assert [second(view) for view in views] == [4.0, 6.0]
+    second = packed_twice(folder, "kernels/", "other/", tmp_path)
+    assert second() == [4.0, 6.0]
     monkeypatch.setattr(nvrtc, "libraries", lambda: ())
-    assert [second(view) for view in views] == [4.0, 6.0]
+    assert second() == [4.0, 6.0]
 
 
 def test_data_of_one_name_stays_apart(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
     (folder / "b").mkdir()
     np.save(folder / "b" / "values.npy", 10 * np.arange(512, dtype=np.float32))
-    views = packed_twice(folder, "@values", "@b/values", tmp_path)
-    assert [second(view) for view in views] == [4.0, 40.0]
+    second = packed_twice(folder, "@values", "@b/values", tmp_path)
+    assert second() == [4.0, 40.0]
 
 
 def test_two_that_unpack_at_once(
@@ -307,14 +300,15 @@ def test_two_that_unpack_at_once(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path / "cache"))
     monkeypatch.setattr(bundle.os, "replace", slower)  # type: ignore[attr-defined]
-    assert read(bundle.unpacked(tmp_path / "a")).title == "Mine"
+    assert bundle.opened(tmp_path / "a", Session()).title == "Mine"
 
 
 def test_what_was_cleaned_away_is_unpacked_again(lecture: Lecture, tmp_path: Path) -> None:
     pack(lecture, tmp_path / "a")
-    (kernel,) = bundle.unpacked(tmp_path / "a").parent.rglob("mine.cu")
+    text, _ = bundle.unpacked(tmp_path / "a")
+    (kernel,) = text.parent.rglob("mine.cu")
     kernel.unlink()
-    assert read(bundle.unpacked(tmp_path / "a")).all_problems == ()
+    assert bundle.opened(tmp_path / "a", Session()).all_problems == ()
 
 
 def test_a_saved_trace_is_a_slide_too(lecture: Lecture, folder: Path, tmp_path: Path) -> None:
@@ -328,5 +322,5 @@ def test_a_saved_trace_is_a_slide_too(lecture: Lecture, folder: Path, tmp_path: 
     again = read(folder / "trace.gpuviz-lecture")
     pack(again, tmp_path / "trace")
     shutil.rmtree(folder)
-    (slide,) = read(bundle.unpacked(tmp_path / "trace")).slides
+    (slide,) = bundle.opened(tmp_path / "trace", Session()).slides
     assert slide.view is not None and view_of(slide.view).story.steps

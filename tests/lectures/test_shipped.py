@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -24,8 +23,7 @@ from gpuviz.lectures.reading import read
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
-from gpuviz.scenes import perform
-from gpuviz.scenes.base import Plan
+from gpuviz.runners.session import Library
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from tests.scenes.pictures import text_rects
@@ -75,22 +73,16 @@ def lecture(path: Path) -> Lecture:
 
 
 @pytest.fixture(scope="module")
-def performed(lecture: Lecture) -> Iterator[list[Performed]]:
+def performed(lecture: Lecture) -> list[Performed]:
     """Every slide with a lesson, performed once."""
     if not nvrtc.libraries():
         pytest.skip("NVRTC is not installed")
-    with pytest.MonkeyPatch.context() as patch:  # tests of lessons take the recordings away
-        patch.setattr(perform, "recorded_measurement", recorded)
-        yield [perform_slide(n, slide) for n, slide in enumerate(lecture.slides, 1) if slide.view]
-
-
-def recorded(plan: Plan) -> Measurement | None:
-    return shipped().find(plan).measurement
+    return [perform_slide(n, slide) for n, slide in enumerate(lecture.slides, 1) if slide.view]
 
 
 def perform_slide(number: int, slide: Slide) -> Performed:
     assert slide.view is not None
-    view = view_of(slide.view)
+    view = view_of(slide.view, Library(shipped()))  # tests of lessons take the recordings away
     measured = {key: run.measurement for key, run in view.runs.items() if run.measurement}
     found = answer(slide.question, view.runs, measured) if slide.question else None
     return Performed(number, slide, view, measured, found)

@@ -16,6 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
+from gpuviz.runners.session import Session
 from gpuviz.views import performed
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
@@ -38,9 +39,11 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
     load_fonts()
     made: list[Window] = []
 
-    def window(sources: Sources | None = None, state: Path | None = None) -> Window:
+    def window(
+        sources: Sources | None = None, state: Path | None = None, session: Session | None = None
+    ) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
-        shown = Window(perform, LESSONS, settings, sources, state)
+        shown = Window(perform, LESSONS, settings, sources, state, session=session)
         made.append(shown)
         shown.show()
         qtbot.waitExposed(shown)

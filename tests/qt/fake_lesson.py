@@ -11,6 +11,8 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program
+from gpuviz.compile.bundled import Programs
+from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Cancelled, UnavailableError
@@ -18,6 +20,7 @@ from gpuviz.memory.counting import Counter
 from gpuviz.panels.script import Step
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
@@ -165,7 +168,7 @@ def plan(role: str, values: Values) -> Plan:
     return Plan(role, "coalescing.cu", "pairs", (64, 1, 1), (256, 1, 1), arguments)
 
 
-def job_of(plan: Plan, arch: str) -> Job:
+def job_of(plan: Plan, arch: str, programs: Programs = NO_PROGRAMS) -> Job:
     """The job of `plan`; nobody executes its machine code."""
     program = Program(PTX, b"machine code", "", {}, (), SOURCE, "pairs.cu", arch, "none")
     return Job(program, "pairs", plan.grid, plan.block, tuple(map(parse, plan.arguments)))
@@ -194,6 +197,7 @@ class FakePerform:
         progress: Progress,
         cancel: Cancel,
         prebuilt: bool = False,
+        library: Library | None = None,
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         if prebuilt and not self.ships:

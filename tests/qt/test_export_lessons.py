@@ -21,7 +21,6 @@ from gpuviz.export.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
-from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.perform import perform
 from gpuviz.views.lesson_view import View
@@ -116,7 +115,7 @@ def window(tmp_path: Path, qtbot: QtBot) -> Callable[[str], Window]:
     def show(name: str) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
         settings.setValue("lesson", name)
-        shown = Window(partial(perform), SCENES, settings, Sources(None, shipped))
+        shown = Window(partial(perform), SCENES, settings, Sources())
         made.append(shown)
         shown.resize(1280, 720)
         shown.show()

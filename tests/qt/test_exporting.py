@@ -31,7 +31,6 @@ from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.recorded import Recordings
 from gpuviz.views.lesson_view import View
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
@@ -563,13 +562,7 @@ def live(
 ) -> tuple[Window, Answer]:
     """A window with a GPU that has measured once."""
     perform.planned = True
-    window = make(
-        Sources(
-            lambda device: Gpu(device, arguments=fake_gpu.arguments()),
-            lambda: Recordings(()),
-            job_of,
-        )
-    )
+    window = make(Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments()), job_of))
     qtbot.waitUntil(
         lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",
         timeout=20_000,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import weakref
+import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
@@ -19,8 +22,13 @@ from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.lecturing import Lecturing
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
+from gpuviz.runners import recording
+from gpuviz.runners.measurement import Measurement, Timing
+from gpuviz.runners.recording import Entry, Recording, key_of
+from gpuviz.runners.session import Session, shipped
 from gpuviz.views import performed
-from tests.qt.fake_lesson import FakePerform
+from tests.qt import fake_gpu
+from tests.qt.fake_lesson import FakePerform, plan
 
 pytestmark = pytest.mark.usefixtures("course")
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -504,7 +512,7 @@ def crash(window: Window) -> None:
 def test_a_lecture_opened_first_leaves_what_was_not_saved(opened: Window, file: Path) -> None:
     press(opened, "copy")
     crash(opened)
-    first, second = Document(), Document()
+    first, second = Document(Session()), Document(Session())
     first.open(file)  # as by a double click, before anything is recovered
     assert not first.recover() and not first.dirty
     first.close()
@@ -574,3 +582,65 @@ def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
     assert [one() for one in left] == [None, None, None]
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A lecture of one slide that carries a recording of its launch."""
+    facts = replace(fake_gpu.facts(0), name="NVIDIA Lent")
+    made = Measurement("recorded", "2026-01-02", facts, timing=Timing(np.array([3.0, 4.0])))
+    entry = Entry("pairs", "pairs", {}, key_of(plan("pairs", {"stride": 4})), made)
+    recording.write(tmp_path / "a.gpurec", Recording(facts, (entry,)))
+    path = tmp_path / "lent.gpuviz-lecture"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("lecture.gpuviz-lecture", TEXT.split('\n[[slide]]\nlesson = "strides"')[0])
+        archive.write(tmp_path / "a.gpurec", "recordings/0.gpurec")
+    return path
+
+
+def test_what_a_bundle_carries_is_told_on_its_slides_and_goes_with_it(
+    window: Window, bundle: Path, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.planned = True
+
+    def measured_on() -> list[str]:
+        return [found.device.name for found in window.meter.known.values()]
+
+    for _ in range(3):
+        window.lecturing.open(bundle)
+        idle(window, qtbot)
+    assert measured_on() == ["NVIDIA Lent"]
+    qtbot.waitUntil(lambda: "NVIDIA Lent" in window.timing.note.text())
+    window.actions_["open.sums"].trigger()  # the same launch, but no slide
+    idle(window, qtbot)
+    window.player.set_values({"stride": 4})
+    idle(window, qtbot)
+    assert window.meter.known == {} and window.lecturing.document.file == bundle
+    window.lecturing.pane.looked_at.emit(0)
+    idle(window, qtbot)
+    assert measured_on() == ["NVIDIA Lent"]
+    window.actions_["lecture.close"].trigger()
+    idle(window, qtbot)
+    assert window.meter.known == {}
+    assert window.session.library(bundle) is shipped()
+
+
+def test_another_lecture_takes_the_place_of_what_one_carried(
+    window: Window, bundle: Path, file: Path
+) -> None:
+    window.lecturing.open(bundle)
+    assert window.session.library(bundle) is not shipped()
+    bundle.with_name("damaged.gpuviz-lecture").write_bytes(b"PK\x03\x04")
+    window.lecturing.open(bundle.with_name("damaged.gpuviz-lecture"))
+    assert window.message.isVisible() and window.session.library(bundle) is not shipped()
+    window.lecturing.open(file)
+    assert window.session.library(bundle) is shipped()
+
+
+def test_two_windows_do_not_see_what_the_other_has_opened(
+    make: Callable[[], Window], bundle: Path
+) -> None:
+    one, other = make(), make()
+    one.lecturing.open(bundle)
+    assert one.session.library(bundle) is not shipped()
+    assert other.session.library(bundle) is shipped()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from gpuviz.results.timings import KEPT, Series, duration, lines_of
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live_thread import pause
 from gpuviz.runners.measurement import Measurement, Peaks, Reading, Timing
-from gpuviz.runners.recorded import NOT_RECORDED, Recordings
+from gpuviz.runners.recorded import NOT_RECORDED
 from gpuviz.runners.recording import Entry, Recording, key_of
+from gpuviz.runners.session import Session
 from gpuviz.runners.throughput import Work
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of, plan
@@ -37,7 +39,7 @@ def live(make: Make, perform: FakePerform, qtbot: QtBot) -> Callable[..., Window
         def gpu(device: int) -> Gpu:
             return Gpu(device, limit=limit, arguments=fake_gpu.arguments(behaviour))
 
-        made = make(Sources(gpu, lambda: Recordings(()), job_of))
+        made = make(Sources(gpu, job_of))
         qtbot.waitUntil(
             lambda: (
                 made.meter.state.activity == "idle"
@@ -187,19 +189,21 @@ def test_another_gpu_can_be_chosen(live: Callable[..., Window], qtbot: QtBot) ->
     assert asked == [1]
 
 
-def recorded() -> Recordings:
-    """A recording of the first preset."""
+def recorded() -> Session:
+    """A session in which a recording of the first preset has been opened."""
     facts = replace(fake_gpu.facts(0), name="NVIDIA H200")
     readings = {k: Reading(v) for k, v in fake_gpu.COUNTS.items()}
     timing = Timing(np.linspace(2.0, 3.0, 101))
     made = Measurement("recorded", "2026-11-20", facts, readings, timing)
     entry = Entry("pairs", "pairs", {}, key_of(plan("pairs", {"stride": 1})), made)
-    return Recordings((Recording(facts, (entry,)),))
+    session = Session()
+    session.open_recording(Path("h200.gpurec"), Recording(facts, (entry,)))
+    return session
 
 
 def test_recordings_stand_in_for_a_gpu(make: Make, perform: FakePerform, qtbot: QtBot) -> None:
     perform.planned = True
-    window = make(Sources(shelf=recorded))
+    window = make(session=recorded())
     qtbot.wait(250)
     assert table(window)[0][2] == "measured (unavailable)"
     QTest.mouseClick(window.parameters.presets[0][1], LEFT)

@@ -20,7 +20,6 @@ from gpuviz.qt.window.window import Window
 from gpuviz.results.placements import Chart, chart_of, height_of, picture, summary, ticks
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.runners.recorded import Recordings
 from gpuviz.trace import Launch
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
@@ -108,7 +107,7 @@ def live(make: Callable[..., Window], perform: FakePerform, qtbot: QtBot) -> Win
     def gpu(device: int) -> Gpu:
         return Gpu(device, arguments=fake_gpu.arguments())
 
-    window = make(Sources(gpu, lambda: Recordings(()), job_of))
+    window = make(Sources(gpu, job_of))
     window.source.tabs.setCurrentIndex(TAB)
     qtbot.waitUntil(
         lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",

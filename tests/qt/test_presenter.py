@@ -25,7 +25,6 @@ from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.keys import KEYS
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.meter import Sources
-from gpuviz.runners.recorded import shipped
 from gpuviz.scenes.perform import perform
 
 K = Qt.Key
@@ -68,7 +67,7 @@ def give(qtbot: QtBot, tmp_path: Path) -> Iterator[Give]:
         text: str = TEXT, perform_: object = perform, sources: Sources | None = None, slide: int = 0
     ) -> Presentation:
         lecture = text if isinstance(text, Lecture) else parse(text, tmp_path)
-        shown = Presentation(lecture, perform_, sources or Sources(None, shipped))  # type: ignore[arg-type]
+        shown = Presentation(lecture, perform_, sources or Sources())  # type: ignore[arg-type]
         made.append(shown)
         shown.start(slide)
         shown.screen.showNormal()
@@ -346,7 +345,7 @@ def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(
 
 def test_without_motion_the_ends_of_steps_are_shown(tmp_path: Path, qtbot: QtBot) -> None:
     load_fonts()
-    shown = Presentation(parse(TEXT, tmp_path), perform, Sources(None, shipped), calm=True)
+    shown = Presentation(parse(TEXT, tmp_path), perform, Sources(), calm=True)
     shown.start(1)
     ready(shown, qtbot)
     story = shown.conductor.shown.story

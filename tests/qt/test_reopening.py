@@ -31,7 +31,7 @@ from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running import viewing
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import recorded, recording
+from gpuviz.runners import recording
 from gpuviz.runners.measurement import Measurement, Timing
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson, Values
@@ -340,16 +340,10 @@ def test_a_trace_is_opened_as_a_lesson(
 
 
 def test_a_recording_answers_first_from_now_on(
-    make: Callable[..., Window],
-    fake: FakePerform,
-    tmp_path: Path,
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[..., Window], fake: FakePerform, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(recorded, "_opened", [])
-    recorded.known.cache_clear()
     fake.planned = True
-    window = make(Sources(None, recorded.known, job_of))
+    window = make(Sources(None, job_of))
     assert not window.meter.known
     facts = replace(fake_gpu.facts(0), name="NVIDIA Mine")
     measured = Measurement("recorded", "2026-01-02", facts, timing=Timing(np.array([3.0, 4.0])))
@@ -361,7 +355,6 @@ def test_a_recording_answers_first_from_now_on(
     qtbot.waitUntil(lambda: "pairs" in window.meter.known)
     assert "1 launch recorded on NVIDIA Mine" in window.status.running.text()
     qtbot.waitUntil(lambda: "NVIDIA Mine" in window.timing.note.text())
-    recorded.known.cache_clear()
 
 
 def test_events_of_other_kinds_pass(window: Window) -> None:

@@ -16,7 +16,6 @@ from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.meter import Sources
-from gpuviz.runners import recorded
 from gpuviz.scenes.perform import perform
 
 
@@ -39,7 +38,7 @@ def arrive(shown: Presentation, qtbot: QtBot) -> None:
 def test_it_plays_from_the_first_slide_to_the_last_and_back(path: Path, qtbot: QtBot) -> None:
     load_fonts()
     lecture = read(path)
-    shown = Presentation(lecture, perform, Sources(None, recorded.known))
+    shown = Presentation(lecture, perform, Sources())
     ended: list[int] = []
     shown.ended.connect(ended.append)
     shown.start()

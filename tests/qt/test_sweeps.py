@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import own_sweeps, sweep
+from gpuviz.runners import kept_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.recorded import Recordings
+from gpuviz.runners.session import shipped
 from gpuviz.scenes.block_shape import LESSON
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of
@@ -64,10 +64,8 @@ class FakeMeasure:
 
 
 @pytest.fixture
-def measure() -> Iterator[FakeMeasure]:
-    made = FakeMeasure()
-    yield made
-    own_sweeps.use(Path(), "")
+def measure() -> FakeMeasure:
+    return FakeMeasure()
 
 
 @pytest.fixture
@@ -76,13 +74,7 @@ def live(
 ) -> Window:
     """A window with a GPU, at the lesson about block shapes."""
     perform.planned = True
-    window = make(
-        Sources(
-            lambda device: Gpu(device, arguments=fake_gpu.arguments()),
-            lambda: Recordings(()),
-            job_of,
-        )
-    )
+    window = make(Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments()), job_of))
     window.sweeps.measure, window.sweeps.folder = measure, tmp_path / "sweeps"
     qtbot.waitUntil(
         lambda: window.meter.state.device is not None and window.meter.state.activity == "idle",
@@ -123,8 +115,8 @@ def test_progress_is_shown_and_the_times_are_told_of(
     asked = len(perform.asked)
     measure.go_on.set()
     rested(live, qtbot)
-    assert own_sweeps.file_of(live.sweeps.folder, "NVIDIA Test 0").is_file()
-    found = own_sweeps.known()[1]
+    assert kept_sweeps.file_of(live.sweeps.folder, "NVIDIA Test 0").is_file()
+    found = live.session.library().shape_times
     assert found is not None and found.device == "NVIDIA Test 0"
     qtbot.waitUntil(lambda: len(perform.asked) > asked)
     assert live.actions_["gpu.sweep"].isEnabled()
@@ -196,15 +188,14 @@ def test_the_command_says_why_it_is_not_to_be_had(live: Window, make: Make) -> N
 def test_times_of_a_gpu_that_is_found_are_told_of(
     make: Make, tmp_path: Path, measure: FakeMeasure, qtbot: QtBot
 ) -> None:
-    own_sweeps.keep(tmp_path, times("NVIDIA Test 1"))
+    kept_sweeps.keep(tmp_path, times("NVIDIA Test 1"))
     window = make(Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments())))
     window.sweeps.folder = tmp_path
-    assert own_sweeps.known() == sweep.shipped()
+    assert window.session.library() is shipped()
     window.sweeps._follow(replace(window.meter.state, device=fake_gpu.facts(1)))
-    found = own_sweeps.known()[1]
+    found = window.session.library().shape_times
     assert found is not None and found.device == "NVIDIA Test 1"
-    window.close()
-    assert own_sweeps.known() == sweep.shipped()
+    assert make().session.library() is shipped()
 
 
 def test_closing_stops_it(live: Window, measure: FakeMeasure, qtbot: QtBot) -> None:

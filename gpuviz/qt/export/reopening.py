@@ -37,7 +37,7 @@ class Reopening(QObject):
     refused : `Failure`
     view_asked : `Provenance` to show
     lesson_opened : `Lesson` made of a trace
-    recording_opened : `Recording`
+    recording_opened : Path, `Recording`
     kernel_asked, lecture_asked : Path
     """
 
@@ -45,7 +45,7 @@ class Reopening(QObject):
     refused = Signal(object)
     view_asked = Signal(object)
     lesson_opened = Signal(object)
-    recording_opened = Signal(object)
+    recording_opened = Signal(object, object)
     kernel_asked = Signal(object)
     lecture_asked = Signal(object)
     _read = Signal(int, object, object)
@@ -119,7 +119,7 @@ class Reopening(QObject):
         elif isinstance(outcome, Lesson):
             self.lesson_opened.emit(outcome)
         elif isinstance(outcome, Recording):
-            self.recording_opened.emit(outcome)
+            self.recording_opened.emit(path, outcome)
             self.said.emit(
                 trn(
                     "{n} launch recorded on {device} is used from now on",

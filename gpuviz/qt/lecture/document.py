@@ -17,6 +17,7 @@ from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import write
+from gpuviz.runners.session import Session
 
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
@@ -36,11 +37,15 @@ class Document(QObject):
     changed = Signal()
     chosen = Signal(int)
 
-    def __init__(self, parent: QObject | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self, session: Session, parent: QObject | None = None, folder: Path | None = None
+    ) -> None:
         super().__init__(parent)
+        self._session = session
         self._folder = folder or folders.data() / "lectures"
         self.lecture: Lecture | None = None
         self.path: Path | None = None
+        self.file: Path | None = None  # what it was read from; what that carries serves its slides
         self.bundled = False
         self.turn = 0  # grows whenever another lecture is opened
         self._seen: bytes | None = None  # of the file, when it was read or written last
@@ -83,9 +88,9 @@ class Document(QObject):
 
     def open(self, path: Path) -> None:
         """A lecture from a file; InputError or FormatError when it cannot be read."""
-        text = bundle.unpacked(path)
-        self._take(read(text), None if path in bundle.shipped() else path)
-        self.bundled = text != path
+        lecture = bundle.opened(path, self._session)
+        self._take(lecture, None if path in bundle.shipped() else path, path)
+        self.bundled = bundle.is_bundle(path)
 
     def close(self) -> None:
         """No lecture is open any more; what was not saved is given up."""
@@ -217,9 +222,12 @@ class Document(QObject):
             self._copy.with_suffix(".txt").unlink(missing_ok=True)
         self.lock.unlock()
 
-    def _take(self, lecture: Lecture | None, path: Path | None) -> None:
+    def _take(self, lecture: Lecture | None, path: Path | None, file: Path | None = None) -> None:
         self._past, self._future = [], []
         self.turn += 1
+        if self.file is not None and self.file != file:
+            self._session.forget(self.file)
+        self.file = file
         self.path, self.bundled, self._saved = path, False, lecture
         self._seen = _content(path) if path is not None else None
         self._forget_copy()

@@ -27,6 +27,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.runners.session import Session
 
 _NEEDS_LECTURE = (
     "lecture.save",
@@ -62,15 +63,17 @@ class Lecturing(QObject):
         director: Director,
         meter: Meter,
         perform: Perform,
+        session: Session,
         theme: Theme,
         actions: Actions,
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._viewing, self._actions, self._window = viewing, actions, window
+        self._viewing, self._director = viewing, director
+        self._session, self._actions, self._window = session, actions, window
         self._then: Callable[[], object] | None = None
         self._packing = 0
-        self.document = Document(self)
+        self.document = Document(session, self)
         self.ask_path: Callable[[bool], Path | None] = self._ask_path
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
         self.unrecorded: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -84,9 +87,12 @@ class Lecturing(QObject):
         self.pane.looked_at.connect(self._look_at)
         self.editing = Editing(self.document, self.pane, viewing, director, theme, actions, window)
         self.editing.added.connect(self._tell_added)
-        self.presenting = Presenting(self.document, viewing, director, meter, perform, window)
+        self.presenting = Presenting(
+            self.document, viewing, director, meter, perform, session, window
+        )
         self.presenting.failed.connect(self.failed)
         self.presenting.came_back.connect(self.pane.select)
+        self.document.changed.connect(self._put_away)
         self.document.changed.connect(self._offer)
         self._offer()
 
@@ -213,7 +219,8 @@ class Lecturing(QObject):
             path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
             self.said.emit(tr("bundling {file} …", file=path.name))
             self._packing = self.document.turn
-            self.packer.start(self.document.lecture, path)
+            library = self._session.library(self.document.file)
+            self.packer.start(self.document.lecture, path, library)
 
     def _packed(self, lecture: Lecture, path: Path) -> None:
         if self._packing == self.document.turn:  # else another lecture has been opened meanwhile
@@ -263,7 +270,8 @@ class Lecturing(QObject):
             return
         try:
             with self.unrecorded():
-                self._viewing.show(replace(slide.view, time=slide.stops[0] if slide.stops else 0.0))
+                start = slide.stops[0] if slide.stops else 0.0
+                self._viewing.show(replace(slide.view, time=start), self.document.file)
         except Error as error:
             self.failed.emit(failure_of(error))
 
@@ -273,6 +281,11 @@ class Lecturing(QObject):
             said = "\n".join(map(str, problems))
             what = tr("Some of {file} could not be read; the rest is there.", file=path.name)
             self.failed.emit(Failure(f"{what}\n\n{said}", said, expected=True))
+
+    def _put_away(self) -> None:
+        """What a lecture carried is not told of when another one is open, or none."""
+        if self._director.lecture not in (None, self.document.file):
+            self._director.set_lecture(None)
 
     def _offer(self) -> None:
         """Commands that have nothing to act on cannot be given."""

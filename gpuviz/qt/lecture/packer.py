@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, failure_of
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import pack, recorded_entry
+from gpuviz.lectures.packing import pack
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import Entry, LaunchKey, key_of
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Showing
 
@@ -52,11 +54,11 @@ class Packer(QObject):
         """These launches are shown: measurements are of them."""
         self._showing = showing
 
-    def start(self, lecture: Lecture, path: Path) -> None:
-        """Make a bundle; one that is being made is stopped."""
+    def start(self, lecture: Lecture, path: Path, library: Library) -> None:
+        """Make a bundle, launches looked up in the library; one that is being made is stopped."""
         self.close()
         self._stop = threading.Event()
-        wanted = lecture, path, self._stop
+        wanted = lecture, path, library, self._stop
         self._thread = threading.Thread(target=self._work, args=wanted, daemon=True)
         self._thread.start()
 
@@ -71,11 +73,11 @@ class Packer(QObject):
             self._thread.join(PATIENCE)
             self._thread = None
 
-    def _work(self, lecture: Lecture, path: Path, stop: threading.Event) -> None:
+    def _work(self, lecture: Lecture, path: Path, library: Library, stop: threading.Event) -> None:
         """Runs in the thread."""
         error: Exception | None = None
         try:
-            pack(lecture, path, self._entry, self._say, stop.is_set)
+            pack(lecture, path, partial(self._entry, library), self._say, stop.is_set, library)
         except Exception as problem:
             error = problem
         with suppress(RuntimeError):  # the window may be gone by now
@@ -108,5 +110,5 @@ class Packer(QObject):
                         side.variant.lesson.id, plan.role, side.variant.values, launch, measurement
                     )
 
-    def _entry(self, plan: Plan) -> Entry | None:
-        return self._live.get(key_of(plan)) or recorded_entry(plan)
+    def _entry(self, library: Library, plan: Plan) -> Entry | None:
+        return self._live.get(key_of(plan)) or library.recordings.entry(plan)

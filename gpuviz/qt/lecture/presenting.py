@@ -16,6 +16,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.runners.session import Session
 from gpuviz.scenes.showing import Showing
 
 
@@ -40,12 +41,13 @@ class Presenting(QObject):
         director: Director,
         meter: Meter,
         perform: Perform,
+        session: Session,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._document, self._viewing = document, viewing
         self._director, self._meter, self._perform = director, meter, perform
-        self._window = window
+        self._session, self._window = session, window
         self.presentation: Presentation | None = None
         self.calm: Callable[[], bool] = lambda: False
 
@@ -69,10 +71,18 @@ class Presenting(QObject):
 
     def _begin(self, lecture: Lecture, slide: int) -> None:
         self._meter.stop()
-        known = {} if lecture is self._document.lecture else self._known()
+        opened = lecture is self._document.lecture
+        file = self._document.file if opened else self._director.lecture
+        known = {} if opened else self._known()
         try:
             made = Presentation(
-                lecture, self._perform, self._meter.sources, self, known, self.calm()
+                lecture,
+                self._perform,
+                self._meter.sources,
+                self._session.library(file),
+                self,
+                known,
+                self.calm(),
             )
         except Error as error:
             self.failed.emit(failure_of(error))

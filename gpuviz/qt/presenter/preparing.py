@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from PySide6.QtCore import QObject, Signal
@@ -11,6 +12,7 @@ from gpuviz.errors import Error, Failure, failure_of
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.base import Level
+from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing, Variant, showing
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -30,11 +32,12 @@ class Preparing(QObject):
         self,
         lecture: Lecture,
         perform: Perform,
+        library: Library | None = None,
         parent: QObject | None = None,
         known: Mapping[int, Showing] | None = None,
     ) -> None:
         super().__init__(parent)
-        self._slides = lecture.slides
+        self._slides, self._library = lecture.slides, library
         self._done: dict[int, Showing] = dict(known or {})
         self._why_not: dict[int, str] = {}
         self._under_way: int | None = None
@@ -78,7 +81,7 @@ class Preparing(QObject):
     def _ask(self, number: int) -> bool:
         """Begin with a slide; False when it cannot even be begun with."""
         try:
-            variants = variants_of(self._slides[number])
+            variants = variants_of(self._slides[number], self._library)
         except Error as error:  # a kernel's file that went away meanwhile
             self._why_not[number] = failure_of(error).message
             self.changed.emit(number)
@@ -104,13 +107,13 @@ class Preparing(QObject):
             self.changed.emit(number)
 
 
-def variants_of(slide: Slide) -> tuple[Variant, ...]:
+def variants_of(slide: Slide, library: Library | None = None) -> tuple[Variant, ...]:
     """What is to be performed for a slide: one variant, or two to compare."""
     assert slide.view is not None
     view: Provenance = slide.view
     lesson, level = lesson_for(view), cast(Level, view.level)
-    a = Variant(lesson, dict(view.values), view.arch, level)
+    a = Variant(lesson, dict(view.values), view.arch, level, library=library)
     if not view.compared:
         return (a,)
     values = {**view.values, **view.compare_values}
-    return a, Variant(lesson, values, view.compare_arch or view.arch, level)
+    return a, replace(a, values=values, arch=view.compare_arch or view.arch)

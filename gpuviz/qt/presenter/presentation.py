@@ -21,6 +21,7 @@ from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.speaker import Speaker
 from gpuviz.qt.running.meter import Meter, Sources
 from gpuviz.qt.running.worker import Perform
+from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing
 
 THEME = "projector"
@@ -51,7 +52,8 @@ def places() -> Places:
 class Presentation(QObject):
     """Begins with `start`; ends by Esc, by closing the screen, or behind the last slide.
 
-    `known` are slides that have been performed already, `calm` is for those who want no motion.
+    Launches are looked up in `library`, by default in what ships. `known` are slides that have been
+    performed already, `calm` is for those who want no motion.
 
     Signals
     -------
@@ -65,6 +67,7 @@ class Presentation(QObject):
         lecture: Lecture,
         perform: Perform,
         sources: Sources,
+        library: Library | None = None,
         parent: QObject | None = None,
         known: Mapping[int, Showing] | None = None,
         calm: bool = False,
@@ -75,7 +78,7 @@ class Presentation(QObject):
         self._scale = 1.0
         self._typed = ""
         self._over = False
-        self.preparing = Preparing(lecture, perform, self, known)
+        self.preparing = Preparing(lecture, perform, library, self, known)
         self.measuring = Measuring(Meter(sources, self), self)
         self.conductor = Conductor(lecture, self.preparing, self.measuring, self)
         self.conductor.player.set_calm(calm)

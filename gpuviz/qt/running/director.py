@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,6 +14,7 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.runners.base import Level
+from gpuviz.runners.session import Session
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES
 from gpuviz.scenes.perform import Performance
@@ -51,11 +53,14 @@ class Director(QObject):
         perform: Perform,
         arch: str,
         level: Level,
+        session: Session,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._player, self._comparison = player, comparison
         self._arch, self._level = arch, level
+        self._session = session
+        self._lecture: Path | None = None
         self._told: Lesson | None = None
         self._showing: Showing | None = None
         self._hurry = True
@@ -67,7 +72,7 @@ class Director(QObject):
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
         self._patience.timeout.connect(self._forget)
-        player.lesson_changed.connect(lambda lesson: self._patience.start())
+        player.lesson_changed.connect(self._turn)
         player.values_changed.connect(self.run)
         comparison.changed.connect(self.run)
 
@@ -80,6 +85,11 @@ class Director(QObject):
     def level(self) -> Level:
         """Whether counts are of the PTX or of the assembled code."""
         return self._level
+
+    @property
+    def lecture(self) -> Path | None:
+        """The file of the lecture whose slide is shown, None where there is none."""
+        return self._lecture
 
     @property
     def showing(self) -> Showing | None:
@@ -98,6 +108,12 @@ class Director(QObject):
         if level != self._level:
             self._level = level
             self.level_changed.emit(level)
+            self.run()
+
+    def set_lecture(self, lecture: Path | None) -> None:
+        """What is shown is a slide of the lecture in this file, until another lesson is opened."""
+        if lecture != self._lecture:
+            self._lecture = lecture
             self.run()
 
     def again(self) -> None:
@@ -139,11 +155,16 @@ class Director(QObject):
     def variants(self) -> tuple[Variant, ...]:
         """What is to be shown: side A, and B when it is compared with."""
         lesson, other = self._player.lesson, self._comparison
-        a = Variant(lesson, dict(self._player.values), self._arch, self._level)
+        library = self._session.library(self._lecture)
+        a = Variant(lesson, dict(self._player.values), self._arch, self._level, library=library)
         if not other.on:
             return (a,)
         arch = self._arch if other.arch == AS_A else other.arch
-        return a, Variant(lesson, dict(other.values), arch, self._level)
+        return a, replace(a, values=dict(other.values), arch=arch)
+
+    def _turn(self, lesson: Lesson) -> None:
+        self._lecture = None
+        self._patience.start()
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""

@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.arrays import F64
+from gpuviz.compile.bundled import Programs
 from gpuviz.errors import Error
 from gpuviz.language import later, tr
 from gpuviz.results.badges import caption
@@ -35,13 +36,19 @@ _EMPTY: Mapping[str, Reading] = {}
 NOT_ASKED = later("no GPU has been asked")
 
 
+class JobOf(Protocol):
+    """Makes a job of a plan."""
+
+    def __call__(self, plan: Plan, arch: str, *, programs: Programs) -> Job:
+        """The launch compiled for an architecture, or one of the programs; or an `errors.Error`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """Where measurements come from: GPUs, recordings, and how a plan becomes a job."""
+    """Where live measurements come from: GPUs, and how a plan becomes a job."""
 
     make_gpu: Callable[[int], Gpu] | None = None
-    shelf: Callable[[], Recordings] = lambda: Recordings(())
-    job_of: Callable[[Plan, str], Job] = job_of
+    job_of: JobOf = job_of
 
 
 @dataclass(frozen=True)
@@ -108,11 +115,6 @@ class Meter(QObject):
     def known(self) -> Mapping[str, Measurement]:
         """The newest measurement of each run shown, by name: live if there is one, or recorded."""
         return self._known
-
-    def look_up(self) -> None:
-        """Ask the recordings again: there may be another one."""
-        if self._showing is not None:
-            self._look_up(self._showing)
 
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
@@ -194,16 +196,18 @@ class Meter(QObject):
         if self._showing is None:
             return ()
         runs: Mapping[str, Run] = self._showing.runs
+        job_of, programs = self._sources.job_of, self._showing.library.programs
         return tuple(
-            Target(key, partial(self._sources.job_of, plan), runs[key].outputs)
+            Target(key, partial(job_of, plan, programs=programs), runs[key].outputs)
             for key, plan in self._showing.plans.items()
         )
 
     def _look_up(self, showing: Showing) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""
         found: dict[str, Measurement] = {}
+        recordings = showing.library.recordings
         for key, plan in showing.plans.items():
-            measurement, why = self._recorded(plan)
+            measurement, why = _recorded(plan, recordings)
             if measurement is not None:
                 found[key] = self._known[key] = measurement
                 self.measured.emit(key, measurement)
@@ -211,15 +215,6 @@ class Meter(QObject):
                 self.missing.emit(key, self._reason(why))
         captions = dict.fromkeys(caption(m) for m in found.values())
         self._become(recorded=" · ".join(captions), trouble="")
-
-    def _recorded(self, plan: Plan) -> tuple[Measurement | None, str]:
-        try:
-            found = self._sources.shelf().find(plan)
-        except (Error, OSError) as error:
-            return None, str(error)
-        if found.measurement is None and Path(plan.kernel).is_absolute():
-            return None, tr("your own kernels have no recording")
-        return found.measurement, tr(found.why)
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
@@ -293,3 +288,14 @@ class Meter(QObject):
             self.changed.emit(state)
             if state.trouble and state.trouble != before.trouble:
                 self.troubled.emit(state.trouble)
+
+
+def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, str]:
+    """What is recorded of a launch, or why there is nothing."""
+    try:
+        found = recordings.find(plan)
+    except (Error, OSError) as error:
+        return None, str(error)
+    if found.measurement is None and Path(plan.kernel).is_absolute():
+        return None, tr("your own kernels have no recording")
+    return found.measurement, tr(found.why)

@@ -13,10 +13,11 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State
-from gpuviz.runners import own_sweeps, sweep
+from gpuviz.runners import kept_sweeps, sweep
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.runners.session import Session
 from gpuviz.scenes.block_shape import LESSON
 
 COMMAND = "gpu.sweep"
@@ -35,9 +36,12 @@ class Sweeps(Activity):
     Times measured before on the GPU in use are told of as soon as it is found.
     """
 
-    def __init__(self, player: Player, meter: Meter, director: Director, actions: Actions) -> None:
+    def __init__(
+        self, player: Player, meter: Meter, director: Director, session: Session, actions: Actions
+    ) -> None:
         super().__init__(meter)
         self._player, self._meter, self._director = player, meter, director
+        self._session = session
         self._action = actions[COMMAND]
         self._device: DeviceFacts | None = None
         self.measure: Measure = sweep.measure
@@ -73,16 +77,15 @@ class Sweeps(Activity):
         self._offer()
 
     def close(self) -> None:
-        """Cancel, wait until the thread has noticed, and tell of the shipped times again."""
+        """Cancel, and wait until the thread has noticed."""
         super().close()
         self._device = None
-        own_sweeps.use(self.folder, "")
 
     def _work(self, gpu: Gpu, progress: Progress, cancel: Cancel) -> Path:
         """Runs in the thread."""
         with gpu:
             found = self.measure(gpu, progress=progress, cancel=cancel)
-        return own_sweeps.keep(self.folder, found)
+        return kept_sweeps.keep(self.folder, found)
 
     def _end(self, outcome: object, stopped: bool) -> None:
         self._offer()
@@ -109,12 +112,9 @@ class Sweeps(Activity):
     def _adopt(self) -> None:
         """Tell of the times that the user has of the GPU in use."""
         name = self._device.name if self._device is not None else ""
-        if not own_sweeps.use(self.folder, name):
-            return
-        if self._player.lesson.id == LESSON.id:
-            self._director.again()
-        else:
-            self._director.performer.forget()
+        times = kept_sweeps.kept(self.folder, name)
+        if self._session.use_shape_times(times) and self._player.lesson.id == LESSON.id:
+            self._director.run()
 
     def _offer(self, *_: object) -> None:
         """The command can be given when nothing speaks against it; else its tip says what does."""

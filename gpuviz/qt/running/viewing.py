@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import QObject, Signal
@@ -121,15 +122,16 @@ class Viewing(QObject):
         """The record with all its values, each of its own kind; InputError when it cannot be."""
         return fitted(wanted, lesson_for(wanted))
 
-    def show(self, wanted: Provenance) -> None:
-        """Show a view; its moment is gone to when it has been performed.
+    def show(self, wanted: Provenance, lecture: Path | None = None) -> None:
+        """Show a view, or a slide of the lecture in this file; its moment is gone to when it has
+        been performed.
 
         Raises
         ------
         InputError : a lesson, value, architecture or level that there is not; nothing is changed
         """
         lesson = lesson_for(wanted)
-        self._turn_to(lesson, fitted(wanted, lesson))
+        self._turn_to(lesson, fitted(wanted, lesson), lecture)
         self._due = lesson.id, wanted.time
         self.told = True
 
@@ -141,9 +143,10 @@ class Viewing(QObject):
         self._turn_to(self.lesson_of(seen), seen)
         self._due = (seen.lesson, seen.time) if elsewhere else None
 
-    def _turn_to(self, lesson: Lesson, view: Provenance) -> None:
+    def _turn_to(self, lesson: Lesson, view: Provenance, lecture: Path | None = None) -> None:
         with self._director.together():
             self._open(lesson)
+            self._director.set_lecture(lecture)
             self._player.set_values(view.values)
             self._director.set_arch(view.arch)
             self._director.set_level(cast(Level, view.level))

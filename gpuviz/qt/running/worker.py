@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, failure_of
 from gpuviz.runners.base import Cancel, Level, Progress
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.showing import Variant
@@ -31,6 +32,7 @@ class Perform(Protocol):
         progress: Progress,
         cancel: Cancel,
         prebuilt: bool,
+        library: Library | None,
     ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
 
@@ -152,6 +154,7 @@ class Performer(QObject):
             progress=self._reporter(ticket, done),
             cancel=ticket.stop.is_set,
             prebuilt=variant.prebuilt,
+            library=variant.library,
         )
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:

@@ -17,8 +17,6 @@ from gpuviz.qt.export.exports import Saved
 from gpuviz.qt.export.reopening import Reopening
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
-from gpuviz.runners.recorded import adopt
-from gpuviz.runners.recording import Recording
 from gpuviz.views.provenance import Provenance
 
 
@@ -34,7 +32,6 @@ class Exchange(QObject):
         actions.bind("file.open", self.reopening.choose)
         actions.bind("file.paste", self.reopening.paste)
         self.dropping.dropped.connect(self.reopening.open)
-        self.reopening.recording_opened.connect(self._open_recording)
 
     def report_to(self, status: Status, message: Message) -> None:
         """Progress and remarks in the bar, what went wrong on the card."""
@@ -53,11 +50,6 @@ class Exchange(QObject):
     def close(self) -> None:
         """Stop writing: what is not whole is not left behind."""
         self.exporting.exports.close()
-
-    def _open_recording(self, recording: Recording) -> None:
-        """Ask it first, from now on."""
-        adopt(recording)
-        self._parts.meter.look_up()
 
     def _show(self, wanted: Provenance) -> None:
         try:

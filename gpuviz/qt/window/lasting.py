@@ -20,6 +20,7 @@ from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.window.host import Host
 from gpuviz.qt.window.toolbar import LEVELS
 from gpuviz.runners.base import Level
+from gpuviz.runners.session import Session
 from gpuviz.scenes.base import Lesson
 from gpuviz.views.playback import SPEEDS
 
@@ -38,7 +39,9 @@ class Core:
     director: Director
 
 
-def core(kept: Settings, lessons: Sequence[Lesson], perform: Perform, parent: QObject) -> Core:
+def core(
+    kept: Settings, lessons: Sequence[Lesson], perform: Perform, session: Session, parent: QObject
+) -> Core:
     """Theme, player, comparison and director, as they were left."""
     ids = [lesson.id for lesson in lessons]
     sms = [arch.sm for arch in ARCHITECTURES]
@@ -51,7 +54,8 @@ def core(kept: Settings, lessons: Sequence[Lesson], perform: Perform, parent: QO
     comparison.set_arch(kept.text("compare_arch", AS_A, (AS_A, *sms)))
     comparison.switch(kept.flag("compare", False), player.values)
     level = cast(Level, kept.text("level", LEVEL, tuple(LEVELS)))
-    director = Director(player, comparison, perform, kept.text("arch", ARCH, sms), level, parent)
+    arch = kept.text("arch", ARCH, sms)
+    director = Director(player, comparison, perform, arch, level, session, parent)
     return Core(theme, player, comparison, director)
 
 

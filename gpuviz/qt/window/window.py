@@ -41,6 +41,8 @@ from gpuviz.qt.window.thumbnails import Thumbnails
 from gpuviz.qt.window.toolbar import Toolbar
 from gpuviz.qt.window.visible_panes import VisiblePanes
 from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.runners.recording import Recording
+from gpuviz.runners.session import Session
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.showing import Showing, names_of
 from gpuviz.views.provenance import Provenance
@@ -53,7 +55,8 @@ class Window(Host):
 
     `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
     remembered from start to start, `sources` where measurements come from. `state` is the folder
-    of the session and the log (nothing is kept without one), `first` the view to begin with.
+    of the log and of what outlives a crash (nothing is kept without one), `first` the view to begin
+    with, `session` what has been opened.
     """
 
     def __init__(
@@ -64,12 +67,14 @@ class Window(Host):
         sources: Sources | None = None,
         state: Path | None = None,
         first: Provenance | None = None,
+        session: Session | None = None,
     ) -> None:
         super().__init__()
+        self.session = session or Session()
         self.setWindowTitle("gpuviz")
         self.resize(*lasting.SIZE)
         self.settings = Settings(settings)
-        core = lasting.core(self.settings, lessons, perform, self)
+        core = lasting.core(self.settings, lessons, perform, self.session, self)
         self.theme, self.player = core.theme, core.player
         self.comparison, self.director = core.comparison, core.director
         self.course = Course(lessons, self.player, self.comparison, self.settings)
@@ -111,7 +116,7 @@ class Window(Host):
         self.status = Status(self.director)
         side = self.parameters, self.counts, self.timing
         self.lecturing = Lecturing(
-            self.viewing, self.director, self.meter, perform, theme, actions, self
+            self.viewing, self.director, self.meter, perform, self.session, theme, actions, self
         )
         self.panes = Panes(
             self.toolbar,
@@ -195,7 +200,7 @@ class Window(Host):
         meter.changed.connect(self.choices.mark)
         use = self.settings.number("gpu_use", meter.state.use, USES)
         meter.set_use(min(USES, key=lambda one: abs(one - use)))
-        self.sweeps = Sweeps(self.player, meter, director, self.actions_)
+        self.sweeps = Sweeps(self.player, meter, director, self.session, self.actions_)
         self.sweeps.failed.connect(self.message.show_failure)
         self.status.follow_activity(self.sweeps)
         once = Qt.ConnectionType.SingleShotConnection
@@ -209,8 +214,13 @@ class Window(Host):
         Handout(self.lecturing.document, self.exchange.exporting, self.actions_, self)
         reopening = self.exchange.reopening
         reopening.lesson_opened.connect(self.course.open_any)
+        reopening.recording_opened.connect(self._use_recording)
         reopening.lecture_asked.connect(self.lecturing.open)
         reopening.kernel_asked.connect(lambda path: self.opening.open(path, self.director.arch))
+
+    def _use_recording(self, file: Path, recording: Recording) -> None:
+        self.session.open_recording(file, recording)
+        self.director.run()
 
     def suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""

@@ -1,4 +1,4 @@
-"""Compiled programs that came with a lecture, for machines that have no compiler.
+"""Compiled programs that a lecture carries, for machines that have no compiler.
 
 They are found by kernel, source, macros and architecture; where there is a compiler nobody asks.
 """
@@ -18,7 +18,7 @@ from gpuviz.errors import FormatError
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ProgramKey:
     """What a program was compiled from: `kernel` is the file's name, `arch` the one asked for."""
 
     kernel: str
@@ -27,12 +27,12 @@ class Wanted:
     arch: str
 
 
-_carried: dict[Wanted, Program] = {}
+Programs = Mapping[ProgramKey, Program]
 
 
-def wanted(kernel: str, source: str, defines: Mapping[str, str], arch: str) -> Wanted:
+def key_of(kernel: str, source: str, defines: Mapping[str, str], arch: str) -> ProgramKey:
     """The key of a program."""
-    return Wanted(kernel, source_hash(source), tuple(sorted(defines.items())), arch)
+    return ProgramKey(kernel, source_hash(source), tuple(sorted(defines.items())), arch)
 
 
 def text_of(path: Path) -> str:
@@ -42,17 +42,7 @@ def text_of(path: Path) -> str:
     return "".join((source, *(headers[file] for file in sorted(headers))))
 
 
-def carry(key: Wanted, program: Program) -> None:
-    """Have a program from now on."""
-    _carried[key] = program
-
-
-def find(key: Wanted) -> Program | None:
-    """A program that was carried here."""
-    return _carried.get(key)
-
-
-def pack(key: Wanted, program: Program) -> dict[str, Any]:
+def pack(key: ProgramKey, program: Program) -> dict[str, Any]:
     """A program and its key as JSON values."""
     return {
         "kernel": key.kernel,
@@ -63,11 +53,13 @@ def pack(key: Wanted, program: Program) -> dict[str, Any]:
     }
 
 
-def unpack(plain: Any) -> tuple[Wanted, Program]:
+def unpack(plain: Any) -> tuple[ProgramKey, Program]:
     """What `pack` made; FormatError for anything else."""
     try:
         defines = tuple((str(name), str(value)) for name, value in plain["defines"])
-        key = Wanted(str(plain["kernel"]), str(plain["source_hash"]), defines, str(plain["arch"]))
+        key = ProgramKey(
+            str(plain["kernel"]), str(plain["source_hash"]), defines, str(plain["arch"])
+        )
         return key, from_json(plain["program"])
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None

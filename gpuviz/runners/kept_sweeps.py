@@ -1,4 +1,4 @@
-"""Which sweep over block shapes is told of: the user's of the GPU in use, or the shipped one."""
+"""Times of all block shapes that a user measured: a file for each GPU, in the user's folder."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 
 from gpuviz.errors import Error
 from gpuviz.runners import sweep
-from gpuviz.runners.sweep import Predictions, Times
-
-_own: list[Times | None] = [None]
+from gpuviz.runners.sweep import Times
 
 
 def file_of(folder: Path, device: str) -> Path:
@@ -30,24 +28,15 @@ def keep(folder: Path, found: Times) -> Path:
     return path
 
 
-def use(folder: Path, device: str) -> bool:
-    """Tell of the times of this GPU in the folder, if there are any; whether that is news.
+def kept(folder: Path, device: str) -> Times | None:
+    """The times kept of a GPU of this name; a file that is damaged, or of an older kernel, is none.
 
-    A file that is damaged, or of an older kernel, counts as none. Without a GPU `device` is "".
+    Without a GPU `device` is "", and there are none.
     """
-    before, _own[0] = _own[0], _read(file_of(folder, device), device) if device else None
-    return before is not _own[0]
-
-
-def _read(path: Path, device: str) -> Times | None:
+    if not device:
+        return None
     try:
-        found = sweep.read(path)
+        found = sweep.read(file_of(folder, device))
     except Error:
         return None
     return found if isinstance(found, Times) and found.device == device else None
-
-
-def known() -> tuple[Predictions | None, Times | None]:
-    """The sweeps to tell of, as `sweep.shipped`."""
-    predictions, times = sweep.shipped()
-    return predictions, _own[0] or times

@@ -1,0 +1,99 @@
+"""What was opened is known to its session alone, serves whom it is for, and is put away whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gpuviz.compile import Program
+from gpuviz.compile.bundled import key_of as program_key
+from gpuviz.runners import recorded
+from gpuviz.runners.measurement import DeviceFacts, Measurement
+from gpuviz.runners.recording import Entry, Recording, key_of
+from gpuviz.runners.session import Carried, Library, Session, shipped
+from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Plan
+from gpuviz.scenes.perform import check_values
+from tests.runners.test_sweep import times
+
+MINE, LECTURE = Path("mine.gpurec"), Path("mine.gpuviz-lecture")
+ONE = lesson("coalescing")
+(SHIPS,) = ONE.plan(check_values(ONE, {}))
+OWN = replace(SHIPS, grid=(7, 1, 1))  # a launch that no recording which ships holds
+PROGRAM = Program("ptx", b"cubin", "", {}, (), "source", "a.cu", "sm_90", "none")
+KEY = program_key("a.cu", "source", {}, "sm_90")
+
+
+def recording(name: str, *plans: Plan) -> Recording:
+    facts = DeviceFacts(0, name, "9.0", "1", "13.0", 1, 1, 1)
+    made = Measurement("recorded", "2026-01-02", facts)
+    return Recording(facts, tuple(Entry("", plan.role, {}, key_of(plan), made) for plan in plans))
+
+
+def device(library: Library, plan: Plan) -> str | None:
+    found = library.recordings.find(plan).measurement
+    return found.device.name if found is not None else None
+
+
+def test_a_new_session_knows_what_ships() -> None:
+    assert Session().library() is Session().library(LECTURE) is shipped()
+    assert device(shipped(), SHIPS) == "NVIDIA H200" and device(shipped(), OWN) is None
+
+
+def test_what_a_lecture_carries_serves_the_lecture_alone() -> None:
+    session = Session()
+    session.open_lecture(LECTURE, Carried((recording("Mine", SHIPS, OWN),), {KEY: PROGRAM}))
+    its = session.library(LECTURE)
+    assert (device(its, SHIPS), device(its, OWN)) == ("Mine", "Mine")
+    assert its.programs == {KEY: PROGRAM}
+    for other in (session.library(), session.library(Path("other.gpuviz-lecture"))):
+        assert other is shipped()
+
+
+def test_opened_three_times_and_closed_nothing_is_left() -> None:
+    session = Session()
+    for _ in range(3):
+        session.open_lecture(LECTURE, Carried((recording("Mine", OWN),), {KEY: PROGRAM}))
+        session.open_recording(MINE, recording("Mine, too", OWN))
+    held = session.library(LECTURE).recordings.recordings
+    assert [one.device.name for one in held[:2]] == ["Mine", "Mine, too"]
+    assert held[2:] == recorded.shipped().recordings
+    session.forget(LECTURE)
+    assert device(session.library(LECTURE), OWN) == "Mine, too"
+    session.forget(MINE)
+    assert session.library(LECTURE) is session.library() is shipped()
+
+
+def test_two_sessions_do_not_see_each_others() -> None:
+    one, other = Session(), Session()
+    one.open_lecture(LECTURE, Carried((recording("Mine", OWN),)))
+    one.open_recording(MINE, recording("Mine", OWN))
+    one.use_shape_times(times())
+    assert other.library(LECTURE) is other.library() is shipped()
+
+
+def test_a_recording_that_the_user_opens_answers_first_the_newest_before_older_ones() -> None:
+    session = Session()
+    session.open_recording(MINE, recording("Mine", SHIPS, OWN))
+    session.open_recording(Path("new.gpurec"), recording("New", OWN))
+    assert device(session.library(), SHIPS) == "Mine"
+    assert device(session.library(), OWN) == "New"
+    session.open_recording(MINE, recording("Mine", SHIPS, OWN))
+    assert device(session.library(), OWN) == "Mine"
+
+
+def test_a_library_stays_until_something_is_opened_or_put_away() -> None:
+    session = Session()
+    session.open_recording(MINE, recording("Mine", OWN))
+    before = session.library()
+    session.forget(LECTURE)
+    assert session.library() is session.library(LECTURE) is before
+    session.open_lecture(LECTURE, Carried((recording("Lent", OWN),)))
+    assert device(before, OWN) == "Mine"  # who looks up meanwhile is not disturbed
+
+
+def test_the_users_times_of_block_shapes_come_before_those_that_ship() -> None:
+    session, own = Session(), times()
+    assert session.use_shape_times(own) and not session.use_shape_times(own)
+    assert session.library().shape_times is own
+    assert session.use_shape_times(None) and session.library() is shipped()
