@@ -24,6 +24,7 @@ from gpuviz.runners.job import Job
 from gpuviz.runners.live_thread import Engine, Target
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.runners.recorded import Recordings
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.showing import Showing
@@ -100,6 +101,7 @@ class Meter(QObject):
         self._sources = sources
         self._engine: Engine | None = None
         self._showing: Showing | None = None
+        self._library: Library | None = None
         self._asked: engine.Wish | None = None
         self._again = False  # whether to go on when other launches are shown
         self._known: dict[str, Measurement] = {}
@@ -116,6 +118,11 @@ class Meter(QObject):
         """The newest measurement of each run shown, by name: live if there is one, or recorded."""
         return self._known
 
+    def look_up(self, library: Library) -> None:
+        """Ask these recordings of the launches shown."""
+        self._library = library
+        self._look_up()
+
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
         if self._sources.make_gpu is None:
@@ -126,8 +133,8 @@ class Meter(QObject):
 
     def show(self, showing: Showing) -> None:
         """Other launches are shown: recordings of them, and live numbers when these run."""
-        self._showing, self._known = showing, {}
-        self._look_up(showing)
+        self._showing, self._library, self._known = showing, showing.library, {}
+        self._look_up()
         if self._engine is not None and self._again and self.state.device:
             self.run_continuously()
         elif self._engine is not None and self.state.activity in ("once", "continuous"):
@@ -193,21 +200,22 @@ class Meter(QObject):
         self._engine.ask(wish)
 
     def _targets(self) -> tuple[Target, ...]:
-        if self._showing is None:
+        if self._showing is None or self._library is None:
             return ()
         runs: Mapping[str, Run] = self._showing.runs
-        job_of, programs = self._sources.job_of, self._showing.library.programs
+        job_of, programs = self._sources.job_of, self._library.programs
         return tuple(
             Target(key, partial(job_of, plan, programs=programs), runs[key].outputs)
             for key, plan in self._showing.plans.items()
         )
 
-    def _look_up(self, showing: Showing) -> None:
+    def _look_up(self) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""
+        if self._showing is None or self._library is None:
+            return
         found: dict[str, Measurement] = {}
-        recordings = showing.library.recordings
-        for key, plan in showing.plans.items():
-            measurement, why = _recorded(plan, recordings)
+        for key, plan in self._showing.plans.items():
+            measurement, why = _recorded(plan, self._library.recordings)
             if measurement is not None:
                 found[key] = self._known[key] = measurement
                 self.measured.emit(key, measurement)
@@ -278,8 +286,7 @@ class Meter(QObject):
         """GPUs came or went: what is missing is missing for another reason."""
         self._again = False
         self._become(devices=devices, device=device, why=why)
-        if self._showing is not None:
-            self._look_up(self._showing)
+        self._look_up()
 
     def _become(self, **changes: object) -> None:
         state = replace(self.state, **changes)  # type: ignore[arg-type]

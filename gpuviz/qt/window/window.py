@@ -220,7 +220,7 @@ class Window(Host):
 
     def _use_recording(self, file: Path, recording: Recording) -> None:
         self.session.open_recording(file, recording)
-        self.director.run()
+        self.meter.look_up(self.session.library(self.director.lecture))
 
     def suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""
