@@ -8,7 +8,7 @@ from gpuviz.runners import session, sweep
 from gpuviz.runners.recorded import Recordings
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _nothing_recorded() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         library = session.Library(Recordings(()), {}, sweep.shipped()[1])
