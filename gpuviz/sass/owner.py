@@ -8,11 +8,14 @@ the block with the branch is executed: that block is found here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from dataclasses import replace
 
 from gpuviz.ptx.simt.flow import Span
-from gpuviz.ptx.text.ir import Function
+from gpuviz.sass.accesses import Access
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of
+from gpuviz.sass.plan import Emit
+from gpuviz.sass.unroll import Unrolled
 
 _ANCHORS = frozenset(
     {
@@ -40,26 +43,39 @@ _TESTS = frozenset({"ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "LOP3", "R2P",
 
 
 class Owners:
-    """Finds, for a block of machine code and a block of PTX, the PTX block executed as often.
-
-    `tests` are the pcs of the instructions that unrolling added before its chunks.
-    """
+    """Finds the PTX block that is executed as often as a guarded machine instruction is issued."""
 
     def __init__(
-        self,
-        function: Function,
-        blocks: Sequence[Span],
-        code: Sequence[SassBlock],
-        tests: Set[int] = frozenset(),
+        self, unrolled: Unrolled, blocks: Sequence[Span], code: Sequence[SassBlock]
     ) -> None:
         following = [b.next for b in blocks]
-        self._lines = [{i.ptx_line for i in function.body[b.start : b.end]} for b in blocks]
+        body, added = unrolled.function.body, set(unrolled.tests.values())
+        self._unrolled = unrolled
+        self._first = [body[b.start].pc for b in blocks]
+        self._lines = [{i.ptx_line for i in body[b.start : b.end]} for b in blocks]
         self._code = code
         self._above = dominators(following)
         self._headers = frozenset(loops(following))
-        self._tests = {n for n, b in enumerate(blocks) if function.body[b.start].pc in tests}
+        self._tests = {n for n, pc in enumerate(self._first) if pc in added}
 
-    def owner(self, sass_block: int, block: int) -> int:
+    def issued(self, emit: Emit, access: Access, place: int) -> Emit:
+        """The same with its owner, where it is guarded; `place` is its block of machine code."""
+        memory = emit.sass.memory
+        if not emit.sass.guard or memory is None or memory.space != "shared":
+            return emit
+        if memory.op not in ("load", "store"):
+            return emit
+        return replace(emit, owner=self._owner(access, place))
+
+    def _owner(self, access: Access, place: int) -> int:
+        """The pc that tells how often a guarded instruction is issued."""
+        chunk, tests = self._unrolled.chunk_of.get(access.pc), self._unrolled.tests
+        loops_by_itself = place in self._code[place].next
+        if access.pc in tests and (not loops_by_itself if chunk is None else chunk.guard):
+            return tests[access.pc]
+        return self._first[self._block(place, access.block)]
+
+    def _block(self, sass_block: int, block: int) -> int:
         """The PTX block that is executed whenever the machine code's block is."""
         chain = self._chain(block)
         for names in (_ANCHORS, _TESTS):

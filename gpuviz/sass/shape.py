@@ -6,12 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuviz.ptx.text.ir import Function, Instruction
+from gpuviz.sass.counted_loops import Loop, counted_loops
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
-from gpuviz.sass.unroll import Chunk, Loop
+from gpuviz.sass.unroll import Chunk, Shape
 
 _ARITHMETIC = frozenset({"FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"})
 _DATA = ("f16", "f16x2", "bf16", "f32", "f64")
+
+
+def shapes_of(function: Function, code: Sequence[SassBlock]) -> list[Shape]:
+    """The loops of a function that were unrolled in a known way, each with its chunks."""
+    found = [(loop, chunks_of(function, loop, code)) for loop in counted_loops(function)]
+    return [(loop, chunks) for loop, chunks in found if chunks and _descend(chunks)]
+
+
+def _descend(chunks: Sequence[Chunk]) -> bool:
+    """Whether chunks come in the known order: peeled ones, then fewer and fewer copies."""
+    many = [c.copies for c in chunks if c.copies > 1]
+    peeled = all(c.copies == 1 for c in chunks[: len(chunks) - len(many)])
+    return peeled and many == sorted(set(many), reverse=True)
 
 
 def chunks_of(function: Function, loop: Loop, code: Sequence[SassBlock]) -> tuple[Chunk, ...]:
