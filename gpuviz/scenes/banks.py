@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arrays import F64, I64
+from gpuviz.arrays import F64
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
-from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
-from gpuviz.panels.count_boxes import CountBoxes
-from gpuviz.panels.figures import Counted, Figure, Sourced
-from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run
+from gpuviz.scenes import stride_sweep
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.values import number
-from gpuviz.trace import Trace
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
@@ -134,31 +129,6 @@ def _launch(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Strides:
-    """Wavefronts of the load with (S,) `stride`; `ideal` ones without conflicts; and its line.
-
-    `formula` is what arithmetic says, with the stride as `s`, "" where no simple rule holds.
-    """
-
-    stride: I64
-    count: I64
-    ideal: I64
-    formula: str
-    line: int
-
-
-def strides_of(trace: Trace, arch: Architecture, first: int) -> Strides:
-    """What each block's load took; block b ran with stride `first` + b."""
-    loads = trace.of(space="shared", op="load", warp=0)
-    loads = loads.select(np.asarray(np.argsort(loads.block), np.int64))
-    did = trace.instructions[loads.instruction[0]]
-    active = np.ones_like(loads.address, dtype=bool)
-    counted = wavefronts(arch, loads.address, active, did.width)
-    rule = strides.formula(arch, did.width)
-    return Strides(first + loads.block, counted.count, counted.ideal, rule, did.line)
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Fill, barrier, load with its wavefronts, result; then the table of all strides."""
     run, (first, count) = runs[_ROLE], _swept(values)
@@ -168,7 +138,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     load = next((r for r in reversed(requests) if not r.is_store), None)
     if load is None:
         raise InputError("the trace has no shared load of block 0; record block 0")
-    table = strides_of(runs[_SWEEP].trace, arch, first) if count > 1 else None
+    table = stride_sweep.strides_of(runs[_SWEEP].trace, arch, first) if count > 1 else None
     picked = number(values, "stride") if first == 1 else 32 + number(values, "padding")
 
     script, did = Script(_ROLE), load.instruction
@@ -187,8 +157,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         if table is not None and t >= end.end:
-            body = _table(table, sweep.counted(t, len(table.stride)), picked)
-            return Picture(_table_title(table), _table_sentence(values, table), body)
+            told, padded = sweep.counted(t, len(table.stride)), values["pattern"] == "column"
+            return stride_sweep.picture(table, told, picked, padded)
         done, served = fill.counted(t, len(stores)), serve.counted(t, load.count)
         filled = _filled(load, stores, done)
         if t >= fill.end:
@@ -201,7 +171,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     return Story.of(script, at, _closed_form(values, arch), verdict)
 
 
-def _sweep_acts(script: Script, table: Strides | None) -> Act:
+def _sweep_acts(script: Script, table: stride_sweep.Strides | None) -> Act:
     """The table fills, and stays."""
     if table is None:
         return Act(script.end, script.end)
@@ -223,34 +193,6 @@ def _filled(load: BankRequest, stores: tuple[BankRequest, ...], done: float) -> 
     written = {w: i for i, s in enumerate(stores) for w in s.words.tolist()}
     when = [written.get(w, len(stores)) for w in load.brought.shown.tolist()]
     return np.clip(done - np.array(when), 0.0, 1.0)
-
-
-def _table(table: Strides, filled: float, picked: int) -> Line:
-    """What every stride takes, the one being filled as an equation, and what was published."""
-    now = min(int(filled), len(table.stride) - 1)
-    stride, count = int(table.stride[now]), int(table.count[now])
-    ways = np.log2(np.maximum(table.count / np.maximum(table.ideal, 1), 1))
-    names = tuple(map(str, table.stride.tolist()))
-    place = int(np.flatnonzero(np.append(table.stride, picked) == picked)[0])
-    said = tr(
-        "stride {stride} takes {wavefronts}", stride=stride, wavefronts=counted("wavefront", count)
-    )
-    rule = f"{said} = {table.formula.replace('s', str(stride))}" if table.formula else said
-    key = tr("in each box: stride, wavefronts below"), tr("stride, wavefronts")
-    return rows(
-        CountBoxes(names, table.count, ways / 5, filled, place),
-        Counted((Figure(rule, bold=True, shorter=said), Figure(key[0], "muted", shorter=key[1]))),
-        Sourced(
-            (
-                tr(
-                    "{source}, 16 banks: stride 2 is 2-way, stride 8 is 8-way, odd strides are "
-                    "free",
-                    source=tr("lecture slides on memory sharing and banks, G80"),
-                ),
-            ),
-            whole=True,
-        ),
-    )
 
 
 def _title(values: Values, load: BankRequest) -> str:
@@ -307,33 +249,6 @@ def _fill_sentence(stores: tuple[BankRequest, ...]) -> str:
         "First the warp fills shared memory: {count} stores of {each} each.",
         count=len(stores),
         each=each,
-    )
-
-
-def _table_title(table: Strides) -> str:
-    """The rule that the table shows."""
-    if table.formula:
-        return tr("The rule: stride s takes {formula} wavefronts", formula=table.formula)
-    return tr("What every stride takes")
-
-
-def _table_sentence(values: Values, table: Strides) -> str:
-    """What was run for the table."""
-    first, last = int(table.stride[0]), int(table.stride[-1])
-    if values["pattern"] == "column":
-        return tr(
-            "The same kernel with rows of {first} to {last} elements, one block for each: "
-            "an odd pitch is free.",
-            first=first,
-            last=last,
-        )
-    free = bool((table.count <= table.ideal)[table.stride % 2 == 1].all())
-    odd = tr("odd strides are free") if free else tr("see which strides are free")
-    return tr(
-        "The same kernel with stride {first} to {last}, one block for each: {odd}.",
-        first=first,
-        last=last,
-        odd=odd,
     )
 
 

@@ -13,8 +13,9 @@ from gpuviz.draw.palette import DARK
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.strides import expected
 from gpuviz.panels.bank_map import BankMap
-from gpuviz.scenes.banks import LESSON, strides_of
+from gpuviz.scenes.banks import LESSON
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.stride_sweep import strides_of
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
