@@ -24,7 +24,10 @@ _LOW = 11.0  # letters high: lower plots have numbers at the ends of the y axis 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line through points, `grown` (0 to 1) of it drawn; its `name` stands at its end."""
+    """A line through points, `grown` (0 to 1) of it drawn.
+
+    Its `name` stands at its end, and behind that `value`, once all of it is drawn.
+    """
 
     x: Sequence[float] | F64
     y: Sequence[float] | F64
@@ -34,6 +37,12 @@ class Curve:
     name: str = ""
     grown: float = 1.0
     answers: bool = False
+    value: str = ""
+
+    @property
+    def said(self) -> str:
+        """All that stands at its end."""
+        return f"{self.name} {self.value}".rstrip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +134,7 @@ class Plot(Panel):
     ink: Ink = "muted"
     captioned: bool = False  # whether the room of a caption is kept
     right: float = 0.0
+    answering: bool = False  # whether the numbers of the y axis answer what a class is asked
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough for axes and a few numbers."""
@@ -140,11 +150,13 @@ class Plot(Panel):
             yield label(top.x, top.y + size * 0.6, self.caption, ink, size, bold=True)
         shown = [one for one in self.elements if not (one.answers and stage.asks)]
         curves = [one for one in self.elements if isinstance(one, Curve) and one.name]
-        right = max((text_width(c.name, size, True) for c in curves), default=-size) + size
+        right = max((text_width(c.said, size, True) for c in curves), default=-size) + size
         right = max(right, self.right * size)
         low = area.height < _LOW * size and len(self.y.ticks) > 2
         laid = plot.lay_out(stage, area, self.x, _ends(self.y) if low else self.y, right)
-        yield from plot.axes(stage, laid)
+        hushed = replace(laid.y, labels=("",) * len(laid.y.labels))
+        kept_back = self.answering and stage.asks
+        yield from plot.axes(stage, replace(laid, y=hushed) if kept_back else laid)
         for one in shown:
             yield from _drawn(stage, laid, one)
         yield from _names(stage, laid, [c for c in curves if c in shown])
@@ -192,7 +204,8 @@ def _names(stage: Stage, laid: plot.Plot, curves: list[Curve]) -> Iterator[Mark]
     ends = [float(laid.at(c.x, c.y)[-1, 1]) for c in curves]
     for curve, y in zip(curves, plot.spread(ends, size * 1.25, area.y, area.bottom), strict=True):
         ink = color(stage, curve.ink)
-        yield label(area.right + size * 0.6, y, curve.name, ink, size, True)
+        said = curve.said if curve.grown >= 1 else curve.name
+        yield label(area.right + size * 0.6, y, said, ink, size, True)
 
 
 def _ends(axis: Axis) -> Axis:

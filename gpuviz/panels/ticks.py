@@ -8,10 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from gpuviz.draw.figures import pill_width
+from gpuviz.draw.heading import badge, label
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Mark
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
+
+_WIDE, _FEW = 9.0, 6.0  # letters: room for words before ticks; ticks that are left out in less
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +36,9 @@ class Ticks(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Those beyond the ideal hatched, the one under way outlined."""
         palette, gap = stage.palette, 3.0 if self.count * 6 <= area.width else 1.0
-        boxes = grid(area, 1, max(self.count, 1), gap)
+        high = self.need(stage, area.width).height
+        row = area._replace(y=area.center[1] - high / 2, height=high)
+        boxes = grid(row, 1, max(self.count, 1), gap)
         boxes[:, 2] = np.minimum(boxes[:, 2], max(area.width / 16, 8.0))
         boxes[:, 0] = area.x + np.arange(len(boxes)) * (boxes[:, 2] + gap)
         number = np.arange(len(boxes))
@@ -45,3 +53,36 @@ class Ticks(Panel):
                 dim = palette.todo(hatch) if hatch is not None and not over else hatch
                 yield Boxes(some, color if over else palette.todo(color), hatch=dim, radius=2)
         yield Boxes(boxes[now], stroke=palette.outline, stroke_width=2, radius=2)
+
+
+@dataclass(frozen=True, eq=False)
+class TicksLine(Panel):
+    """A name, how many are over in words, their ticks, and the badge of the model.
+
+    `names` are those of all lines that stand below each other, so that their ticks do, too.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    done: str
+    ticks: Ticks
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """One line."""
+        return Need(stage.text(14) * 1.45, stage.text(14) * 1.45)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """The name alone while a class is asked."""
+        palette, size, y = stage.palette, stage.text(14), area.y + stage.text(14) * 0.6
+        yield label(area.x, y, self.name, palette.ink, size, bold=True)
+        if stage.asks:
+            return
+        x = area.x + max(text_width(name, size, True) for name in self.names) + size
+        over = self.ticks.served >= self.ticks.count
+        yield label(x, y, self.done, palette.good if over else palette.accent, size, bold=True)
+        pill = pill_width(stage, tr("model"))
+        yield from badge(stage, area.right - pill + size * 0.65, y, tr("model"), palette.accent)
+        x += max(text_width(self.done, size, True), size * _WIDE) + size
+        row = Rect(x, y - size * 0.35, area.right - pill - x - size, size * 0.7)
+        if row.width > size * _FEW:
+            yield from self.ticks.draw(stage, row)

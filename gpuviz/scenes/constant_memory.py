@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw.figures import line_height, sourced
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.series import Series, chart
-from gpuviz.draw.stage import Stage
+from gpuviz.draw.ease import passed
+from gpuviz.draw.plot import Axis, linear
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.served import Served, served
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.lane_words import LaneWords
+from gpuviz.panels.layout import Line, rows
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.plot import Curve, Plot, Upright
+from gpuviz.panels.script import Script
+from gpuviz.panels.ticks import Ticks, TicksLine
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import Timed, badge_of, device_of, time_of
-from gpuviz.scenes.shared_memory.served import Served, costs, served
-from gpuviz.scenes.shared_memory.served_view import panels
 from gpuviz.scenes.values import number
+from gpuviz.trace import LANES, Trace
 
 _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")
-_COUNT, _LANES, _MOST_STEPS = 256, 32, 8
+_COUNT = 256  # elements of the table
 _SEND, _ONE, _ALL, _END, _CHART, _CHART_END = 1.4, 1.6, 7.0, 2.0, 4.5, 3.5  # seconds
 
 PARAMETERS = (
@@ -58,8 +60,8 @@ def plan(values: Values) -> tuple[Plan, ...]:
             _KERNEL,
             entry,
             (grid, 1, 1),
-            (_LANES, 1, 1),
-            (*table, f"f32[{grid * _LANES}]=zeros", *scalars),
+            (LANES, 1, 1),
+            (*table, f"f32[{grid * LANES}]=zeros", *scalars),
             record=record,
         )
 
@@ -68,62 +70,39 @@ def plan(values: Values) -> tuple[Plan, ...]:
         for space in SPACES
         for one in (
             launch(space, space, f"{space}_memory", blocks, (distinct, step)),
-            launch(space, f"{space} sweep", f"{space}_sweep", _LANES, (step,)),
+            launch(space, f"{space} sweep", f"{space}_sweep", LANES, (step,)),
         )
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from; `slot` is how long one pass takes on the screen."""
-
-    loads: dict[str, Served]
-    costs: dict[str, I64]
-    distinct: int
-    step: int
-    slot: float
-    title: str
-    sentence: str
-    times: tuple[Timed | None, ...]
-    segments: str
-
-    @property
-    def over(self) -> float:
-        """When the last of the three has been served."""
-        return _SEND + self.slot * max(load.count for load in self.loads.values())
-
-    @property
-    def turn(self) -> float:
-        """When the chart takes over."""
-        return self.over + _END
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The three loads at once, then what each takes for any number of different words."""
     arch = architecture(runs["constant"].arch)
     loads = {space: _load(runs[space], arch, space) for space in SPACES}
-    slot = min(_ONE, _ALL / max(load.count for load in loads.values()))
+    words = {space: _words(runs[space], load) for space, load in loads.items()}
     swept = {space: costs(runs[f"{space} sweep"].trace, arch, space) for space in SPACES}
     distinct, step = number(values, "distinct"), number(values, "step")
     times = tuple(time_of(runs[space]) for space in SPACES)
-    scene = _Scene(
-        loads,
-        swept,
-        distinct,
-        step,
-        slot,
-        _title(distinct),
-        _sentence(loads),
-        times,
-        tr("sectors") if arch.has_sectors else tr("segments"),
-    )
-    return Story(
-        scene.title,
-        scene.sentence,
-        _steps(scene),
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(distinct, step, arch),
-    )
+    most = max(load.count for load in loads.values())
+
+    script, first = Script("constant"), loads["constant"]
+    line, asked = first.instruction.line, f"{first.instruction.text} · {first.counted}"
+    counts = " · ".join(f"{space} {one.counted}" for space, one in loads.items())
+    send = script.act(_SEND, "load", tr("request"), asked, line)
+    serve = script.series(min(_ONE * most, _ALL), most, "load", _turns, counts, line)
+    end = script.act(_END, "result", tr("result"), counts)
+    sweep = script.act(_CHART, "load", tr("1 to 32 words"), counts, role="constant sweep")
+    script.act(_CHART_END, "result", tr("the rule"), counts, role="constant sweep")
+
+    def at(t: float) -> Picture:
+        if t >= end.end:
+            body = rows(_chart(swept, distinct, arch, sweep.share(t)), _published(), _times(times))
+            return Picture(_rule(swept["constant"]), _swept_with(step), body)
+        sent, turns = send.share(t), serve.counted(t, most)
+        parts = (_served(space, loads[space], words[space], sent, turns) for space in SPACES)
+        return Picture(_title(distinct), _sentence(loads), rows(*parts, gap=0.3))
+
+    return Story.of(script, at, _expected(distinct, step, arch))
 
 
 def _load(run: Run, arch: Architecture, space: str) -> Served:
@@ -132,6 +111,46 @@ def _load(run: Run, arch: Architecture, space: str) -> Served:
     if not len(rows):
         raise InputError(f"the trace has no {space} load of block 0; record block 0")
     return served(run.trace, arch, rows, len(rows) - 1)
+
+
+def _words(run: Run, load: Served) -> I64:
+    """(32,) the element each lane reads, counted from where the table starts."""
+    buffer = run.trace.launch.buffer_at(int(load.address[0]))
+    first = buffer.address if buffer and load.instruction.space == "global" else 0
+    return (load.address - first) // load.instruction.width
+
+
+def costs(trace: Trace, arch: Architecture, space: str) -> I64:
+    """(B,) what each recorded block's load in a space takes, by block."""
+    loads = trace.of(space=space, op="load", warp=0)
+    order = np.argsort(loads.block, kind="stable").tolist()
+    return np.array([served(trace, arch, loads, row).count for row in order], np.int64)
+
+
+def _names() -> dict[str, str]:
+    return {
+        "constant": tr("constant memory"),
+        "shared": tr("shared memory"),
+        "global": tr("global memory"),
+    }
+
+
+def _served(space: str, load: Served, words: I64, sent: float, turns: float) -> Line:
+    """The load in one memory, of whose turns so many are over."""
+    names, turns = _names(), min(turns, float(load.count))
+    done = tr("{done} of {all}", done=passed(turns), all=load.counted)
+    ticks = Ticks(load.count, load.ideal, turns)
+    return rows(
+        TicksLine(names[space], tuple(names.values()), done, ticks),
+        LaneWords(words, load.turn, load.counted, sent, turns),
+    )
+
+
+def _turns(first: int, last: int) -> str:
+    """The turns of one act."""
+    if first == last:
+        return tr("turn {number}", number=first + 1)
+    return tr("turns {first} to {last}", first=first + 1, last=last + 1)
 
 
 def _title(distinct: int) -> str:
@@ -174,100 +193,60 @@ def _expected(distinct: int, step: int, arch: Architecture) -> str:
     )
 
 
-def _steps(scene: _Scene) -> tuple[Step, ...]:
-    """Request, turns, result, chart."""
-    load = scene.loads["constant"]
-    counts = " · ".join(f"{space} {one.counted}" for space, one in scene.loads.items())
-    line, text = load.instruction.line, load.instruction.text
-    steps = [Step(0.0, _SEND, "load", tr("request"), f"{text} · {load.counted}", line, "constant")]
-    most = max(one.count for one in scene.loads.values())
-    edges = np.linspace(0, most, min(most, _MOST_STEPS) + 1).round().astype(int)
-    for a, b in zip(edges.tolist(), edges[1:].tolist(), strict=False):
-        name = (
-            tr("turn {number}", number=b)
-            if b == a + 1
-            else tr("turns {first} to {last}", first=a + 1, last=b)
-        )
-        steps.append(
-            Step(
-                _SEND + a * scene.slot,
-                _SEND + b * scene.slot,
-                "load",
-                name,
-                counts,
-                line,
-                "constant",
-            )
-        )
-    end = scene.turn + _CHART
-    sweep = "constant sweep"
-    return (
-        *steps,
-        Step(scene.over, scene.turn, "result", tr("result"), counts, 0, "constant"),
-        Step(scene.turn, end, "load", tr("1 to 32 words"), counts, 0, sweep),
-        Step(end, end + _CHART_END, "result", tr("the rule"), counts, 0, sweep),
+def _rule(constant: I64) -> str:
+    """What the chart shows of constant memory."""
+    if (constant == np.arange(1, LANES + 1)).all():
+        return tr("Constant memory takes as many passes as there are different words")
+    return tr("In constant memory different words take turns")
+
+
+def _swept_with(step: int) -> str:
+    """What was run for the chart."""
+    return tr(
+        "The same kernels with 1 to 32 different words, one block for each; step {step}.", step=step
     )
 
 
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    if t >= scene.turn:
-        return _chart(scene, t, stage)
-    head, area = heading(stage, scene.title, scene.sentence)
-    sent = min(t / _SEND, 1.0)
-    now = {
-        space: min(max((t - _SEND) / scene.slot, 0.0), float(load.count))
-        for space, load in scene.loads.items()
-    }
-    return stage.frame(*head, *panels(stage, area, scene.loads, sent, now))
+def _chart(swept: Mapping[str, I64], distinct: int, arch: Architecture, grown: float) -> Plot:
+    """Cost over the number of different words; lines that coincide differ in width."""
+    words, most = range(1, LANES + 1), max(int(cost.max()) for cost in swept.values())
+    lines: tuple[tuple[str, str, Ink, float], ...] = (
+        ("constant", tr("constant"), "warn", 7.0),
+        ("global", tr("global"), "good", 4.0),
+        ("shared", tr("shared"), "accent", 2.0),
+    )
+    curves = [
+        Curve(words, cost, ink, width, name=name, grown=grown, answers=True, value=str(cost[-1]))
+        for cost, name, ink, width in (
+            (swept[space].tolist(), name, ink, width) for space, name, ink, width in lines
+        )
+    ]
+    places = (1, *range(4, LANES + 1, 2))
+    across = Axis((tr("different words"),), 1, LANES, places, tuple(map(str, places)))
+    sectors = tr("sectors") if arch.has_sectors else tr("segments")
+    up = linear((tr("passes · {segments} · wavefronts", segments=sectors),), 0, most, most / 4)
+    return Plot(across, up, (Upright(distinct, answers=True), *curves), answering=True)
 
 
-def _times(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
+def _published() -> Sourced:
+    return Sourced(
+        (
+            tr(
+                "{source}: one word for the whole warp is a broadcast, different words take turns",
+                source=tr("lecture slides on memory sharing and banks, G80"),
+            ),
+            tr("G80 slides: one word is a broadcast, different words take turns"),
+        )
+    )
+
+
+def _times(times: tuple[Timed | None, ...]) -> Sourced:
     """How long the launches took, where a GPU has run them."""
-    times, palette = scene.times, stage.palette
-    device = device_of(times)
-    names = (tr("constant"), tr("shared"), tr("global"))
+    device, names = device_of(times), (tr("constant"), tr("shared"), tr("global"))
     parts = " · ".join(f"{n} {t.text}" for n, t in zip(names, times, strict=True) if t)
-    texts = (f"{parts} · {device}", parts) if parts else (tr("time: {device}", device=device),)
-    color = palette.good if parts else palette.muted
-    return sourced(stage, area, badge_of(times), color, texts)
-
-
-def _chart(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """Cost over the number of different words, for the three memories."""
-    palette = stage.palette
-    title = tr("In constant memory different words take turns")
-    if (scene.costs["constant"] == np.arange(1, _LANES + 1)).all():
-        title = tr("Constant memory takes as many passes as there are different words")
-    say = tr(
-        "The same kernels with 1 to 32 different words, one block for each; step {step}.",
-        step=scene.step,
-    )
-    head, area = heading(stage, title, say)
-    low = line_height(stage)
-    words = np.arange(1, _LANES + 1)
-    series = (
-        Series(tr("constant"), scene.costs["constant"], palette.warn, 7.0),
-        Series(tr("global"), scene.costs["global"], palette.good, 4.0),
-        Series(tr("shared"), scene.costs["shared"], palette.accent, 2.0),
-    )
-    titles = (
-        tr("different words"),
-        tr("passes · {segments} · wavefronts", segments=scene.segments),
-    )
-    known = (t - scene.turn) / _CHART * (_LANES - 1)
-    plot = Rect(area.x, area.y, area.width, area.height - 2 * low)
-    marks = chart(stage, plot, words, series, known, scene.distinct, titles)
-    first, second = (Rect(area.x, plot.bottom + i * low, area.width, low) for i in (0, 1))
-    texts = (
-        tr(
-            "{source}: one word for the whole warp is a broadcast, different words take turns",
-            source=tr("lecture slides on memory sharing and banks, G80"),
-        ),
-        tr("G80 slides: one word is a broadcast, different words take turns"),
-    )
-    published = sourced(stage, first, tr("published"), palette.muted, texts)
-    return stage.frame(*head, *marks, *published, *_times(stage, second, scene))
+    if not parts:
+        return Sourced((tr("time: {device}", device=device),), badge_of(times))
+    return Sourced((f"{parts} · {device}", parts), badge_of(times), "good")
 
 
 LESSON = Lesson(
