@@ -10,9 +10,11 @@ errors      what can go wrong, each with the thing, the value and the remedy
             libraries)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
-            (trace_file saves and loads it; arguments are kernel arguments as text)
+            (trace_file saves and loads it; observe is the page of what can be observed while it
+            runs; arguments are kernel arguments as text)
 compile     CUDA C to PTX, cubin and log, through NVRTC
-ptx         PTX text to a whole-launch SIMT emulation
+ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
+            compute), simt (the machine), decode (instructions to steps of it), emulator
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and

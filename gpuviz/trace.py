@@ -2,15 +2,14 @@
 
 Everything that runs kernels ends here; everything that counts or draws starts here.
 
-A *request* is one memory instruction executed by one warp. While a launch runs, the emulator hands
-each memory instruction of a batch of blocks to every `Sink` as one `Access` (many warps at once).
-What is kept afterwards, for the blocks asked for, is a `Trace`.
+A *request* is one memory instruction executed by one warp. While a launch runs, what happens can be
+observed (`gpuviz.observe`). What is kept afterwards, for the blocks asked for, is a `Trace`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -55,36 +54,6 @@ class MemoryInstruction:
     path: str = ""
     function: str = ""
     form: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Access:
-    """One memory instruction executed by many warps at the same step.
-
-    Attributes
-    ----------
-    instruction : what was executed
-    address : (N, 32) uint64, first byte each lane accesses; unspecified where the lane is inactive.
-        Global: device address. Shared and constant: offset in the block's shared memory / the
-        constant bank. Local: offset in the thread's own local memory (not interleaved).
-    active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
-    repeat : how many identical copies each row stands for (blocks that behaved alike); counts are
-        to be multiplied by it
-    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from
-    """
-
-    instruction: MemoryInstruction
-    address: U64
-    active: Bool | None
-    repeat: int = 1
-    source: U64 | None = None
-
-
-class Sink(Protocol):
-    """Receives every memory access of a launch while it runs."""
-
-    def access(self, access: Access) -> None:
-        """Take one access. Rows without any active lane have been left out already."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +119,7 @@ class Requests:
     block, warp : (R,) linear block id, warp within the block
     phase : (R,) barriers the block had passed before
     active : (R,) bit i set when lane i accesses memory
-    address : (R, 32) as in `Access.address`, 0 where inactive
+    address : (R, 32) first byte each lane accesses, as in `observe.Access`; 0 where inactive
     """
 
     instruction: I32

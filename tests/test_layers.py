@@ -33,7 +33,7 @@ LAYERS = (
         "doctor",
     ),
     ("arch",),
-    ("trace", "trace_file", "arguments"),
+    ("trace", "trace_file", "observe", "arguments"),
     ("compile",),
     ("ptx",),
     ("memory",),
@@ -50,6 +50,17 @@ LAYERS = (
     ("qt",),
     ("app", "cli", "prebuild", "translation", "coverage", "__main__"),
 )
+# Within a layer, lowest first: folders and files of the package of that name.
+INNER_LAYERS = {
+    "ptx": (
+        ("text",),
+        ("arithmetic",),
+        ("simt",),
+        ("decode",),
+        ("tracing", "flops", "batches", "launching"),
+        ("races", "check", "emulator"),
+    )
+}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 QT = {"PySide6", "shiboken6", "pyqtgraph", "superqt", "qtpy"}
@@ -118,6 +129,24 @@ def test_imports_go_down() -> None:
         for name, line in _imports(tree)
         if name.startswith("gpuviz.") and _layer(name) in RANK
         if RANK.get(_layer(_module(file)), -1) < RANK[_layer(name)]
+    ]
+    assert upward == []
+
+
+@pytest.mark.parametrize("package", INNER_LAYERS)
+def test_imports_go_down_within_a_layer(package: str) -> None:
+    rank = {name: rank for rank, names in enumerate(INNER_LAYERS[package]) for name in names}
+    inner = f"gpuviz.{package}."
+
+    def place(module: str) -> int:
+        return rank[module.removeprefix(inner).partition(".")[0]]
+
+    upward = [
+        f"{_module(file)}:{line} imports {name}"
+        for file, tree in TREES.items()
+        for name, line in _imports(tree)
+        if _module(file).startswith(inner) and name.startswith(inner)
+        if place(_module(file)) < place(name)
     ]
     assert upward == []
 

@@ -19,7 +19,8 @@ from gpuviz.memory.counts import Count, kind_of
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
-from gpuviz.trace import Access, MemoryInstruction
+from gpuviz.observe import Access, Sink
+from gpuviz.trace import MemoryInstruction
 
 _NOTHING: I64 = np.zeros(0, np.int64)
 
@@ -55,8 +56,8 @@ def _everything(instruction: MemoryInstruction) -> bool:
     return True
 
 
-class Counter:
-    """Counts every access of a launch for one architecture; a `gpuviz.trace.Sink`.
+class Counter(Sink):
+    """Counts every access of a launch for one architecture; a `gpuviz.observe.Sink`.
 
     `keep` chooses the instructions that count. Rows that look alike are counted once (see
     `gpuviz.memory.patterns`), so that regular kernels cost microseconds a call. Not thread-safe.

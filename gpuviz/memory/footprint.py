@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Bool
-from gpuviz.trace import Access
+from gpuviz.observe import Access
 
 SECTOR_BITS = 5
 _PAGE_BITS = 20  # sectors of one page: 32 MiB of memory

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpuviz.errors import Error
-from gpuviz.ptx.decode.decoder import decode_step
+from gpuviz.ptx.decode.decoder import Decoder, step_of
 from gpuviz.ptx.decode.operands import Unsupported
-from gpuviz.ptx.simt.code import layout
-from gpuviz.ptx.simt.program import Program, parameter_bytes, place, reachable
+from gpuviz.ptx.decode.outline import outline
+from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
 from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.ir import Function, Module
 
@@ -44,21 +44,17 @@ def _of_kernel(module: Module, kernel: Function) -> tuple[Problem, ...]:
     found = [
         problem
         for number, function in enumerate(reachable(module, kernel))
-        for problem in _of_function(function, number, program)
+        for problem in _of_function(function, number, Decoder(program))
     ]
     return tuple(sorted(found, key=lambda problem: problem.ptx_line))
 
 
-def _of_function(function: Function, number: int, program: Program) -> Iterator[Problem]:
-    code, cut = layout(function, number)
-    for block, span in enumerate(cut):
-        for instruction in function.body[span.start : span.end]:
+def _of_function(function: Function, number: int, decoder: Decoder) -> Iterator[Problem]:
+    code, spans = outline(function, number)
+    for block, span in enumerate(spans):
+        for at in function.body[span.start : span.end]:
             try:
-                decode_step(instruction, code, program, block + 1)
+                step_of(decoder.site(at, code, block))
             except Unsupported as error:
-                yield Problem(
-                    instruction.opcode.text,
-                    instruction.ptx_line,
-                    instruction.line,
-                    f"{error.what} is not supported",
-                )
+                why = f"{error.what} is not supported"
+                yield Problem(at.opcode.text, at.ptx_line, at.line, why)

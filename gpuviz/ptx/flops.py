@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from gpuviz.ptx.text.ir import Instruction, Module
+from gpuviz.trace import Stretch
 
 _WEIGHTS = {
     "add": 1,
@@ -28,12 +29,12 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _WARP = 32
 
 
-def floating_operations(module: Module, threads: Mapping[tuple[int, int], int]) -> int:
-    """Operations executed; `threads` is by first instruction and length of each basic block."""
+def floating_operations(module: Module, threads: Mapping[Stretch, int]) -> int:
+    """Operations executed; `threads` counts those that executed each stretch of the program."""
     per_pc = {i.pc: _operations(i) for f in module.functions for i in f.body}
     total = sum(
-        count * sum(per_pc.get(pc, 0.0) for pc in range(first, first + length))
-        for (first, length), count in threads.items()
+        count * sum(per_pc.get(pc, 0.0) for pc in range(one.pc, one.pc + one.count))
+        for one, count in threads.items()
     )
     return round(total)
 

@@ -1,26 +1,29 @@
 """Race check: shared-memory words that warps of a block touch with no barrier in between.
 
 The emulator runs the warps of a block in step, so a missing barrier changes no result by itself.
-What it leaves in the trace is enough to see it: between two barriers of a block, a word written by
-one warp must not be read or written by another.
+The requests are enough to see it: between two barriers of a block, a word written by one warp must
+not be read or written by another. `RaceCheck` looks while a launch runs, `hazards` at a trace.
 
-Only recorded blocks are looked at. Lanes of one warp are taken to be ordered (`__syncwarp` leaves
+Lanes of one warp are taken to be ordered (`__syncwarp` leaves
 no record), every barrier to hold for the whole block, and flags in memory to order nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
-from gpuviz.trace import LANES, Finding, MemoryInstruction, Trace, lane_mask
+from gpuviz.observe import Report
+from gpuviz.ptx.tracing import RequestRecorder
+from gpuviz.trace import LANES, Finding, Launch, MemoryInstruction, Requests, Trace, lane_mask
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")
+Instructions = tuple[MemoryInstruction, ...]
 _READ, _WRITE, _ATOMIC = 0, 1, 2
 _ROLE = {"load": _READ, "store": _WRITE, "copy": _WRITE, "atomic": _ATOMIC, "reduction": _ATOMIC}
 
@@ -49,18 +52,39 @@ class Hazard:
     count: int
 
 
-def races(trace: Trace) -> tuple[Finding, ...]:
-    """The hazards of the recorded blocks, as a sanitizer would report them."""
-    return tuple(_finding(trace, hazard) for hazard in hazards(trace))
+class RaceCheck(RequestRecorder):
+    """Reports the hazards of some blocks (linear ids) as findings when the blocks have ended.
+
+    At most `limit` requests of a batch of blocks are looked at.
+    """
+
+    def __init__(self, blocks: Iterable[int], limit: int = 2_000_000) -> None:
+        super().__init__(blocks, limit, space="shared")
+
+    def launch_begin(self, launch: Launch, report: Report) -> None:
+        """Know where threads are, and whom to tell."""
+        self._launch, self._report = launch, report
+
+    def blocks_end(self, first: int, count: int) -> None:
+        """Report; no later access can race with those of blocks that have ended."""
+        for hazard in _hazards(self.memory_instructions, self.requests()):
+            self._report(_finding(self._launch, hazard))
+        self.clear()
 
 
 def hazards(trace: Trace) -> tuple[Hazard, ...]:
-    """Every pair of racing lines, once a kind, in the order they are first seen."""
-    touched = _touched(trace)
+    """Those of the recorded blocks: every pair of racing lines, once a kind, as first seen."""
+    return _hazards(trace.instructions, trace.of(space="shared"))
+
+
+def _hazards(instructions: Instructions, requests: Requests) -> tuple[Hazard, ...]:
+    """Those among requests to shared memory."""
+    touched = _touched(instructions, requests)
     if not len(touched.word):
         return ()
     pairs = _pairs(touched)
-    found = [one for kind in range(len(KINDS)) for one in _of_kind(trace, touched, pairs, kind)]
+    kinds = range(len(KINDS))
+    found = [one for kind in kinds for one in _of_kind(instructions, touched, pairs, kind)]
     return tuple(hazard for _, hazard in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -85,17 +109,19 @@ class _Touched:
     last: I64
 
 
-def _touched(trace: Trace) -> _Touched:
-    """The words of shared memory that the recorded blocks touch."""
-    requests = trace.of(space="shared")
-    unit, width = _unit(trace)
+def _touched(instructions: Instructions, requests: Requests) -> _Touched:
+    """The words of shared memory that requests touch."""
+    unit, width = _unit(instructions)
     row, lane = np.nonzero(lane_mask(requests.active))
     parts = np.maximum(width[requests.instruction[row]] // unit, 1)
     part = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
     row, lane = np.repeat(row, parts), np.repeat(lane, parts)
     word = requests.address[row, lane].astype(np.int64) // unit * unit + part * unit
     block, phase = requests.block[row], requests.phase[row]
-    warp, site = requests.warp[row].astype(np.int64), _sites(trace)[requests.instruction[row]]
+    warp, site = (
+        requests.warp[row].astype(np.int64),
+        _sites(instructions)[requests.instruction[row]],
+    )
     place = _numbered(block, phase.astype(np.int64), word)
     order = np.lexsort((row, site, warp, place))
     keys = np.stack([place, warp, site])[:, order]
@@ -104,7 +130,7 @@ def _touched(trace: Trace) -> _Touched:
     starts = np.flatnonzero(fresh)
     ends = np.append(starts[1:], len(order))[: len(starts)] - 1
     one = order[starts]
-    role = np.array([_ROLE[i.op] for i in trace.instructions], np.int64)
+    role = np.array([_ROLE[i.op] for i in instructions], np.int64)
     return _Touched(
         place[one],
         block[one],
@@ -127,16 +153,16 @@ def _numbered(*parts: I64) -> I64:
     return np.asarray(np.unique(key, return_inverse=True)[1]).reshape(-1)
 
 
-def _sites(trace: Trace) -> I64:
+def _sites(instructions: Instructions) -> I64:
     """(I,) the first instruction that does the same on the same line: unrolling makes copies."""
-    keys = [(i.function, i.line, i.op, i.space) if i.line else i.pc for i in trace.instructions]
+    keys = [(i.function, i.line, i.op, i.space) if i.line else i.pc for i in instructions]
     return np.array([keys.index(key) for key in keys], np.int64)
 
 
-def _unit(trace: Trace) -> tuple[int, I64]:
+def _unit(instructions: Instructions) -> tuple[int, I64]:
     """Bytes of the cells to compare, words or less where accesses are narrower; (I,) widths."""
-    width = np.array([i.width for i in trace.instructions], np.int64)
-    narrow = [i.width for i in trace.instructions if i.space == "shared"]
+    width = np.array([i.width for i in instructions], np.int64)
+    narrow = [i.width for i in instructions if i.space == "shared"]
     return min((4, *narrow)), width
 
 
@@ -163,7 +189,7 @@ def _pairs(touched: _Touched) -> _Pairs:
 
 
 def _of_kind(
-    trace: Trace, touched: _Touched, pairs: _Pairs, kind: int
+    instructions: Instructions, touched: _Touched, pairs: _Pairs, kind: int
 ) -> Iterator[tuple[int, Hazard]]:
     """The hazards of one kind with the place in the trace of their first case."""
     first, second = _ordered(touched, pairs, kind)
@@ -177,8 +203,8 @@ def _of_kind(
             max(int(touched.first[one]), int(late[two])),
             Hazard(
                 KINDS[kind],
-                trace.instructions[a],
-                trace.instructions[b],
+                instructions[a],
+                instructions[b],
                 int(touched.block[one]),
                 int(touched.phase[one]),
                 (int(touched.thread[one]), int(touched.thread[two])),
@@ -211,10 +237,10 @@ _VERBS = {
 }
 
 
-def _finding(trace: Trace, hazard: Hazard) -> Finding:
+def _finding(launch: Launch, hazard: Hazard) -> Finding:
     """A hazard in a sentence."""
     did, does = _VERBS[hazard.kind]
-    one, two = (trace.launch.thread_index(thread) for thread in hazard.threads)
+    one, two = (launch.thread_index(thread) for thread in hazard.threads)
     where = f"line {hazard.first.line}" if hazard.first.line else f"PTX {hazard.first.ptx_line}"
     also = f"line {hazard.second.line}" if hazard.second.line else f"PTX {hazard.second.ptx_line}"
     message = (
@@ -228,7 +254,7 @@ def _finding(trace: Trace, hazard: Hazard) -> Finding:
         message,
         hazard.second.line,
         hazard.second.ptx_line,
-        trace.launch.block_index(hazard.block),
+        launch.block_index(hazard.block),
         two,
         hazard.address,
         hazard.count,

@@ -10,6 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arguments import materialise
 from gpuviz.memory.counting import Counter, Counts
+from gpuviz.observe import Sink
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Level, Run
@@ -18,7 +19,7 @@ from gpuviz.runners.names import source_parameters
 from gpuviz.sass.apply import Replay, finish
 from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.original import original
-from gpuviz.trace import Sink, Trace
+from gpuviz.trace import Trace
 
 
 def run(

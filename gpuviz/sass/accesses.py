@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuviz.ptx.simt.flow import Span
+from gpuviz.ptx.text.flow import Span
 from gpuviz.ptx.text.ir import Function, Instruction, Vec
 from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.sass.listing import SassInstruction

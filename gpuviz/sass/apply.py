@@ -9,13 +9,14 @@ import numpy as np
 
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, of_kind, requests_of
-from gpuviz.ptx.decode.memory import describe
+from gpuviz.observe import Access, Sink
+from gpuviz.ptx.decode.locate import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
-from gpuviz.trace import LANES, Access, MemoryInstruction, Op, Sink
+from gpuviz.trace import LANES, MemoryInstruction, Op
 
 
-class Replay:
+class Replay(Sink):
     """A sink that passes on each access as the machine code makes it.
 
     `misaligned` collects PTX lines whose merged access did not lie on a multiple of its width, as

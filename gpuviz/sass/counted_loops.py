@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuviz.ptx.simt.code import ends_block
-from gpuviz.ptx.simt.flow import Span, branch_targets, spans
+from gpuviz.ptx.text.flow import Span, branch_targets, spans
 from gpuviz.ptx.text.ir import Function, Instruction, Not, Operand, Reg
 from gpuviz.sass.flow import loops
 from gpuviz.sass.symbolic import Form, Values
@@ -33,7 +32,7 @@ class Loop:
 
 def counted_loops(function: Function) -> tuple[Loop, ...]:
     """The innermost loops that count towards a bound, in the order of the text."""
-    blocks = spans(function, ends_block)
+    blocks = spans(function)
     found = loops([b.next for b in blocks])
     values = Values(function, blocks)
     inner = [

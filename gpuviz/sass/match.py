@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gpuviz.ptx.simt.code import ends_block
-from gpuviz.ptx.simt.flow import Span, spans
+from gpuviz.ptx.text.flow import Span, spans
 from gpuviz.ptx.text.ir import Function, Module
 from gpuviz.sass.accesses import Access, accesses_of, by_base, may_be
 from gpuviz.sass.differences import differences
@@ -66,7 +65,7 @@ def _spills(module: Module, listing: Listing) -> tuple[tuple[int, Emit], ...]:
     found = [i for i in listing.instructions if i.spill]
     first: dict[int, int] = {}
     for function in module.functions if found else ():
-        for span in () if not function.defined else spans(function, ends_block):
+        for span in () if not function.defined else spans(function):
             for i in function.body[span.start : span.end]:
                 first.setdefault(i.ptx_line, function.body[span.start].pc)
     return tuple(
@@ -89,7 +88,7 @@ class _Matching:
         self.idle: Idle = []
         self._unrolled = unrolled
         self._code = code
-        self._blocks = spans(unrolled.function, ends_block)
+        self._blocks = spans(unrolled.function)
         self._owners = Owners(unrolled, self._blocks, code)
 
     def matches(self) -> dict[int, Match]:

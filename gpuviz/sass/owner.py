@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpuviz.ptx.simt.flow import Span
+from gpuviz.ptx.text.flow import Span
 from gpuviz.sass.accesses import Access
 from gpuviz.sass.flow import SassBlock, dominators, loops, name_of
 from gpuviz.sass.plan import Emit

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuviz.ptx.simt.flow import Span
+from gpuviz.ptx.text.flow import Span
 from gpuviz.ptx.text.ir import Addr, Function, Imm, Instruction, Operand, Reg, Sym
 
 Terms = tuple[tuple[str, int], ...]  # atom and factor, sorted; no factor is 0

@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gpuviz.ptx.arithmetic.opcode import Opcode
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Reg, Sym
+from gpuviz.ptx.text.opcode import Opcode
 from gpuviz.sass.counted_loops import Loop
 
 _MONOTONE = frozenset({"lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"})

@@ -14,11 +14,12 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory.counting import Counter, Counts
+from gpuviz.observe import Access
 from gpuviz.runners.base import Run
 from gpuviz.scenes import kernel
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
 from gpuviz.scenes.signature import short_name
-from gpuviz.trace import Access, Trace, lane_mask
+from gpuviz.trace import Trace, lane_mask
 
 FILE = "trace"  # its place in a view's record
 

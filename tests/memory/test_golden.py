@@ -17,7 +17,8 @@ from gpuviz.arch import architecture
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.memory.counting import Counter
-from gpuviz.trace import Access, MemoryInstruction, Op, Space
+from gpuviz.observe import Access
+from gpuviz.trace import MemoryInstruction, Op, Space
 
 LANE = np.arange(32)
 ALL = np.ones((1, 32), dtype=bool)

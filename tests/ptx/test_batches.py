@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gpuviz.ptx import emulator
+from gpuviz.ptx import batches
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import machine
 from tests.ptx.launching import launch
@@ -34,7 +34,7 @@ def test_results_do_not_depend_on_batches(monkeypatch, case, part, size, batch):
     wanted = run(*case).outputs
     monkeypatch.setattr(machine, "SPARSE_PART", part)
     monkeypatch.setattr(machine, "SPARSE_SIZE", size)
-    monkeypatch.setattr(emulator, "BATCH_THREADS", batch)
+    monkeypatch.setattr(batches, "BATCH_THREADS", batch)
     found = run(*case).outputs
     assert all((found[name] == wanted[name]).all() for name in wanted)
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
-from gpuviz.ptx.decode.decoder import decode
+from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
 from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.parser import parse
@@ -43,8 +43,9 @@ def decoded(module, kernel):
     function = module.by_name[kernel]
     program = place(module, function, ONE, ONE, 0, GlobalMemory(), bytes(parameter_bytes(function)))
     try:
-        for number, callee in enumerate(reachable(module, function)):
-            decode(callee, number, program)
+        decoder = Decoder(program)
+        for callee in reachable(module, function):
+            decoder.code(callee)
     except UnsupportedError as error:
         return str(error)
     return None

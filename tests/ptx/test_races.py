@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.races import hazards, races
+from gpuviz.ptx.races import RaceCheck, hazards
 from gpuviz.trace import Finding, Trace
 from tests.ptx.launching import launch
 
@@ -35,7 +35,12 @@ extern "C" __global__ void k(float* out) {
 @cache
 def traced(source: str, blocks: int = 1, record: tuple[int, ...] = (0,)) -> Trace:
     out = np.zeros(64, np.float32)
-    return launch(source, "k", blocks, 64, out, options=Options(record=record)).trace
+    options = Options(record=record)
+    return launch(source, "k", blocks, 64, out, options=options, sinks=[RaceCheck(record)]).trace
+
+
+def races(trace: Trace) -> tuple[Finding, ...]:
+    return tuple(f for f in trace.findings if f.kind.startswith("race"))
 
 
 def kinds(source: str) -> list[tuple[str, int, int]]:

@@ -17,13 +17,14 @@ from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.memory.counting import Counter
+from gpuviz.observe import Access
 from gpuviz.panels.script import Step
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.perform import Performance
-from gpuviz.trace import Access, Finding, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.trace import Finding, Launch, MemoryInstruction, Requests, Trace
 
 SOURCE = """extern "C" __global__ void pairs(const float* in, float* out, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

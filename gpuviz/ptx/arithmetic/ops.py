@@ -27,8 +27,8 @@ from gpuviz.ptx.arithmetic.families import (
     with_kind,
 )
 from gpuviz.ptx.arithmetic.floating import approximate, extremum, rounding
-from gpuviz.ptx.arithmetic.opcode import Opcode
 from gpuviz.ptx.arithmetic.row import Operation, Row, built
+from gpuviz.ptx.text.opcode import Opcode
 
 _P, _PP, _SETS = packed.pairs, packed.predicates, packed.chosen_pairs
 _LOW, _WIDE = same(np.multiply), with_kind(integer.multiply_wide)

@@ -4,43 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.ptx.decode.memory import space_named
-from gpuviz.ptx.decode.operands import reader, writer
-from gpuviz.ptx.simt.code import FunctionCode, Step
+from gpuviz.ptx.decode.locate import space_named
+from gpuviz.ptx.decode.operands import Builder, Site
+from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.simt.windows import BASES, WINDOW
-from gpuviz.ptx.text.ir import Instruction
 
 
-def address_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
-    """The step of `cvta`, `isspacep` or `mapa`, None for any other."""
-    build = {"cvta": _cvta, "isspacep": _isspacep, "mapa": _mapa}.get(instruction.opcode.name)
-    return None if build is None else build(instruction, code, program)
-
-
-def _cvta(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    mods = instruction.opcode.mods
-    kind = mods[-1]
-    base = constant(BASES[space_named(mods)], kind)
-    target, source = instruction.operands[:2]
-    read = reader(source, kind, instruction, code, program)
-    write = writer(target, kind, instruction)
+def _cvta(site: Site) -> Step:
+    base = constant(BASES[space_named(site.mods)], site.kind)
+    target, source = site.operands[:2]
+    read, write = site.reader(source, site.kind), site.writer(target, site.kind)
     if not int(base[0]):
         return lambda g: write(g, read(g))
-    if "to" in mods:
+    if "to" in site.mods:
         return lambda g: write(g, read(g) - base)
     return lambda g: write(g, read(g) + base)
 
 
-def _isspacep(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    space = space_named(instruction.opcode.mods)
-    target, source = instruction.operands
-    read = reader(source, "u64", instruction, code, program)
-    write = writer(target, "pred", instruction)
-    low = np.uint64(BASES[space] or BASES["param"] + WINDOW)
-    high = np.uint64(BASES[space] + WINDOW if BASES[space] else (1 << 64) - 1)
+def _isspacep(site: Site) -> Step:
+    base = BASES[space_named(site.mods)]
+    target, source = site.operands
+    read, write = site.reader(source, "u64"), site.writer(target, "pred")
+    low = np.uint64(base or BASES["param"] + WINDOW)
+    high = np.uint64(base + WINDOW if base else (1 << 64) - 1)
 
     def step(g: Group) -> None:
         address = read(g)
@@ -49,9 +37,11 @@ def _isspacep(instruction: Instruction, code: FunctionCode, program: Program) ->
     return step
 
 
-def _mapa(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+def _mapa(site: Site) -> Step:
     """A cluster holds one block here, so every address maps to itself."""
-    kind = instruction.opcode.mods[-1]
-    read = reader(instruction.operands[1], kind, instruction, code, program)
-    write = writer(instruction.operands[0], kind, instruction)
+    read = site.reader(site.operands[1], site.kind)
+    write = site.writer(site.operands[0], site.kind)
     return lambda g: write(g, read(g))
+
+
+STEPS: dict[str, Builder] = {"cvta": _cvta, "isspacep": _isspacep, "mapa": _mapa}

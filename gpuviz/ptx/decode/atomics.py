@@ -5,59 +5,51 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Array
-from gpuviz.ptx.decode.memory import Locator, Place, Shape, generic_step, space_named
-from gpuviz.ptx.decode.operands import reader, unsupported, writers
+from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
+from gpuviz.ptx.decode.memory import polls
+from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt import atomic
-from gpuviz.ptx.simt.code import FunctionCode, Step, polls
+from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.stream import type_bytes
 
 
-def atomic_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+def _atomic_step(site: Site) -> Step:
     """`atom` and `red`: lanes take their turn in lane order."""
-    opcode = instruction.opcode
-    returns = opcode.name == "atom"
-    operands = list(instruction.operands)
-    target = operands.pop(0) if returns else None
-    name, kind = _atomic_name(instruction)
-    values = operands[1:]
-    vector = values[0].items if isinstance(values[0], Vec) else None
-    unit = type_bytes(kind)
+    operands = list(site.operands)
+    target = operands.pop(0) if site.name == "atom" else None
+    address, *values = operands
+    name, kind, unit = _operation(site), site.kind, type_bytes(site.kind)
     if unit > 8:
-        raise unsupported(instruction, "a 128-bit atomic")
-    shape = Shape(space_named(opcode.mods), kind, unit, len(vector) if vector else 1)
-    used = _is_used(target, instruction, code)  # if not, the assembler makes a reduction of it
+        raise site.unsupported("a 128-bit atomic")
+    vector = values[0].items if isinstance(values[0], Vec) else None
+    shape = Shape(space_named(site.mods), kind, unit, len(vector) if vector else 1)
+    used = _is_used(target, site)  # if not, the assembler makes a reduction of it
     locate = Locator(
-        instruction,
-        operands[0],
-        shape,
-        "atomic" if used else "reduction",
-        code,
-        program,
-        _form(name, kind, used, values[0]),
+        site, address, shape, "atomic" if used else "reduction", _form(name, kind, used, values[0])
     )
-    sources = [reader(o, kind, instruction, code, program) for o in (vector or values)]
-    puts = writers(target, (kind,) * shape.count, instruction) if target is not None else ()
+    sources = [site.reader(o, kind) for o in (vector or values)]
+    puts = site.writers(target, (kind,) * shape.count) if target is not None else ()
+    instruction = site.instruction
     polled = name in ("cas", "exch") or polls(instruction)
 
     def step(g: Group) -> None:
         place = locate(g)
         if vector:
             for i, read in enumerate(sources):
-                old = _atomic(g, place, place.index + i, name, kind, read(g), None)
+                old = _apply(g, place, place.index + i, name, kind, read(g), None)
                 if puts:
                     puts[i](g, old)
         else:
             operand = sources[1](g) if len(sources) > 1 else None
-            old = _atomic(g, place, place.index, name, kind, sources[0](g), operand)
+            old = _apply(g, place, place.index, name, kind, sources[0](g), operand)
             for put in puts:
                 put(g, old)
         if polled:
-            g.machine.poll(instruction, place.base)
+            g.machine.polling.read(instruction, place.base)
 
-    return step if shape.space else generic_step(step, locate)
+    return step if shape.space else generic(step, locate)
 
 
 def _form(name: str, kind: str, used: bool, value: Operand) -> str:
@@ -69,11 +61,12 @@ def _form(name: str, kind: str, used: bool, value: Operand) -> str:
     return f"{name}.{kind}"
 
 
-def _is_used(target: Operand | None, instruction: Instruction, code: FunctionCode) -> bool:
+def _is_used(target: Operand | None, site: Site) -> bool:
     """Whether any other instruction of the function reads a result."""
     if not isinstance(target, Reg):
         return False
-    return any(target in _read(other) for other in code.function.body if other is not instruction)
+    others = (i for i in site.code.function.body if i is not site.instruction)
+    return any(target in _read(other) for other in others)
 
 
 _NO_TARGET = frozenset({"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp"})
@@ -93,36 +86,38 @@ def _read(instruction: Instruction) -> list[Operand | None]:
     return found
 
 
-_ATOMIC_OPS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
+_OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
 
 
-def _atomic_name(instruction: Instruction) -> tuple[str, str]:
-    mods = instruction.opcode.mods
-    name = next((m for m in mods if m in _ATOMIC_OPS), None)
+def _operation(site: Site) -> str:
+    name = next((m for m in site.mods if m in _OPERATIONS), "")
     try:
-        atomic.step_of(name or "", mods[-1])
+        atomic.step_of(name, site.kind)
     except KeyError:
-        raise unsupported(instruction, "this atomic operation") from None
-    return name or "", mods[-1]
+        raise site.unsupported("this atomic operation") from None
+    return name
 
 
-def _atomic(
-    g: Group, place: Place, index: I64, name: str, kind: str, b: Array, c: Array | None
+def _apply(
+    g: Group, place: Located, index: I64, name: str, kind: str, b: Array, c: Array | None
 ) -> Array:
     """Apply to the active lanes; old values in the view's full shape."""
-    view = g.view
-    keep = slice(None) if g.mask is None else np.flatnonzero(view.full(g.mask))
+    layout, memory = g.layout, g.machine.memory
+    keep = slice(None) if g.mask is None else np.flatnonzero(layout.full(g.mask))
 
     def picked(value: Array) -> Array:
-        return np.ascontiguousarray(view.full(value).reshape(-1)[keep])
+        return np.ascontiguousarray(layout.full(value).reshape(-1)[keep])
 
-    cells = g.machine.cells(place.space, type_bytes(kind))
+    cells = memory.cells(place.space, type_bytes(kind))
     where = picked(index)
     old = atomic.apply(name, kind, cells, where, picked(b), None if c is None else picked(c))
     if (cells[where] != old).any():
-        g.machine.idle = 0
+        g.machine.polling.idle = 0
     if place.space == "shared":
-        g.machine.shared.mark_written(where, type_bytes(kind))
-    out = np.zeros(view.size, old.dtype)
+        memory.shared.mark_written(where, type_bytes(kind))
+    out = np.zeros(layout.size, old.dtype)
     out[keep] = old
-    return out.reshape(view.shape)
+    return out.reshape(layout.shape)
+
+
+STEPS: dict[str, Builder] = {"atom": _atomic_step, "red": _atomic_step}

@@ -1,16 +1,21 @@
-"""Operands made ready to read and write: one small function each, built when code is decoded."""
+"""One instruction to decode: where it stands, and its operands made ready to read and write.
+
+Each operand becomes one small function, built when code is decoded.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gpuviz.arrays import Array
 from gpuviz.errors import UnsupportedError
-from gpuviz.ptx.simt.code import FunctionCode
+from gpuviz.ptx.simt.code import FunctionCode, Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.values import adapter, blend, constant, immediate
-from gpuviz.ptx.text.ir import Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Vec
 
 Reader = Callable[[Group], Array]
 Writer = Callable[[Group, Array], None]
@@ -23,30 +28,108 @@ class Unsupported(UnsupportedError):
         super().__init__(
             f"{what} is not supported ({instruction.where}: {instruction.opcode.text})"
         )
-        self.instruction = instruction
         self.what = what
 
 
-def unsupported(instruction: Instruction, what: str) -> Unsupported:
-    """The error for something that this emulator does not execute."""
-    return Unsupported(instruction, what)
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction in its place in a function of a program.
 
+    `following` is the basic block after its own; `decoded` gives the code of any function.
+    """
 
-def reader(
-    operand: Operand, kind: str, instruction: Instruction, code: FunctionCode, program: Program
-) -> Reader:
-    """A function that gives the operand's value as the bits of `kind`."""
-    if isinstance(operand, Reg):
-        return _register_reader(operand, kind)
-    if isinstance(operand, Not):
-        index = operand.reg.index
-        return lambda g: ~g.regs[index]
-    if isinstance(operand, Imm):
-        value = immediate(operand, kind)
+    instruction: Instruction
+    code: FunctionCode
+    program: Program
+    following: int
+    decoded: Callable[[Function], FunctionCode]
+
+    @property
+    def name(self) -> str:
+        """The opcode without its modifiers."""
+        return self.instruction.opcode.name
+
+    @property
+    def mods(self) -> tuple[str, ...]:
+        """The modifiers of the opcode."""
+        return self.instruction.opcode.mods
+
+    @property
+    def kind(self) -> str:
+        """The last modifier: most often the type."""
+        return self.mods[-1]
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The operands, destination first."""
+        return self.instruction.operands
+
+    def unsupported(self, what: str) -> Unsupported:
+        """The error for something of this instruction that the emulator does not execute."""
+        return Unsupported(self.instruction, what)
+
+    def reader(self, operand: Operand, kind: str) -> Reader:
+        """A function that gives the operand's value as the bits of `kind`."""
+        if isinstance(operand, Reg):
+            return _register_reader(operand, kind)
+        if isinstance(operand, Not):
+            index = operand.reg.index
+            return lambda g: ~g.regs[index]
+        if isinstance(operand, Imm):
+            value = immediate(operand, kind)
+            return lambda g: value
+        if isinstance(operand, Sym):
+            return self._symbol_reader(operand, kind)
+        raise self.unsupported(f"this operand {operand}")
+
+    def _symbol_reader(self, sym: Sym, kind: str) -> Reader:
+        if sym.name in self.code.local_offset:
+            offset = self.code.local_offset[sym.name] + sym.offset
+            return lambda g: constant(g.local_base + offset, kind)
+        special = special_register(self.program, sym.name)
+        if special is not None:
+            return lambda g: special(g, kind)
+        value = constant(self.address_of(sym.name) + sym.offset, kind)
         return lambda g: value
-    if isinstance(operand, Sym):
-        return _symbol_reader(operand, kind, instruction, code, program)
-    raise unsupported(instruction, f"this operand {operand}")
+
+    def address_of(self, name: str) -> int:
+        """The address of a variable, a function or a parameter, in its own space."""
+        address = self.program.address_of(name)
+        if address is None:
+            raise self.unsupported(f"the name {name}")
+        return address
+
+    def writer(self, operand: Operand, kind: str) -> Writer:
+        """A function that puts bits of `kind` into a destination, for the active lanes."""
+        if isinstance(operand, Sym) and operand.name == "_":
+            return lambda g, value: None
+        if not isinstance(operand, Reg):
+            raise self.unsupported(f"the destination {operand}")
+        index, adapt = operand.index, adapter(kind, operand.type)
+
+        def write(g: Group, value: Array) -> None:
+            if adapt is not None:
+                value = adapt(value)
+            mask = g.mask
+            g.regs[index] = value if mask is None else blend(mask, value, g.regs[index])
+
+        return write
+
+    def writers(self, operand: Operand, kinds: tuple[str, ...]) -> tuple[Writer, ...]:
+        """Writers of a single destination, a pair `p|q`, or a braced list."""
+        if isinstance(operand, Pair):
+            targets: tuple[Operand, ...] = (operand.first, operand.second)
+        else:
+            targets = operand.items if isinstance(operand, Vec) else (operand,)
+        return tuple(self.writer(t, k) for t, k in zip(targets, kinds, strict=False))
+
+    def guard(self) -> Reader:
+        """The predicate under which the instruction is executed; it must have one."""
+        assert self.instruction.guard is not None
+        return self.reader(self.instruction.guard, "pred")
+
+
+Builder = Callable[[Site], Step | None]  # None: an instruction with nothing to do
 
 
 def _register_reader(reg: Reg, kind: str) -> Reader:
@@ -54,49 +137,3 @@ def _register_reader(reg: Reg, kind: str) -> Reader:
     if adapt is None:
         return lambda g: g.regs[index]
     return lambda g: adapt(g.regs[index])
-
-
-def _symbol_reader(
-    sym: Sym, kind: str, instruction: Instruction, code: FunctionCode, program: Program
-) -> Reader:
-    if sym.name in code.local_offset:
-        offset = code.local_offset[sym.name] + sym.offset
-        return lambda g: constant(g.local_base + offset, kind)
-    special = program.special(sym.name)
-    if special is not None:
-        return lambda g: special(g, kind)
-    address = program.address_of(sym.name)
-    if address is None:
-        raise unsupported(instruction, f"the name {sym.name}")
-    value = constant(address + sym.offset, kind)
-    return lambda g: value
-
-
-def writer(operand: Operand, kind: str, instruction: Instruction) -> Writer:
-    """A function that puts a value (bits of `kind`) into a destination, for the active lanes."""
-    if isinstance(operand, Sym) and operand.name == "_":
-        return lambda g, value: None
-    if not isinstance(operand, Reg):
-        raise unsupported(instruction, f"the destination {operand}")
-    index, adapt = operand.index, adapter(kind, operand.type)
-
-    def write(g: Group, value: Array) -> None:
-        if adapt is not None:
-            value = adapt(value)
-        mask = g.mask
-        g.regs[index] = value if mask is None else blend(mask, value, g.regs[index])
-
-    return write
-
-
-def writers(
-    operand: Operand, kinds: tuple[str, ...], instruction: Instruction
-) -> tuple[Writer, ...]:
-    """Writers of a single destination, a pair `p|q`, or a braced list."""
-    if isinstance(operand, Pair):
-        targets: tuple[Operand, ...] = (operand.first, operand.second)
-    elif isinstance(operand, Vec):
-        targets = operand.items
-    else:
-        targets = (operand,)
-    return tuple(writer(t, k, instruction) for t, k in zip(targets, kinds, strict=False))

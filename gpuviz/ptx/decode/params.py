@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arrays import Array
-from gpuviz.ptx.decode.memory import load_step
-from gpuviz.ptx.decode.operands import Reader, reader, unsupported, writers
-from gpuviz.ptx.simt.code import FunctionCode, Slot, Step, param_accesses
+from gpuviz.ptx.decode.locate import space_named
+from gpuviz.ptx.decode.memory import load_step, store_step
+from gpuviz.ptx.decode.operands import Builder, Reader, Site
+from gpuviz.ptx.decode.outline import param_accesses
+from gpuviz.ptx.simt.code import FunctionCode, Slot, Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import container
-from gpuviz.ptx.text.ir import Addr, Instruction, Sym, Vec
+from gpuviz.ptx.text.ir import Addr, Sym, Vec
 
 
 def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
@@ -25,12 +26,12 @@ def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
     found = {o: (n, i) for (v, o, n), i in code.slots.items() if v == name}
     dtype = container(f"b{8 * size}")
     pieces = [
-        (o - offset, n, i) for o, (n, i) in found.items() if o < offset + size and o + n > offset
+        (o - offset, i) for o, (n, i) in found.items() if o < offset + size and o + n > offset
     ]
 
     def read(g: Group) -> Array:
         value: Array = np.zeros(1, np.uint64)
-        for at, _, index in pieces:
+        for at, index in pieces:
             part = g.regs[index].astype(np.uint64)
             value = value | (part << np.uint64(8 * at) if at >= 0 else part >> np.uint64(-8 * at))
         return value.astype(dtype)
@@ -38,19 +39,21 @@ def slot_reader(code: FunctionCode, slot: Slot) -> Reader:
     return read
 
 
-def param_load(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    """`ld.param`."""
-    target, address = instruction.operands[:2]
+def _load(site: Site) -> Step:
+    """`ld`, `ldu`."""
+    if space_named(site.mods) != "param":
+        return load_step(site)
+    target, address = site.operands[:2]
     assert isinstance(address, Addr)
-    if code.function.entry and (
-        not isinstance(address.base, Sym) or address.base.name in program.parameter_offset
+    if site.code.function.entry and (
+        not isinstance(address.base, Sym) or address.base.name in site.program.parameter_offset
     ):
-        return _kernel_param(instruction, code, program)
+        return _kernel_param(site)
     if not isinstance(address.base, Sym):
-        raise unsupported(instruction, "the address of a function's parameter")
-    slots = param_accesses(instruction)
-    readers = [slot_reader(code, slot) for slot in slots]
-    puts = writers(target, (instruction.opcode.mods[-1],) * len(slots), instruction)
+        raise site.unsupported("the address of a function's parameter")
+    slots = param_accesses(site.instruction)
+    readers = [slot_reader(site.code, slot) for slot in slots]
+    puts = site.writers(target, (site.kind,) * len(slots))
 
     def step(g: Group) -> None:
         for put, read in zip(puts, readers, strict=True):
@@ -59,19 +62,18 @@ def param_load(instruction: Instruction, code: FunctionCode, program: Program) -
     return step
 
 
-def _kernel_param(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
+def _kernel_param(site: Site) -> Step:
     """Parameters of the kernel are the same for all threads: read when decoded."""
-    target, address = instruction.operands[:2]
+    target, address = site.operands[:2]
     assert isinstance(address, Addr)
     if not isinstance(address.base, Sym):
-        return load_step(instruction, code, program)
-    kind = instruction.opcode.mods[-1]
-    dtype = container(kind)
-    start = program.parameter_offset[address.base.name] + address.offset
+        return load_step(site)
+    dtype = container(site.kind)
+    start = site.program.parameter_offset[address.base.name] + address.offset
     count = len(target.items) if isinstance(target, Vec) else 1
-    content = program.parameters.cells.bytes.tobytes()
+    content = site.program.parameters.cells.bytes.tobytes()
     values = [np.frombuffer(content, dtype, 1, start + i * dtype.itemsize) for i in range(count)]
-    puts = writers(target, (kind,) * count, instruction)
+    puts = site.writers(target, (site.kind,) * count)
 
     def step(g: Group) -> None:
         for put, value in zip(puts, values, strict=True):
@@ -80,13 +82,14 @@ def _kernel_param(instruction: Instruction, code: FunctionCode, program: Program
     return step
 
 
-def param_store(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    """`st.param`: an argument of a call, or a return value."""
-    source = instruction.operands[1]
-    kind = instruction.opcode.mods[-1]
+def _store(site: Site) -> Step:
+    """`st`; to a parameter: an argument of a call, or a return value."""
+    if space_named(site.mods) != "param":
+        return store_step(site)
+    source = site.operands[1]
     items = source.items if isinstance(source, Vec) else (source,)
-    readers = [reader(o, kind, instruction, code, program) for o in items]
-    targets = [_slot_indices(code, slot) for slot in param_accesses(instruction)]
+    readers = [site.reader(o, site.kind) for o in items]
+    targets = [_slot_indices(site.code, slot) for slot in param_accesses(site.instruction)]
 
     def step(g: Group) -> None:
         for read, parts in zip(readers, targets, strict=True):
@@ -105,3 +108,6 @@ def _slot_indices(code: FunctionCode, slot: Slot) -> list[tuple[int, Any, Any]]:
     name, offset, size = slot
     dtype = container(f"b{8 * size}")
     return [(code.slots[name, offset + i, 1], dtype.type(8 * i), np.uint8) for i in range(size)]
+
+
+STEPS: dict[str, Builder] = {"ld": _load, "ldu": _load, "st": _store}

@@ -3,69 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from gpuviz.arrays import Array, Bool
-from gpuviz.ptx.decode.operands import Reader, reader, writers
+from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import warp_ops
-from gpuviz.ptx.simt.code import FunctionCode, Step
+from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.text.ir import Instruction
 from gpuviz.trace import LANES, lane_mask
 
 Results = tuple[Array, ...]
 Compute = Callable[[Group, Bool], Results]
 
 
-def warp_step(instruction: Instruction, code: FunctionCode, program: Program) -> Step | None:
-    """The step of a warp-wide instruction, None for any other."""
-    build = _BUILDERS.get(instruction.opcode.name)
-    return None if build is None else build(instruction, code, program)
-
-
-def active_rows(g: Group) -> Bool:
-    """(N, 32): which lanes of the view's warps are in the group."""
-    view = g.view
+def _active_rows(g: Group) -> Bool:
+    """(N, 32): which lanes of the layout's warps are in the group."""
+    layout = g.layout
     if g.mask is not None:
-        return view.warp_rows(view.full(g.mask))
-    present = view.present
-    return np.ones((view.size // 32, 32), bool) if present is None else present
+        return layout.warp_rows(layout.full(g.mask))
+    present = layout.present
+    return np.ones((layout.size // 32, 32), bool) if present is None else present
 
 
-def member_reader(instruction: Instruction, code: FunctionCode, program: Program) -> Reader | None:
+def _member_reader(site: Site) -> Reader | None:
     """The member mask of a synchronised instruction, as u32; None for the old forms without."""
-    operands = instruction.operands
-    if instruction.opcode.name in ("bar", "barrier"):
-        return reader(operands[0], "u32", instruction, code, program)
-    if "sync" not in instruction.opcode.mods:
-        return None
-    return reader(operands[-1], "u32", instruction, code, program)
+    if site.name in ("bar", "barrier"):
+        return site.reader(site.operands[0], "u32")
+    return site.reader(site.operands[-1], "u32") if "sync" in site.mods else None
 
 
-def members_here(instruction: Instruction, code: FunctionCode, program: Program) -> Any:
+def members_here(site: Site) -> Callable[[Group], bool]:
     """A check that no running lane named by a member mask of the group is elsewhere."""
-    member = member_reader(instruction, code, program)
+    member = _member_reader(site)
     assert member is not None
 
     def check(g: Group) -> bool:
-        active = active_rows(g)
+        active = _active_rows(g)
         bits = np.where(active, _rows(g, member(g)), np.uint32(0))
         wanted = lane_mask(np.bitwise_or.reduce(bits, axis=1))
-        return not (wanted & g.machine.running_rows(g.view) & ~active).any()
+        return not (wanted & g.machine.running.rows(g.layout) & ~active).any()
 
     return check
 
 
 def _rows(g: Group, value: Array) -> Array:
-    return g.view.warp_rows(g.view.full(value))
+    return g.layout.warp_rows(g.layout.full(value))
 
 
-def parties(g: Group, member: Reader | None) -> Iterator[Bool]:
+def _parties(g: Group, member: Reader | None) -> Iterator[Bool]:
     """(N, 32) masks of the lanes that exchange values: lanes of a warp with one member mask."""
-    left = active_rows(g)
+    left = _active_rows(g)
     masks = None if member is None else member(g)
     if masks is None or masks.size == 1:
         yield left
@@ -82,58 +70,50 @@ def _joined(party: Bool, found: Results, others: Results) -> Results:
     return tuple(np.where(party, new, old) for new, old in zip(found, others, strict=True))
 
 
-def _collective(
-    instruction: Instruction,
-    code: FunctionCode,
-    program: Program,
-    kinds: tuple[str, ...],
-    compute: Compute,
-) -> Step:
+def _collective(site: Site, kinds: tuple[str, ...], compute: Compute) -> Step:
     """A step that computes results, each (N, 32) or (N, 1), for each party of each warp."""
-    member = member_reader(instruction, code, program)
-    puts = writers(instruction.operands[0], kinds, instruction)
+    member = _member_reader(site)
+    puts = site.writers(site.operands[0], kinds)
 
     def step(g: Group) -> None:
         results: Results = ()
-        for party in parties(g, member):
+        for party in _parties(g, member):
             found = compute(g, party)
             results = _joined(party, found, results) if results else found
         for put, rows in zip(puts, results, strict=False):
-            put(g, g.view.from_warp_rows(np.broadcast_to(rows, (len(rows), LANES))))
+            put(g, g.layout.from_warp_rows(np.broadcast_to(rows, (len(rows), LANES))))
 
     return step
 
 
-def _shfl(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    mode = next(m for m in instruction.opcode.mods if m in ("up", "down", "bfly", "idx"))
-    target, *sources = instruction.operands
-    readers = [reader(o, "b32", instruction, code, program) for o in sources[:3]]
-    puts = writers(target, ("b32", "pred"), instruction)
+def _shfl(site: Site) -> Step:
+    mode = next(m for m in site.mods if m in ("up", "down", "bfly", "idx"))
+    target, *sources = site.operands
+    readers = [site.reader(o, "b32") for o in sources[:3]]
+    puts = site.writers(target, ("b32", "pred"))
 
     def step(g: Group) -> None:
         value, b, c = (_rows(g, read(g)) for read in readers)
-        results = warp_ops.shfl(mode, value, b, c, active_rows(g))
+        results = warp_ops.shfl(mode, value, b, c, _active_rows(g))
         for put, rows in zip(puts, results, strict=False):
-            put(g, g.view.from_warp_rows(rows))
+            put(g, g.layout.from_warp_rows(rows))
 
     return step
 
 
-def _vote(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    mode = next(m for m in instruction.opcode.mods if m in ("all", "any", "uni", "ballot"))
-    read = reader(instruction.operands[1], "pred", instruction, code, program)
+def _vote(site: Site) -> Step:
+    mode = next(m for m in site.mods if m in ("all", "any", "uni", "ballot"))
+    read = site.reader(site.operands[1], "pred")
     return _collective(
-        instruction,
-        code,
-        program,
+        site,
         ("b32" if mode == "ballot" else "pred",),
         lambda g, party: (warp_ops.vote(mode, _rows(g, read(g)), party),),
     )
 
 
-def _match(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    mods = instruction.opcode.mods
-    read = reader(instruction.operands[1], mods[-1], instruction, code, program)
+def _match(site: Site) -> Step:
+    mods = site.mods
+    read = site.reader(site.operands[1], site.kind)
 
     def compute(g: Group, party: Bool) -> tuple[Array, ...]:
         rows = _rows(g, read(g))
@@ -141,34 +121,28 @@ def _match(instruction: Instruction, code: FunctionCode, program: Program) -> St
             (warp_ops.match_any(rows, party),) if "any" in mods else warp_ops.match_all(rows, party)
         )
 
-    return _collective(instruction, code, program, ("b32", "pred"), compute)
+    return _collective(site, ("b32", "pred"), compute)
 
 
-def _redux(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    operation, *flags, kind = (m for m in instruction.opcode.mods if m != "sync")
-    read = reader(instruction.operands[1], kind, instruction, code, program)
+def _redux(site: Site) -> Step:
+    operation, *flags, kind = (m for m in site.mods if m != "sync")
+    read = site.reader(site.operands[1], kind)
     return _collective(
-        instruction,
-        code,
-        program,
+        site,
         (kind,),
         lambda g, party: (warp_ops.redux(operation, kind, _rows(g, read(g)), party, tuple(flags)),),
     )
 
 
-def _activemask(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    return _collective(
-        instruction, code, program, ("b32",), lambda g, party: (warp_ops.activemask(party),)
-    )
+def _activemask(site: Site) -> Step:
+    return _collective(site, ("b32",), lambda g, party: (warp_ops.activemask(party),))
 
 
-def _elect(instruction: Instruction, code: FunctionCode, program: Program) -> Step:
-    return _collective(
-        instruction, code, program, ("b32", "pred"), lambda g, party: warp_ops.elect(party)
-    )
+def _elect(site: Site) -> Step:
+    return _collective(site, ("b32", "pred"), lambda g, party: warp_ops.elect(party))
 
 
-_BUILDERS = {
+STEPS: dict[str, Builder] = {
     "shfl": _shfl,
     "vote": _vote,
     "match": _match,

@@ -10,39 +10,38 @@ from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.simt.windows import GLOBAL, LOCAL, WINDOW
 
-HEAP_BYTES = 8 << 20  # CUDA's default device heap
 PRINTF_BYTES = 1 << 10
 
 
 def _active(g: Group) -> Array:
     """Flat indices of the active lanes."""
     if g.mask is None:
-        return np.arange(g.view.size)
-    return np.flatnonzero(g.view.full(g.mask))
+        return np.arange(g.layout.size)
+    return np.flatnonzero(g.layout.full(g.mask))
 
 
 def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
     """Lane by lane, as the lanes of a warp would fill the buffer."""
-    formats, pointers = g.view.full(text).reshape(-1), g.view.full(arguments).reshape(-1)
-    machine = g.machine
+    formats, pointers = g.layout.full(text).reshape(-1), g.layout.full(arguments).reshape(-1)
+    execution = g.machine.execution
+    string_at = execution.program.memory.string_at
     for lane in _active(g):
-        template = machine.string_at(int(formats[lane]))
-        data = machine.local_bytes(g, int(lane), int(pointers[lane]), PRINTF_BYTES)
-        machine.print(printf.render(template, data, machine.string_at))
+        template = string_at(int(formats[lane]))
+        data = g.machine.memory.local_bytes(g, int(lane), int(pointers[lane]), PRINTF_BYTES)
+        execution.printed.add(printf.render(template, data, string_at))
     return np.zeros(1, np.uint32)
 
 
 def _malloc(g: Group, size: Array) -> Array:
     """A bump allocator over a heap of CUDA's default size; 0 when it is used up."""
     lanes = _active(g)
-    sizes = g.view.full(size).reshape(-1)[lanes].astype(np.int64)
+    sizes = g.layout.full(size).reshape(-1)[lanes].astype(np.int64)
     rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
-    starts = g.machine.allocate(rounded)
-    out = np.zeros(g.view.size, np.uint64)
+    starts = g.machine.execution.heap.allocate(rounded)
+    out = np.zeros(g.layout.size, np.uint64)
     out[lanes] = starts
-    return out.reshape(g.view.shape)
+    return out.reshape(g.layout.shape)
 
 
 def _free(g: Group, pointer: Array) -> None:
@@ -53,22 +52,17 @@ def _assertfail(
     g: Group, message: Array, file: Array, line: Array, function: Array, size: Array
 ) -> None:
     lane = int(_active(g)[0])
-    machine = g.machine
+    string_at = g.machine.execution.program.memory.string_at
 
     def text(value: Array) -> str:
-        address = int(g.view.full(value).reshape(-1)[lane])
-        return machine.string_at(address).decode(errors="replace")
+        address = int(g.layout.full(value).reshape(-1)[lane])
+        return string_at(address).decode(errors="replace")
 
     raise KernelFault(
         f"assertion `{text(message)}` failed at {text(file)}:"
-        f"{int(g.view.full(line).reshape(-1)[lane])} in {text(function)}, "
-        f"{machine.who(g, lane)}"
+        f"{int(g.layout.full(line).reshape(-1)[lane])} in {text(function)}, "
+        f"{g.who(lane)}"
     )
-
-
-def in_local_window(address: int) -> bool:
-    """Whether a generic address points to local memory."""
-    return LOCAL <= address < LOCAL + WINDOW
 
 
 BUILTINS: dict[str, Callable[..., Array | None]] = {
@@ -77,5 +71,3 @@ BUILTINS: dict[str, Callable[..., Array | None]] = {
     "free": _free,
     "__assertfail": _assertfail,
 }
-
-__all__ = ["BUILTINS", "GLOBAL", "HEAP_BYTES", "in_local_window"]

@@ -3,75 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
 from gpuviz.errors import Cancelled, KernelFault
-from gpuviz.ptx.decode.decoder import decode
-from gpuviz.ptx.simt.access import Recorder
-from gpuviz.ptx.simt.builtins import HEAP_BYTES
+from gpuviz.observe import Listeners
 from gpuviz.ptx.simt.code import FunctionCode
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.heap import Heap
+from gpuviz.ptx.simt.printf import Printed
 from gpuviz.ptx.simt.program import Program
-from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.trace import Branch, Finding, Launch, Sink
+from gpuviz.ptx.text.ir import Instruction
+from gpuviz.trace import Finding, Launch
 
-PRINT_LIMIT = 1 << 20  # characters, as CUDA's printf buffer holds 1 MiB
 POLL_SECONDS = 0.05
 FEW = 512  # threads: an instruction of fewer takes as long, so it is charged as much
 
 
 @dataclass
-class BranchCount:
-    """Running totals of one branch instruction."""
-
-    instruction: Instruction
-    warps: int = 0
-    divergent: int = 0
-    taken: int = 0
-    not_taken: int = 0
-
-    def record(self) -> Branch:
-        """As the trace keeps it."""
-        at = self.instruction
-        return Branch(
-            at.pc, at.line, at.ptx_line, self.warps, self.divergent, self.taken, self.not_taken
-        )
-
-
-@dataclass
 class Execution:
-    """Decoded code, counters, findings and output of one launch."""
+    """The program, who listens, what was executed so far, output and heap of one launch.
+
+    `codes` are the functions decoded so far, by name: it grows while the launch runs.
+    """
 
     program: Program
     launch: Launch
-    sinks: tuple[Sink, ...]
-    recorder: Recorder
+    kernel: FunctionCode
+    codes: Mapping[str, FunctionCode]
+    told: Listeners
+    heap: Heap
     budget: int
     cancel: Callable[[], bool]
-    heap: int = 0  # address of the device heap, 0 when the kernel has none
-    codes: dict[str, FunctionCode] = field(default_factory=dict)
-    branches: dict[int, BranchCount] = field(default_factory=dict)
-    findings: dict[tuple[str, int], Finding] = field(default_factory=dict)
-    executed: dict[int, int] = field(default_factory=dict)
-    threads: dict[tuple[int, int], int] = field(default_factory=dict)
+    printed: Printed = field(default_factory=Printed)
     thread_instructions: int = 0
     warp_instructions: int = 0
-    steps: int = 0
     _spent: int = 0
-    _printed: list[str] = field(default_factory=list)
-    _print_size: int = 0
-    _heap_used: int = 0
     _next_poll: float = 0.0
-
-    def code(self, function: Function) -> FunctionCode:
-        """The decoded form of a function."""
-        if function.name not in self.codes:
-            code = decode(function, len(self.codes), self.program)
-            self.codes[function.name] = code
-        return self.codes[function.name]
 
     def poll(self) -> None:
         """Stop with `Cancelled` if the caller wants to; asks at most every few milliseconds."""
@@ -85,8 +53,6 @@ class Execution:
         """Count a block of `count` instructions, `at` first; stop a kernel that never ends."""
         self.thread_instructions += count * threads
         self.warp_instructions += count * warps
-        self.executed[at.pc] = self.executed.get(at.pc, 0) + warps
-        self.threads[at.pc, count] = self.threads.get((at.pc, count), 0) + threads
         self._spent += count * max(threads, FEW)
         if self._spent > self.budget:
             text = self.program.module.line_text(at.ptx_line)
@@ -96,41 +62,25 @@ class Execution:
                 f"budget of {self.budget:,} (fewer than {FEW} threads in step count as {FEW})"
             )
 
-    def branch(
-        self, at: Instruction, warps: int, divergent: int, taken: int, not_taken: int
+    def warn(
+        self,
+        kind: str,
+        what: str,
+        group: Group,
+        lane: int,
+        at: Instruction,
+        address: int = 0,
+        count: int = 1,
     ) -> None:
-        """Add to the totals of a branch."""
-        count = self.branches.get(at.pc)
-        if count is None:
-            count = self.branches[at.pc] = BranchCount(at)
-        count.warps += warps
-        count.divergent += divergent
-        count.taken += taken
-        count.not_taken += not_taken
+        """Report what a sanitizer would report of a lane (flat index) of a group, `count` times."""
+        block, thread = group.position(lane)
+        where, who = self.launch.block_index(block), self.launch.thread_index(thread)
+        message = f"{what} ({at.where}, block {where}, thread {who})"
+        self.told.report(
+            Finding("warning", kind, message, at.line, at.ptx_line, where, who, address, count)
+        )
 
-    def find(self, finding: Finding) -> None:
-        """Keep the first finding of a kind at a place, and count the others."""
-        key = finding.kind, finding.ptx_line
-        first = self.findings.get(key, finding)
-        count = finding.count + (self.findings[key].count if key in self.findings else 0)
-        self.findings[key] = Finding(**{**first.__dict__, "count": count})
-
-    def print(self, text: str) -> None:
-        """Keep what the kernel prints, up to a limit."""
-        if self._print_size < PRINT_LIMIT:
-            self._printed.append(text)
-            self._print_size += len(text)
-
-    @property
-    def printed(self) -> str:
-        """All text printed so far."""
-        return "".join(self._printed)
-
-    def allocate(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """Addresses of new heap blocks, 0 for those that no longer fit."""
-        ends = self._heap_used + np.cumsum(sizes)
-        starts = (ends - sizes + self.heap).astype(np.uint64)
-        fits = ends <= HEAP_BYTES
-        if fits.any():
-            self._heap_used = int(ends[fits][-1])
-        return np.where(fits, starts, np.uint64(0))
+    def forget_places(self) -> None:
+        """Memory has moved: no function may use cell indices that it keeps."""
+        for code in self.codes.values():
+            code.forget_places()

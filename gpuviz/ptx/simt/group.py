@@ -1,92 +1,53 @@
-"""A group: the lanes that are at the same place of the program, and their registers."""
+"""A group: the lanes that are at the same place of the program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuviz.arrays import Array, Bool
-from gpuviz.ptx.simt.batch import Batch, Code
-from gpuviz.ptx.simt.values import blend, zero
-from gpuviz.ptx.simt.view import View
+from gpuviz.observe import Warps
+from gpuviz.ptx.simt.code import FunctionCode
+from gpuviz.ptx.simt.layout import Layout
+from gpuviz.ptx.simt.registers import RegisterFiles
+from gpuviz.ptx.simt.rows import rows_of
+from gpuviz.ptx.simt.values import blend
+
+if TYPE_CHECKING:
+    from gpuviz.ptx.simt.machine import Machine
 
 Key = tuple[tuple[int, int], ...]
-
-
-class SparseRegisters(list[Any]):
-    """A register file as a sparse view sees it: gathered when first read, marked when written."""
-
-    def __init__(self, dense: list[Array], view: View) -> None:
-        super().__init__([None] * len(dense))
-        self.dense = dense
-        self.view = view
-        self.dirty: set[int] = set()
-
-    def __getitem__(self, i: SupportsIndex | slice) -> Any:
-        value = super().__getitem__(i)
-        if value is None and isinstance(i, int):
-            value = self.view.gather(self.dense[i])
-            super().__setitem__(i, value)
-        return value
-
-    def __setitem__(self, i: SupportsIndex | slice, value: Any) -> None:
-        assert isinstance(i, int)
-        self.dirty.add(i)
-        super().__setitem__(i, value)
-
-
-class Bank:
-    """Register files of all functions for one view: the dense one of the batch, or a sparse one."""
-
-    def __init__(self, view: View, dense: Bank | None = None) -> None:
-        self.view = view
-        self.dense = dense
-        self.files: dict[int, list[Array]] = {}
-
-    def registers(self, code: Code) -> list[Array]:
-        """The register file of a function."""
-        if code.index not in self.files:
-            if self.dense is None:
-                self.files[code.index] = [zero(kind) for kind in code.registers]
-            else:
-                self.files[code.index] = SparseRegisters(self.dense.registers(code), self.view)
-        return self.files[code.index]
-
-    def flush(self, mask: Bool | None) -> None:
-        """Write what the selected lanes of a sparse bank changed back to the dense one."""
-        part = self.view if mask is None else self.view.sparse(mask)
-        for file in self.files.values():
-            assert isinstance(file, SparseRegisters)
-            for i in file.dirty:
-                value = self.view.full(file[i])
-                picked = value if mask is None else value[self.view.full(mask)]
-                file.dense[i] = part.scatter(picked, file.dense[i])
 
 
 @dataclass
 class Call:
     """A call under way: where to go on in the caller, and what recursion overwrote."""
 
-    code: Code
+    code: FunctionCode
     block: int  # block of the caller that follows the call
     site: int  # rank of the calling block
     local_base: int
     saved: list[Array] | None
-    on_return: Any  # called with the group once the caller's registers are back
+    results: Callable[[Group, FunctionCode], list[tuple[int, Array]]]  # from the callee's registers
 
 
 class Group:
-    """Lanes that run together. `mask` selects among the view's elements; None means all."""
+    """Lanes that run together. `mask` selects among the layout's elements; None means all.
 
-    def __init__(self, machine: Batch, bank: Bank, mask: Bool | None, code: Code) -> None:
+    To sinks it is the `gpuviz.observe.Lanes` of what it executes.
+    """
+
+    def __init__(
+        self, machine: Machine, files: RegisterFiles, mask: Bool | None, code: FunctionCode
+    ) -> None:
         self.machine = machine
-        self.bank = bank
-        self.view = bank.view
+        self.files = files
+        self.layout = files.layout
         self.code = code
-        self.regs = bank.registers(code)
+        self.regs = files.of(code)
         self.block = 0
         self.stack: list[Call] = []
         self.path: Key = ()  # where each of the calls under way was made
@@ -97,24 +58,42 @@ class Group:
         self.set_mask(mask)
         self.move(0)
 
+    def rows(self) -> tuple[Warps, Bool | None]:
+        """The warps of the group, and (N, 32) which of their lanes are in it (None: all)."""
+        return rows_of(self.layout, self.mask)[:2]
+
     def set_mask(self, mask: Bool | None) -> None:
         """Select lanes; how many threads and warps that makes is counted once, here."""
         self.mask = mask
-        self.threads = self.view.count(mask)
-        if mask is not None and self.threads == self.view.size:
+        self.threads = self.layout.count(mask)
+        if mask is not None and self.threads == self.layout.size:
             self.mask = None
-        self.warps = self.view.count_warps(self.mask)
+        self.warps = self.layout.count_warps(self.mask)
 
     def move(self, block: int) -> None:
         """Go to a basic block."""
         self.block = block
         self.key: Key = (*self.path, (self.code.index, self.code.rank[block]))
 
-    def enter(self, code: Code) -> None:
+    def enter(self, code: FunctionCode) -> None:
         """Make another function's registers current."""
         self.code = code
-        self.regs = self.bank.registers(code)
+        self.regs = self.files.of(code)
         self.path = tuple((c.code.index, c.site) for c in self.stack)
+
+    def return_from_call(self) -> None:
+        """A device function ends: back to the caller, with the results."""
+        call = self.stack.pop()
+        results = call.results(self, self.code)
+        if call.saved is not None:
+            for i, value in enumerate(call.saved):
+                if self.regs[i] is not value:
+                    self.write(i, value)
+        self.enter(call.code)
+        self.local_base = call.local_base
+        for index, value in results:
+            self.write(index, value)
+        self.move(call.block)
 
     def fork(self, mask: Bool) -> Group:
         """Another group at the same place, for some of the lanes."""
@@ -134,7 +113,7 @@ class Group:
         wanted = (
             value
             if self.mask is None or value.size == 1
-            else self.view.full(value)[self.view.full(self.mask)]
+            else self.layout.full(value)[self.layout.full(self.mask)]
         )
         *others, last = (int(v) for v in np.unique(wanted))
         if not others:
@@ -149,18 +128,18 @@ class Group:
         return chosen if self.mask is None else chosen & self.mask
 
     def spread(self) -> None:
-        """Leave a sparse view for the dense one of the batch."""
-        dense = self.bank.dense
+        """Leave a sparse layout for the dense one of the batch."""
+        dense = self.files.dense
         if dense is None:
             return
-        self.bank.flush(self.mask)
-        part = self.view if self.mask is None else self.view.sparse(self.mask)
+        self.files.flush(self.mask)
+        part = self.layout if self.mask is None else self.layout.sparse(self.mask)
         for call in self.stack:
             if call.saved is not None:
-                call.saved = _scatter_saved(call, part, self, dense)
-        mask = self.view.dense_mask(self.mask)
-        self.bank, self.view = dense, dense.view
-        self.regs = dense.registers(self.code)
+                call.saved = _scatter_saved(call, part, self)
+        mask = self.layout.dense_mask(self.mask)
+        self.files, self.layout = dense, dense.layout
+        self.regs = dense.of(self.code)
         self.set_mask(mask)
 
     def condense(self) -> None:
@@ -168,18 +147,18 @@ class Group:
         assert self.mask is not None
         self.spread()
         assert self.mask is not None
-        dense, mask = self.bank, self.mask
-        view = dense.view.sparse(mask)
+        dense, mask = self.files, self.mask
+        layout = dense.layout.sparse(mask)
         for call in self.stack:
             if call.saved is not None:
-                call.saved = [view.gather(value) for value in call.saved]
-        self.bank, self.view = Bank(view, dense), view
-        self.regs = self.bank.registers(self.code)
+                call.saved = [layout.gather(value) for value in call.saved]
+        self.files, self.layout = RegisterFiles(layout, dense), layout
+        self.regs = self.files.of(self.code)
         self.set_mask(None)
 
     def absorb(self, other: Group) -> None:
         """Take in the lanes of another group that is at the same place."""
-        if self.bank is not other.bank:
+        if self.files is not other.files:
             self.spread()
             other.spread()
         theirs = other.mask
@@ -202,23 +181,30 @@ class Group:
             self.regs[index] = blend(self.mask, value, self.regs[index])
 
     def position(self, flat: int) -> tuple[int, int]:
-        """Block of the launch and thread of the element at a flat index of the view."""
-        thread = int(self.view.thread.reshape(-1)[flat])
-        return self.machine.first_block + thread // self.view.threads, thread % self.view.threads
+        """Block of the launch and thread of the element at a flat index of the layout."""
+        thread = int(self.layout.thread.reshape(-1)[flat])
+        block, column = divmod(thread, self.layout.threads)
+        return self.layout.first_block + block, column
+
+    def who(self, flat: int) -> str:
+        """Block and thread of the element at a flat index, for messages."""
+        block, thread = self.position(flat)
+        launch = self.machine.execution.launch
+        return f"block {launch.block_index(block)}, thread {launch.thread_index(thread)}"
 
     def first_active(self) -> int:
         """Flat index of the first selected lane."""
         if self.mask is None:
             return 0
-        return int(np.argmax(self.view.full(self.mask)))
+        return int(np.argmax(self.layout.full(self.mask)))
 
 
-def _scatter_saved(call: Call, part: View, group: Group, dense: Bank) -> list[Array]:
-    """Registers saved in a sparse view, as dense arrays (other lanes: whatever they hold now)."""
+def _scatter_saved(call: Call, part: Layout, group: Group) -> list[Array]:
+    """Registers saved in a sparse layout, as dense arrays (other lanes: whatever they hold now)."""
     assert call.saved is not None
     picked = group.mask
     full = [
-        group.view.full(v) if picked is None else group.view.full(v)[group.view.full(picked)]
+        group.layout.full(v) if picked is None else group.layout.full(v)[group.layout.full(picked)]
         for v in call.saved
     ]
     return [part.scatter(v, np.zeros(1, v.dtype)) for v in full]

@@ -1,19 +1,26 @@
-"""Keeping freed memory: arrays of an emulation are made and dropped thousands of times a second."""
+"""The heap that kernels allocate from."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Just below the most that glibc lets its limits grow to (DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB).
-_LARGE = 31 << 20
+from gpuviz.arrays import I64, U64
+
+HEAP_BYTES = 8 << 20  # CUDA's default
 
 
-def keep_freed_memory() -> None:
-    """Have the C library reuse freed blocks instead of handing them back to the system.
+class Heap:
+    """A bump allocator over `HEAP_BYTES` from an address on; 0 when the kernel has no heap."""
 
-    glibc maps blocks of 128 KiB and more afresh, and each page of them costs a fault at first
-    touch: many times what arithmetic on it costs. Freeing one large block raises that limit for the
-    whole process (mallopt(3), M_MMAP_THRESHOLD, "dynamic"). Elsewhere this does nothing.
-    """
-    block = np.empty(_LARGE, np.uint8)
-    del block
+    def __init__(self, address: int) -> None:
+        self._address = address
+        self._used = 0
+
+    def allocate(self, sizes: I64) -> U64:
+        """Addresses of new pieces of (k,) bytes each, 0 for those that no longer fit."""
+        ends = self._used + np.cumsum(sizes)
+        starts = (ends - sizes + self._address).astype(np.uint64)
+        fits = ends <= HEAP_BYTES
+        if fits.any():
+            self._used = int(ends[fits][-1])
+        return np.where(fits, starts, np.uint64(0))

@@ -18,8 +18,28 @@ _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     rb"(?P<length>hh|h|ll|l|j|z|t|L)?(?P<letter>[diouxXcsSpeEfFgGaA%])"
 )
+PRINT_LIMIT = 1 << 20  # characters, as CUDA's buffer holds 1 MiB
 _LONG = (b"l", b"ll", b"j", b"z", b"t")
 _BITS = {b"hh": 8, b"h": 16}
+
+
+class Printed:
+    """What a kernel has printed, up to a limit."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> None:
+        """Keep what one thread prints."""
+        if self._size < PRINT_LIMIT:
+            self._parts.append(text)
+            self._size += len(text)
+
+    @property
+    def text(self) -> str:
+        """Everything printed so far."""
+        return "".join(self._parts)
 
 
 @dataclass(slots=True)

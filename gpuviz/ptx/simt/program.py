@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import Array
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.spaces import GlobalMemory, ReadOnlyMemory
-from gpuviz.ptx.simt.special import special_register
 from gpuviz.ptx.simt.windows import BASES, CODE
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 
@@ -61,12 +57,8 @@ class Program:
             return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(ordered[0])}"
         name = [n for n in ordered if self.addresses[n] <= address][-1]
         at, size = address - self.addresses[name], sizes[name]
-        place_ = f"{at - size} bytes past the end" if at >= size else f"byte {at}"
-        return f"{place_} of {demangled(name)} ({size} bytes)"
-
-    def special(self, name: str) -> Callable[[Any, str], Array] | None:
-        """Reader of a special register, None for any other name."""
-        return special_register(self, name)
+        where = f"{at - size} bytes past the end" if at >= size else f"byte {at}"
+        return f"{where} of {demangled(name)} ({size} bytes)"
 
     def function_at(self, address: int) -> Function | None:
         """The function a code address belongs to."""
@@ -159,7 +151,7 @@ def reachable(module: Module, kernel: Function) -> list[Function]:
 
 def _named(function: Function | None, variable: Variable | None) -> set[str]:
     """The names in a function's code and in a variable's initial value."""
-    names = {place_.symbol for place_ in variable.relocations} if variable else set()
+    names = {r.symbol for r in variable.relocations} if variable else set()
     for instruction in function.body if function else ():
         names |= _symbols(instruction)
     return names
@@ -201,17 +193,17 @@ def _place_linear(variables: list[Variable], addresses: dict[str, int]) -> int:
 def relocated(variable: Variable, addresses: dict[str, int], spaces: dict[str, str]) -> bytes:
     """A variable's initial bytes with the addresses of other symbols filled in."""
     data = bytearray(variable.initial)
-    for place_ in variable.relocations:
-        if place_.symbol not in addresses:
+    for relocation in variable.relocations:
+        if relocation.symbol not in addresses:
             raise LaunchError(
-                f"{variable.name} holds the address of {place_.symbol}, "
+                f"{variable.name} holds the address of {relocation.symbol}, "
                 "which this module does not define"
             )
-        address = addresses[place_.symbol] + place_.addend
-        if place_.generic:
-            address += BASES[spaces.get(place_.symbol, "global")]
-        part = address.to_bytes(8, "little")[place_.shift // 8 :][: place_.size]
-        data[place_.offset : place_.offset + len(part)] = part
+        address = addresses[relocation.symbol] + relocation.addend
+        if relocation.generic:
+            address += BASES[spaces.get(relocation.symbol, "global")]
+        part = address.to_bytes(8, "little")[relocation.shift // 8 :][: relocation.size]
+        data[relocation.offset : relocation.offset + len(part)] = part
     return bytes(data)
 
 

@@ -7,19 +7,21 @@ the cells is the same everywhere.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import LaunchError
-from gpuviz.ptx.simt.view import View
+from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.windows import GLOBAL
 
 ALIGNMENT = 512  # of global buffers, as CUDA's allocators give at least 256
 
 
 class Violation(Exception):
-    """An illegal access: which lanes of the view are `bad`, and all their addresses."""
+    """An illegal access: which lanes of the layout are `bad`, and all their addresses."""
 
     def __init__(self, reason: str, bad: Bool, address: Array) -> None:
         super().__init__(reason)
@@ -28,24 +30,24 @@ class Violation(Exception):
         self.address = address
 
 
-def _check_inside(view: View, address: Array, width: int, size: int, what: str) -> None:
+def _check_inside(layout: Layout, address: Array, width: int, size: int, what: str) -> None:
     """Raise `Violation` when an access of an offset is not within the first `size` bytes."""
     if int(address.max()) + width > size:
         bad = address > size - width if size >= width else np.ones_like(address, bool)
         raise Violation(
             f"{width}-byte access outside the {size} bytes of {what}",
-            view.full(bad),
-            view.full(address),
+            layout.full(bad),
+            layout.full(address),
         )
 
 
-def check_alignment(view: View, address: Array, width: int) -> None:
+def _check_alignment(layout: Layout, address: Array, width: int) -> None:
     """Raise `Violation` when an address is not a multiple of the access width."""
     if width > 1:
         low = address & address.dtype.type(width - 1)
         if low.any():
             raise Violation(
-                f"misaligned {width}-byte access", view.full(low) != 0, view.full(address)
+                f"misaligned {width}-byte access", layout.full(low) != 0, layout.full(address)
             )
 
 
@@ -66,6 +68,15 @@ class Cells:
         """Put other bytes in the place of these."""
         self.bytes = data
         self._views = {}
+
+
+class Memory(Protocol):
+    """A memory of one of the state spaces."""
+
+    cells: Cells
+
+    def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
+        """Cell index of every address; raises `Violation`."""
 
 
 class GlobalMemory:
@@ -127,22 +138,22 @@ class GlobalMemory:
         end = int(np.argmax(self.cells.bytes[at:] == 0))
         return self.cells.bytes[at : at + end].tobytes()
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
-        """Cell index of every address; all lanes of the view count as active."""
-        where = address.view(np.int64)
+    def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
+        """Cell index of every address; all lanes of the layout count as active."""
+        where = address.astype(np.uint64, copy=False).view(np.int64)
         low, high = int(where.min()), int(where.max())
         slot = int(np.searchsorted(self._low, low, side="right")) - 1
         if slot < 0 or low < GLOBAL or high + width > self._ends[slot]:
-            self._check_each(view, where, width)
-        check_alignment(view, address, width)
+            self._check_each(layout, where, width)
+        _check_alignment(layout, address, width)
         return np.asarray((where - GLOBAL) >> (unit.bit_length() - 1))
 
-    def _check_each(self, view: View, where: I64, width: int) -> None:
+    def _check_each(self, layout: Layout, where: I64, width: int) -> None:
         slots = np.searchsorted(self._low, where, side="right") - 1
         ends = self._high[np.maximum(slots, 0)] if len(self._high) else np.zeros_like(where)
         bad = (slots < 0) | (where + width > ends)
         if bad.any():
-            raise Violation(f"{width}-byte access", view.full(bad), view.full(where))
+            raise Violation(f"{width}-byte access", layout.full(bad), layout.full(where))
 
     def describe(self, address: int) -> str:
         """Where an illegal address lies, relative to the nearest buffer."""
@@ -167,12 +178,12 @@ class SharedMemory:
         self.cells = Cells(blocks * self.stride)
         self._written: Cells | None = Cells(blocks * self.stride)
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
-        """Cell index of every offset in the blocks of a view (one element a thread or a block)."""
-        _check_inside(view, address, width, self.size, "shared memory of the block")
-        check_alignment(view, address, width)
+    def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
+        """Cell index of every offset in the blocks of a layout, one a thread or a block."""
+        _check_inside(layout, address, width, self.size, "shared memory of the block")
+        _check_alignment(layout, address, width)
         shift = unit.bit_length() - 1
-        return np.asarray((address.astype(np.int64) >> shift) + view.row * (self.stride >> shift))
+        return np.asarray((address.astype(np.int64) >> shift) + layout.row * (self.stride >> shift))
 
     def mark_written(self, index: I64, width: int) -> None:
         """Remember that cells hold something."""
@@ -218,12 +229,14 @@ class LocalMemory:
         self.size = wider
         return True
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
-        """Cell index of every offset in the threads of a view."""
-        _check_inside(view, address, width, self.size, "local memory of the thread")
-        check_alignment(view, address, width)
+    def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
+        """Cell index of every offset in the threads of a layout."""
+        _check_inside(layout, address, width, self.size, "local memory of the thread")
+        _check_alignment(layout, address, width)
         shift = unit.bit_length() - 1
-        return np.asarray((address.astype(np.int64) >> shift) + view.thread * (self.size >> shift))
+        return np.asarray(
+            (address.astype(np.int64) >> shift) + layout.thread * (self.size >> shift)
+        )
 
 
 class ReadOnlyMemory:
@@ -235,10 +248,10 @@ class ReadOnlyMemory:
         self.cells = Cells(len(content))
         self.cells.bytes[: len(content)] = np.frombuffer(content, np.uint8)
 
-    def index(self, view: View, address: Array, width: int, unit: int) -> I64:
+    def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset."""
-        _check_inside(view, address, width, self.size, self.name)
-        check_alignment(view, address, width)
+        _check_inside(layout, address, width, self.size, self.name)
+        _check_alignment(layout, address, width)
         return address.astype(np.int64) >> (unit.bit_length() - 1)
 
 

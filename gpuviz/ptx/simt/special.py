@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from gpuviz.arrays import Array
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.values import constant, container
 
 Reader = Callable[[Group, str], Array]
 
 
-class Shape(Protocol):
-    """What is fixed for a launch, as far as special registers tell."""
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared: int
-    shared_size: int
-    workspace: int
-
-
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
-def special_register(program: Shape, name: str) -> Reader | None:
+def special_register(program: Program, name: str) -> Reader | None:
     """The reader of a special register by its PTX name, None when there is no such register."""
     base, _, axis = name.partition(".")
     if axis in _AXES and base in _VECTOR:
@@ -48,27 +38,27 @@ def _split(linear: Array, sizes: tuple[int, int, int], axis: int) -> Array:
     return np.asarray(linear // (sizes[0] * sizes[1]))
 
 
-def _tid(program: Shape, axis: int, g: Group, kind: str) -> Array:
+def _tid(program: Program, axis: int, g: Group, kind: str) -> Array:
     if program.block[axis] == 1:
         return constant(0, kind)
-    return _split(g.view.column, program.block, axis).astype(container(kind))
+    return _split(g.layout.column, program.block, axis).astype(container(kind))
 
 
-def _ctaid(program: Shape, axis: int, g: Group, kind: str) -> Array:
+def _ctaid(program: Program, axis: int, g: Group, kind: str) -> Array:
     if program.grid[axis] == 1:
         return constant(0, kind)
-    return _split(g.view.row + g.machine.first_block, program.grid, axis).astype(container(kind))
+    return _split(g.layout.row + g.layout.first_block, program.grid, axis).astype(container(kind))
 
 
-def _size_of(field: str, program: Shape, axis: int, g: Group, kind: str) -> Array:
+def _size_of(field: str, program: Program, axis: int, g: Group, kind: str) -> Array:
     return constant(getattr(program, field)[axis], kind)
 
 
-def _one(program: Shape, axis: int, g: Group, kind: str) -> Array:
+def _one(program: Program, axis: int, g: Group, kind: str) -> Array:
     return constant(1, kind)
 
 
-def _none(program: Shape, axis: int, g: Group, kind: str) -> Array:
+def _none(program: Program, axis: int, g: Group, kind: str) -> Array:
     return constant(0, kind)
 
 
@@ -85,8 +75,8 @@ _VECTOR: dict[str, Callable[..., Array]] = {
 
 
 def _of_column(function: Callable[[Array], Array]) -> Callable[..., Array]:
-    def read(program: Shape, g: Group, kind: str) -> Array:
-        return function(g.view.column).astype(container(kind))
+    def read(program: Program, g: Group, kind: str) -> Array:
+        return function(g.layout.column).astype(container(kind))
 
     return read
 
@@ -98,16 +88,16 @@ def _lane_mask(compare: Callable[[Array, Array], Array]) -> Callable[[Array], Ar
     return lambda column: np.asarray(table[column % 32])
 
 
-def _fixed(value: Callable[[Shape], int]) -> Callable[..., Array]:
+def _fixed(value: Callable[[Program], int]) -> Callable[..., Array]:
     return lambda program, g, kind: constant(value(program), kind)
 
 
-def _clock(program: Shape, g: Group, kind: str) -> Array:
-    """Not a time: the number of instructions the batch has executed so far."""
-    return constant(g.machine.clock(), kind)
+def _clock(program: Program, g: Group, kind: str) -> Array:
+    """Not a time: the number of instructions the launch has executed so far."""
+    return constant(g.machine.execution.thread_instructions, kind)
 
 
-def _threads(program: Shape) -> int:
+def _threads(program: Program) -> int:
     return program.block[0] * program.block[1] * program.block[2]
 
 

@@ -6,9 +6,9 @@ import re
 import struct
 
 from gpuviz.errors import FormatError
-from gpuviz.ptx.arithmetic.opcode import Opcode
 from gpuviz.ptx.text.declarations import SPACES, read_variables
 from gpuviz.ptx.text.ir import Addr, Imm, Instruction, Not, Operand, Pair, Reg, Sym, Variable, Vec
+from gpuviz.ptx.text.opcode import Opcode
 from gpuviz.ptx.text.stream import Stream, number_value
 
 _NUMBERED = re.compile(r"(.*?)(\d+)$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gpuviz.ptx.arithmetic.opcode import Opcode
+from gpuviz.ptx.text.opcode import Opcode
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Which threads a group of lanes stands for, and how its arrays are laid out.
 
-In a *dense* view arrays broadcast to (blocks, threads), threads padded to whole warps; a value that
-is the same for all blocks is kept as (1, threads), for all threads of a block as (blocks, 1), for
-everybody as (1,). So what does not differ is computed once, and counted once. A *sparse* view holds
-a few of the threads as flat arrays (k,): lanes that went their own way do not make the others wait.
+In a *dense* layout arrays broadcast to (blocks, threads), threads padded to whole warps; a value
+that is the same for all blocks is kept as (1, threads), for all threads of a block as (blocks, 1),
+for everybody as (1,). So what does not differ is computed once, and counted once. A *sparse* layout
+holds a few of the threads as flat arrays (k,): lanes that went their own way do not make the others
+wait.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ from functools import cached_property
 import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
+from gpuviz.observe import Warps
+from gpuviz.trace import LANES
 
-LANES = 32
 
+class Layout:
+    """The threads of a batch: `blocks` from `first_block` on, of `threads` (a multiple of 32) each.
 
-class View:
-    """The layout of one batch: `blocks` x `threads` (a multiple of 32), dense or sparse."""
+    `flat` chooses some of them, by their number in the batch: then the layout is sparse.
+    """
 
-    def __init__(self, blocks: int, threads: int, flat: I64 | None = None) -> None:
+    def __init__(
+        self, first_block: int, blocks: int, threads: int, flat: I64 | None = None
+    ) -> None:
+        self.first_block = first_block
         self.blocks = blocks
         self.threads = threads
         self.flat = flat
         self.shape: tuple[int, ...] = (blocks, threads) if flat is None else (len(flat),)
         self.size = blocks * threads if flat is None else len(flat)
+        self._rows: dict[tuple[bool, bool], Warps] = {}
 
     @property
     def dense(self) -> bool:
@@ -60,13 +68,33 @@ class View:
 
     @cached_property
     def present(self) -> Bool | None:
-        """(N, 32): lanes of `warp_rows` that exist in this view; None when all do."""
+        """(N, 32): lanes of `warp_rows` that exist in this layout; None when all do."""
         if self.flat is None:
             return None
         warps, place = self._warps
         mask = np.zeros(len(warps) * LANES, bool)
         mask[place] = True
         return mask.reshape(-1, LANES)
+
+    def rows(self, each_block: bool, each_warp: bool) -> Warps:
+        """Whom rows stand for, one for each block or one for all, one for each warp or one for all.
+
+        A sparse layout has one row for each warp present.
+        """
+        key = each_block, each_warp
+        if key not in self._rows:
+            self._rows[key] = self._made_rows(each_block, each_warp)
+        return self._rows[key]
+
+    def _made_rows(self, each_block: bool, each_warp: bool) -> Warps:
+        per_block = self.threads // LANES
+        start = self.first_block * per_block
+        if self.flat is not None:
+            return Warps(start + self.warp_numbers(), per_block)
+        blocks, warps = self.blocks if each_block else 1, per_block if each_warp else 1
+        block, warp = np.arange(blocks)[:, None], np.arange(warps)
+        first = start + (block * per_block + warp).reshape(-1)
+        return Warps(first, per_block, self.blocks // blocks, per_block // warps)
 
     def warp_numbers(self) -> I64:
         """Number in the batch (block * warps per block + warp) of each row of `warp_rows`."""
@@ -75,11 +103,11 @@ class View:
         return self._warps[0]
 
     def full(self, value: Array) -> Array:
-        """The value with one element a thread, in the view's shape (read-only when broadcast)."""
+        """The value with one element a thread, in the layout's shape (read-only when broadcast)."""
         return value if value.shape == self.shape else np.broadcast_to(value, self.shape)
 
     def warp_rows(self, value: Array) -> Array:
-        """A value as (N, 32), one row a warp of the view; absent lanes of a sparse view are 0."""
+        """A value as (N, 32), one row a warp of the layout; absent lanes of a sparse one are 0."""
         if self.flat is None:
             return self.full(value).reshape(-1, LANES)
         warps, place = self._warps
@@ -111,7 +139,7 @@ class View:
         return int(np.count_nonzero(self.warp_rows(mask).any(axis=1)))
 
     def gather(self, value: Array) -> Array:
-        """A dense value as this sparse view sees it: (1,) or (k,)."""
+        """A dense value as this sparse layout sees it: (1,) or (k,)."""
         assert self.flat is not None
         if value.size == 1:
             return value.reshape(1)
@@ -122,19 +150,20 @@ class View:
         return value.reshape(-1).take(self.row)
 
     def scatter(self, value: Array, into: Array) -> Array:
-        """A copy of a dense value in which this sparse view's elements are replaced."""
+        """A copy of a dense value in which this sparse layout's elements are replaced."""
         assert self.flat is not None
         dense = np.array(np.broadcast_to(into, (self.blocks, self.threads)), order="C")
         dense.reshape(-1)[self.flat] = value
         return dense
 
-    def sparse(self, mask: Bool) -> View:
-        """The view of just the selected threads."""
+    def sparse(self, mask: Bool) -> Layout:
+        """The layout of just the selected threads."""
         picked = np.flatnonzero(self.full(mask))
-        return View(self.blocks, self.threads, picked if self.flat is None else self.flat[picked])
+        flat = picked if self.flat is None else self.flat[picked]
+        return Layout(self.first_block, self.blocks, self.threads, flat)
 
     def dense_mask(self, mask: Bool | None) -> Bool:
-        """A mask over this view as a mask over the dense one."""
+        """A mask over this layout as a mask over the dense one."""
         if self.flat is None:
             assert mask is not None
             return mask

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from gpuviz.ptx.text.ir import Function, Instruction, Sym
 
+_ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier", "brkpt"})
 Successors = Callable[[int], Iterable[int]]
 
 
@@ -25,8 +26,14 @@ class Span:
     next: tuple[int, ...]
 
 
-def spans(function: Function, ends_block: Callable[[Instruction], bool]) -> tuple[Span, ...]:
-    """Cut a body into basic blocks; `ends_block` names the instructions that close one."""
+def ends_block(instruction: Instruction) -> bool:
+    """Branches, calls, returns and block-wide barriers; not `bar.warp.sync`."""
+    opcode = instruction.opcode
+    return opcode.name in _ENDS and "warp" not in opcode.mods
+
+
+def spans(function: Function) -> tuple[Span, ...]:
+    """Cut a body into basic blocks."""
     body = function.body
     starts = {0, *function.labels.values()}
     starts |= {i + 1 for i, instruction in enumerate(body) if ends_block(instruction)}

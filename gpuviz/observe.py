@@ -1,0 +1,214 @@
+"""What can be observed of a run: the events that engines tell, and the `Sink` that hears them.
+
+Whatever wants to know what a launch does (counts, traces, race checks, caches, time) is a sink; an
+engine knows sinks only. A sink overrides the events it wants. `Listeners` finds out once, before
+the launch, who overrides what: an event that nobody hears is never even made.
+
+Events come in this order, always from one thread:
+
+    launch_begin
+        blocks_begin            a batch: some consecutive blocks, run together
+            access ...          of the instructions of a stretch, in their order
+            instructions        the stretch has been executed; then what ends it, if anything:
+            branch | barrier
+            finding             at any time
+        blocks_end              every thread of the batch has ended
+        ...                     the next batch: each block is in one, in any order
+    launch_end                  left out, as is blocks_end, when a fault or the user stops the run
+
+Each event is of many warps at once, in arrays with one row a warp, or one row for many warps that
+do the very same (`Warps`). Events of one warp come in the order in which the warp executes them.
+How warps of a batch take turns in between is up to the engine, as it is up to a GPU: but what a
+thread does before a barrier is told before that barrier, and what it does after it, after it.
+Nothing that comes with an event may be changed, now or later. Arrays and records may be kept;
+`Lanes` may not, they are those of the moment.
+
+An engine (it may hand out one warp or thousands at a time, the sinks cannot tell):
+
+    told = Listeners(sinks)
+    for hear in told.access:                  # and so on for each event
+        hear(Access(instruction, address, active, warps=warps))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpuviz.arrays import I64, U64, Bool
+from gpuviz.trace import Finding, Launch, MemoryInstruction, Stretch
+
+Report = Callable[[Finding], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Warps:
+    """Which warps of the launch the N rows of an event stand for.
+
+    A row stands for one warp, or for `blocks` x `warps` of them that did the very same.
+
+    Attributes
+    ----------
+    first : (N,) ascending, the first warp of each row, counted over the launch: block * `per_block`
+        + warp within the block
+    per_block : warps of a block
+    blocks : a row stands for the same warp of this many consecutive blocks
+    warps : a row stands for this many consecutive warps of a block
+    """
+
+    first: I64
+    per_block: int
+    blocks: int = 1
+    warps: int = 1
+
+    @property
+    def repeat(self) -> int:
+        """How many warps each row stands for."""
+        return self.blocks * self.warps
+
+    def of(self, blocks: I64) -> tuple[I64, I64, I64]:
+        """The rows of some blocks ((B,) linear ids, ascending), spread out: one entry a warp.
+
+        Three arrays (R,), by block and warp: row of the event, linear block id, warp in the block.
+        """
+        first = self.first // self.per_block
+        low = np.searchsorted(first, blocks - self.blocks, side="right")
+        count = np.searchsorted(first, blocks, side="right") - low
+        row = np.repeat(low + count - np.cumsum(count), count) + np.arange(count.sum())
+        row, block = np.repeat(row, self.warps), np.repeat(np.repeat(blocks, count), self.warps)
+        warp = self.first[row] % self.per_block + np.arange(len(row)) % self.warps
+        return row, block, warp
+
+
+NOBODY = Warps(np.zeros(0, np.int64), 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One memory instruction executed by many warps in step.
+
+    Attributes
+    ----------
+    instruction : what was executed
+    address : (N, 32) uint64, first byte each lane accesses; unspecified where the lane is inactive.
+        Global: device address. Shared and constant: offset in the block's shared memory / the
+        constant bank. Local: offset in the thread's own local memory (not interleaved).
+    active : (N, 32) bool, lanes that access memory, or None when all 32 do in every row
+    repeat : how many warps each row stands for; counts are to be multiplied by it
+    source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from
+    warps : whose rows these are; `NOBODY` in an access that no launch made
+    """
+
+    instruction: MemoryInstruction
+    address: U64
+    active: Bool | None
+    repeat: int = 1
+    source: U64 | None = None
+    warps: Warps = NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An instruction of the program: its index in the module, CUDA line (0: unknown), PTX line."""
+
+    pc: int
+    line: int
+    ptx_line: int
+
+
+class Lanes(Protocol):
+    """The lanes that execute something together, of any number of warps."""
+
+    @property
+    def threads(self) -> int:
+        """How many lanes there are in all."""
+
+    @property
+    def warps(self) -> int:
+        """How many warps have at least one of them."""
+
+    def rows(self) -> tuple[Warps, Bool | None]:
+        """The warps, and which of their lanes: (N, 32) bool, None when it is all 32 in every row.
+
+        Rows without any lane are left out.
+        """
+
+
+class Sink:
+    """Hears what a launch does; every event that is not overridden costs nothing."""
+
+    def launch_begin(self, launch: Launch, report: Report) -> None:
+        """A launch begins. What a sink finds wrong it may `report`, up to `launch_end`."""
+
+    def launch_end(self) -> None:
+        """All blocks of the launch (or all that are to be run) have ended."""
+
+    def blocks_begin(self, first: int, count: int) -> None:
+        """Blocks `first` to `first + count - 1` (linear ids) begin to run."""
+
+    def blocks_end(self, first: int, count: int) -> None:
+        """Every thread of these blocks has ended."""
+
+    def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
+        """Lanes have executed a stretch of the program, its branch or barrier included.
+
+        Guards are not looked at: lanes whose predicate is off executed the instruction, too.
+        """
+
+    def access(self, access: Access) -> None:
+        """A memory instruction was executed: each row a request. Rows without a lane are left out.
+
+        An access may come many times over as the very same object, from a loop that uses the same
+        addresses: what was computed from it can be kept.
+        """
+
+    def branch(self, at: Place, warps: int, divergent: int, taken: int, not_taken: int) -> None:
+        """A conditional branch was executed by `warps` warps, in `divergent` of which lanes part.
+
+        `taken` and `not_taken` count lanes.
+        """
+
+    def barrier(self, at: Place, blocks: I64) -> None:
+        """All threads that a block-wide barrier waits for have come: they go on.
+
+        `blocks` (B,) are the linear ids of the blocks in which this is so, ascending; `at` is the
+        barrier that their first threads came to.
+        """
+
+    def finding(self, finding: Finding) -> None:
+        """The engine, or a sink, has found something wrong; the same may be told many times."""
+
+
+class Listeners:
+    """Who hears which event: for each, the methods of those sinks that override it."""
+
+    def __init__(self, sinks: Iterable[Sink]) -> None:
+        sinks = tuple(sinks)
+        self.launch_begin: tuple[Callable[[Launch, Report], None], ...] = _hearing(
+            sinks, "launch_begin"
+        )
+        self.launch_end: tuple[Callable[[], None], ...] = _hearing(sinks, "launch_end")
+        self.blocks_begin: tuple[Callable[[int, int], None], ...] = _hearing(sinks, "blocks_begin")
+        self.blocks_end: tuple[Callable[[int, int], None], ...] = _hearing(sinks, "blocks_end")
+        self.instructions: tuple[Callable[[Stretch, Lanes], None], ...] = _hearing(
+            sinks, "instructions"
+        )
+        self.access: tuple[Callable[[Access], None], ...] = _hearing(sinks, "access")
+        self.branch: tuple[Callable[[Place, int, int, int, int], None], ...] = _hearing(
+            sinks, "branch"
+        )
+        self.barrier: tuple[Callable[[Place, I64], None], ...] = _hearing(sinks, "barrier")
+        self.finding: tuple[Report, ...] = _hearing(sinks, "finding")
+
+    def report(self, finding: Finding) -> None:
+        """Tell all who hear findings."""
+        for hear in self.finding:
+            hear(finding)
+
+
+def _hearing(sinks: tuple[Sink, ...], event: str) -> Any:
+    silent = getattr(Sink, event)
+    return tuple(getattr(s, event) for s in sinks if getattr(type(s), event) is not silent)

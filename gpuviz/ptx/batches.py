@@ -1,0 +1,47 @@
+"""Which blocks of a grid are emulated, and how many of them at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.errors import LaunchError
+from gpuviz.ptx.decode.memory import polls
+from gpuviz.ptx.simt.code import FunctionCode
+from gpuviz.ptx.simt.program import Program, reachable
+from gpuviz.ptx.text.ir import Instruction
+
+BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for the cache
+RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
+
+
+def chosen_blocks(total: int, limit: int | None) -> list[tuple[int, int]]:
+    """First block and count: all blocks as one range, or `limit` single ones spread over the grid.
+
+    Raises
+    ------
+    LaunchError : the limit leaves no block
+    """
+    if limit is None or limit >= total:
+        return [(0, total)]
+    if limit < 1:
+        raise LaunchError(f"the number of blocks to emulate must be at least 1, not {limit}")
+    return [(int(b), 1) for b in np.unique(np.linspace(0, total - 1, limit).astype(np.int64))]
+
+
+def blocks_per_batch(program: Program, kernel: FunctionCode, memory: int) -> int:
+    """How many blocks run in step: as many as `memory` allows if they may wait for each other."""
+    x, y, z = program.block
+    threads = -(-x * y * z // 32) * 32
+    per_thread = 8 * (len(kernel.registers) + 16) + kernel.local_size
+    per_block = threads * per_thread + 2 * program.shared_size
+    by_memory = max(1, memory // max(per_block, 1))
+    body = [i for f in reachable(program.module, program.kernel) for i in f.body]
+    if any(map(_waits_for_others, body)):
+        return by_memory
+    rivals = any(i.opcode.name == "atom" and "cas" in i.opcode.mods for i in body)
+    return max(1, min(by_memory, (RIVAL_THREADS if rivals else BATCH_THREADS) // threads))
+
+
+def _waits_for_others(instruction: Instruction) -> bool:
+    """Whether an instruction suggests that blocks wait for each other while they run."""
+    return polls(instruction) and "shared" not in instruction.opcode.mods

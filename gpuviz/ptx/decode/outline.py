@@ -1,0 +1,82 @@
+"""A function before its instructions are decoded: registers, parameters, variables, blocks."""
+
+from __future__ import annotations
+
+from gpuviz.ptx.simt.code import FunctionCode, Slot
+from gpuviz.ptx.text.flow import Span, spans, visiting_order
+from gpuviz.ptx.text.ir import Addr, Function, Instruction, Sym, Vec
+from gpuviz.ptx.text.stream import type_bytes
+
+_SYNCHRONISED = frozenset({"shfl", "vote", "match", "redux", "elect"})
+
+
+def outline(function: Function, index: int) -> tuple[FunctionCode, tuple[Span, ...]]:
+    """The code of a function without its blocks, and the instructions of each block."""
+    code = FunctionCode(index, function, list(function.registers))
+    _place_slots(code)
+    _place_locals(code)
+    blocks = spans(_cut_before_synchronised(function))
+    code.rank = visiting_order(blocks)
+    starts = {span.start: n for n, span in enumerate(blocks)}
+    code.label_block = {name: starts[at] for name, at in function.labels.items() if at in starts}
+    return code, blocks
+
+
+def is_synchronised(instruction: Instruction) -> bool:
+    """Whether the lanes named by a member mask must arrive together."""
+    opcode = instruction.opcode
+    return (
+        opcode.name in _SYNCHRONISED
+        and "sync" in opcode.mods
+        or (opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+    )
+
+
+def _cut_before_synchronised(function: Function) -> Function:
+    """The function with a label before each synchronised instruction, so that a block starts there.
+
+    Lanes that arrive early wait at the start of that block for the others.
+    """
+    extra = {
+        f"#{i}": i for i, instruction in enumerate(function.body) if is_synchronised(instruction)
+    }
+    return Function(**{**function.__dict__, "labels": {**function.labels, **extra}})
+
+
+def _place_locals(code: FunctionCode) -> None:
+    for variable in code.function.variables:
+        if variable.space == "local":
+            start = -(-code.local_size // variable.align) * variable.align
+            code.local_offset[variable.name] = start
+            code.local_size = start + variable.size
+    code.local_size = -(-code.local_size // 16) * 16
+
+
+def param_accesses(instruction: Instruction) -> list[Slot]:
+    """The parts of parameter variables an ld.param or st.param touches."""
+    opcode = instruction.opcode
+    if opcode.name not in ("ld", "st") or not any(m.startswith("param") for m in opcode.mods):
+        return []
+    address = next((o for o in instruction.operands if isinstance(o, Addr)), None)
+    if address is None or not isinstance(address.base, Sym):
+        return []
+    size = type_bytes(opcode.mods[-1])
+    value = instruction.operands[0 if opcode.name == "ld" else 1]
+    count = len(value.items) if isinstance(value, Vec) else 1
+    return [(address.base.name, address.offset + i * size, size) for i in range(count)]
+
+
+def _place_slots(code: FunctionCode) -> None:
+    """One register for each part of a parameter; single bytes where parts overlap unevenly."""
+    parts: dict[str, set[tuple[int, int]]] = {}
+    for instruction in code.function.body:
+        for name, offset, size in param_accesses(instruction):
+            parts.setdefault(name, set()).add((offset, size))
+    for name, found in parts.items():
+        ordered = sorted(found)
+        clash = any(a + n > b for (a, n), (b, _) in zip(ordered, ordered[1:], strict=False))
+        if clash:
+            ordered = sorted({(o + i, 1) for o, n in ordered for i in range(n)})
+        for offset, size in ordered:
+            code.slots[name, offset, size] = len(code.registers)
+            code.registers.append(f"b{8 * size}")

@@ -1,0 +1,119 @@
+"""The memories that a batch of blocks sees, with every access to them checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.arrays import I64, Array, Bool
+from gpuviz.errors import KernelFault
+from gpuviz.ptx.simt.execution import Execution
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.layout import Layout
+from gpuviz.ptx.simt.spaces import LocalMemory, Memory, SharedMemory, Violation
+from gpuviz.ptx.simt.windows import LOCAL
+from gpuviz.ptx.text.ir import Instruction
+
+FRAME = 128  # bytes of stack that a call takes at least, for saved registers
+
+
+class Memories:
+    """Global, constant and parameter memory of the launch; shared and local memory of the batch."""
+
+    def __init__(self, execution: Execution, layout: Layout) -> None:
+        program = execution.program
+        self.execution = execution
+        self.shared = SharedMemory(layout.blocks, program.shared_size)
+        self.local = LocalMemory(layout.blocks * layout.threads, execution.kernel.local_size)
+        self._of: dict[str, Memory] = {
+            "global": program.memory,
+            "shared": self.shared,
+            "local": self.local,
+            "const": program.constants,
+            "param": program.parameters,
+        }
+
+    def cells(self, space: str, unit: int) -> Array:
+        """The cells of a memory, of `unit` bytes."""
+        return self._of[space].cells.of(unit)
+
+    def index(
+        self, space: str, group: Group, address: Array, width: int, unit: int, at: Instruction
+    ) -> I64:
+        """Checked cell indices of an access; inactive lanes count as well.
+
+        Raises
+        ------
+        KernelFault : outside or misaligned; names line, block, thread, address and buffer
+        """
+        try:
+            return self._of[space].index(group.layout, address, width, unit)
+        except Violation as violation:
+            raise self._fault(violation, group, space, at) from None
+
+    def _fault(
+        self, violation: Violation, group: Group, space: str, at: Instruction
+    ) -> KernelFault:
+        program = self.execution.program
+        bad = violation.bad if group.mask is None else violation.bad & group.layout.full(group.mask)
+        lane = int(np.argmax(bad))
+        address = int(violation.address.reshape(-1)[lane])
+        near = program.describe(space, address)
+        return KernelFault(
+            f"illegal {space} access at {at.where} ({program.module.line_text(at.ptx_line)}): "
+            f"{violation.reason}{', ' * bool(near)}{near}, address {address:#x}, {group.who(lane)}"
+        )
+
+    def check_written(
+        self, group: Group, index: I64, width: int, unit: int, at: Instruction
+    ) -> None:
+        """Report a read of shared memory that nobody wrote."""
+        bad: Bool | None = None
+        for part in range(width // unit):
+            seen = self.shared.unwritten(index + part if part else index, unit)
+            if seen is not None:
+                bad = seen if bad is None else bad | seen
+        if bad is None:
+            return
+        full = group.layout.full(bad)
+        if group.mask is not None:
+            full = full & group.mask
+        if not full.any():
+            return
+        lane = int(np.flatnonzero(full)[0])
+        offset = int(group.layout.full(index).reshape(-1)[lane]) * unit % self.shared.stride
+        self.execution.warn(
+            "uninitialised shared read",
+            f"shared memory at offset {offset} is read before anything was written there",
+            group,
+            lane,
+            at,
+            offset,
+            int(full.sum()),
+        )
+
+    def reserve_local(self, group: Group, size: int, at: Instruction) -> None:
+        """Make room for a deeper call.
+
+        Raises
+        ------
+        KernelFault : the recursion is too deep
+        """
+        stack = size + FRAME * len(group.stack)
+        if stack > LocalMemory.LIMIT:
+            raise KernelFault(
+                f"the call stack needs more than the limit of {LocalMemory.LIMIT:,} bytes a thread "
+                f"after {len(group.stack):,} calls at {at.where}, "
+                f"{group.who(group.first_active())}: does the recursion end?"
+            )
+        if self.local.reserve(size):
+            self.execution.forget_places()
+
+    def local_bytes(self, group: Group, lane: int, pointer: int, size: int) -> bytes:
+        """Bytes from a thread's local memory, from a generic pointer on."""
+        thread = int(group.layout.thread.reshape(-1)[lane])
+        start = pointer - LOCAL
+        if not 0 <= start <= self.local.size:
+            return b""
+        row = thread * self.local.size
+        end = row + min(start + size, self.local.size)
+        return self.local.cells.bytes[row + start : end].tobytes()

@@ -1,0 +1,280 @@
+"""The sinks that make a trace: requests and path of some blocks, totals of the whole launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuviz.arrays import I32, I64, Array
+from gpuviz.observe import Access, Lanes, Place, Sink
+from gpuviz.trace import (
+    LANES,
+    Branch,
+    Finding,
+    Launch,
+    MemoryInstruction,
+    Path,
+    Requests,
+    Stretch,
+    Trace,
+    lane_bits,
+)
+
+_ALL = np.uint32(0xFFFFFFFF)
+
+
+class _OfBlocks(Sink):
+    """Keeps rows of the blocks asked for, until there are `limit` of them."""
+
+    def __init__(self, blocks: Iterable[int], limit: int) -> None:
+        self.blocks: I64 = np.unique(np.fromiter(blocks, np.int64))
+        self.limit = limit
+        self.full = False
+        self._here = self.blocks[:0]  # those of the batch
+        self._parts: list[tuple[Array, ...]] = []
+        self._rows = 0
+
+    def blocks_begin(self, first: int, count: int) -> None:
+        """A batch begins: which of its blocks are asked for?"""
+        self._here = self.blocks[(self.blocks >= first) & (self.blocks < first + count)]
+
+    @property
+    def _listening(self) -> bool:
+        return len(self._here) > 0 and not self.full
+
+    def _keep(self, *columns: Array) -> None:
+        self._parts.append(columns)
+        self._rows += len(columns[0])
+        self.full = self._rows >= self.limit
+
+    def _columns(self, *empty: Array) -> list[Any]:
+        """Everything kept, one read-only array a column; `empty` says of which types."""
+        columns = [np.concatenate(column) for column in zip(empty, *self._parts, strict=True)]
+        for column in columns:
+            column.setflags(write=False)
+        return columns
+
+
+class RequestRecorder(_OfBlocks):
+    """Keeps every request of the blocks asked for; with `space`, those to one space only."""
+
+    def __init__(self, blocks: Iterable[int], limit: int, space: str = "") -> None:
+        super().__init__(blocks, limit)
+        self._space = space
+        self._numbers: dict[MemoryInstruction, int] = {}
+        self._step = 0
+        self._first = 0
+        self._phase: I32 = np.zeros(0, np.int32)
+
+    @property
+    def memory_instructions(self) -> tuple[MemoryInstruction, ...]:
+        """The instructions that made the requests, by number."""
+        return tuple(self._numbers)
+
+    def blocks_begin(self, first: int, count: int) -> None:
+        """A batch begins: no block of it has passed a barrier."""
+        super().blocks_begin(first, count)
+        self._first, self._phase = first, np.zeros(count, np.int32)
+
+    def barrier(self, at: Place, blocks: I64) -> None:
+        """Blocks go on to their next phase."""
+        self._phase[blocks - self._first] += 1
+
+    def access(self, access: Access) -> None:
+        """Keep the requests of the blocks asked for."""
+        self._step += 1
+        at = access.instruction
+        if not self._listening or self._space not in ("", at.space):
+            return
+        row, block, warp = access.warps.of(self._here)
+        address, bits = access.address[row], np.full(len(row), _ALL)
+        if access.active is not None:
+            lanes = access.active[row]
+            address, bits = np.where(lanes, address, np.uint64(0)), lane_bits(lanes)
+        self._keep(
+            np.full(len(row), self._numbers.setdefault(at, len(self._numbers)), np.int32),
+            np.full(len(row), self._step, np.int64),
+            block,
+            warp.astype(np.int32),
+            self._phase[block - self._first],
+            bits,
+            address,
+        )
+
+    def requests(self) -> Requests:
+        """Everything kept so far, read-only."""
+        return Requests(
+            *self._columns(
+                np.zeros(0, np.int32),
+                np.zeros(0, np.int64),
+                np.zeros(0, np.int64),
+                np.zeros(0, np.int32),
+                np.zeros(0, np.int32),
+                np.zeros(0, np.uint32),
+                np.zeros((0, LANES), np.uint64),
+            )
+        )
+
+    def clear(self) -> None:
+        """Forget what was kept so far; steps go on."""
+        self._parts.clear()
+        self._rows, self.full = 0, False
+
+
+class PathRecorder(_OfBlocks):
+    """Keeps the way of the warps of the blocks asked for through the program."""
+
+    def __init__(self, blocks: Iterable[int], limit: int) -> None:
+        super().__init__(blocks, limit)
+        self._numbers: dict[Stretch, int] = {}
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """What the path refers to, by number."""
+        return tuple(self._numbers)
+
+    def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
+        """Keep that warps of these blocks executed a stretch of the program."""
+        if not self._listening:
+            return
+        warps, active = lanes.rows()
+        row, block, warp = warps.of(self._here)
+        if len(row):
+            self._keep(
+                np.full(len(row), self._numbers.setdefault(stretch, len(self._numbers)), np.int32),
+                block,
+                warp.astype(np.int32),
+                np.full(len(row), _ALL) if active is None else lane_bits(active[row]),
+            )
+
+    def path(self) -> Path:
+        """The way so far, read-only."""
+        return Path(
+            *self._columns(
+                np.zeros(0, np.int32),
+                np.zeros(0, np.int64),
+                np.zeros(0, np.int32),
+                np.zeros(0, np.uint32),
+            )
+        )
+
+
+class Tally(Sink):
+    """How much was executed: blocks, and each stretch of the program."""
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self._totals: dict[int, tuple[Stretch, int, int]] = {}  # by pc: warps, threads
+
+    def blocks_end(self, first: int, count: int) -> None:
+        """Count blocks."""
+        self.blocks += count
+
+    def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
+        """Add to the totals of a stretch."""
+        _, warps, threads = self._totals.get(stretch.pc, (stretch, 0, 0))
+        self._totals[stretch.pc] = stretch, warps + lanes.warps, threads + lanes.threads
+
+    @property
+    def executed(self) -> dict[int, int]:
+        """How often warps executed each stretch, by the pc of its first instruction."""
+        return {pc: warps for pc, (_, warps, _) in self._totals.items()}
+
+    @property
+    def threads(self) -> dict[Stretch, int]:
+        """How often threads executed each stretch."""
+        return {stretch: threads for stretch, _, threads in self._totals.values()}
+
+    @property
+    def thread_instructions(self) -> int:
+        """Instructions executed, by every thread."""
+        return sum(stretch.count * threads for stretch, _, threads in self._totals.values())
+
+    @property
+    def warp_instructions(self) -> int:
+        """Instructions executed, by every warp."""
+        return sum(stretch.count * warps for stretch, warps, _ in self._totals.values())
+
+
+class BranchTotals(Sink):
+    """How often branches ran, and split warps."""
+
+    def __init__(self) -> None:
+        self._totals: dict[int, tuple[Place, int, int, int, int]] = {}  # by pc
+
+    def branch(self, at: Place, warps: int, divergent: int, taken: int, not_taken: int) -> None:
+        """Add to the totals of a branch."""
+        _, a, b, c, d = self._totals.get(at.pc, (at, 0, 0, 0, 0))
+        self._totals[at.pc] = at, a + warps, b + divergent, c + taken, d + not_taken
+
+    def branches(self) -> tuple[Branch, ...]:
+        """The totals, in the order in which branches were first executed."""
+        return tuple(
+            Branch(at.pc, at.line, at.ptx_line, *total) for at, *total in self._totals.values()
+        )
+
+
+class Findings(Sink):
+    """Keeps the first finding of a kind at a place, and counts the others."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, int], Finding] = {}
+
+    def finding(self, finding: Finding) -> None:
+        """Keep or count a finding."""
+        key = finding.kind, finding.ptx_line
+        first = self._first.get(key)
+        self._first[key] = (
+            finding if first is None else replace(first, count=first.count + finding.count)
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, in the order in which it was first seen."""
+        return tuple(self._first.values())
+
+
+class Tracer:
+    """The sinks that a trace needs, and the trace that they make."""
+
+    def __init__(self, record: tuple[int, ...], limit: int, path: bool) -> None:
+        self.tally = Tally()
+        self._limit = limit
+        self._branches, self._findings = BranchTotals(), Findings()
+        self._requests = RequestRecorder(record, limit)
+        self._path = PathRecorder(record, limit) if path else None
+
+    @property
+    def sinks(self) -> tuple[Sink, ...]:
+        """Those that are to listen."""
+        requests = (self._requests,) if len(self._requests.blocks) else ()
+        path = () if self._path is None else (self._path,)
+        return self.tally, self._branches, self._findings, *requests, *path
+
+    def trace(self, launch: Launch, **more: Any) -> Trace:
+        """What they have heard of a launch; `more` are fields of the trace that nobody can hear."""
+        requests, path, tally = self._requests, self._path, self.tally
+        notes = []
+        if tally.blocks < launch.blocks:
+            notes.append(
+                f"{tally.blocks} of {launch.blocks} blocks were emulated, spread over the grid"
+            )
+        if requests.full or (path is not None and path.full):
+            notes.append(f"the record of requests was cut at {self._limit:,} rows")
+        return Trace(
+            launch,
+            requests.memory_instructions,
+            requests.requests(),
+            tuple(requests.blocks.tolist()),
+            tally.blocks,
+            tally.thread_instructions,
+            tally.warp_instructions,
+            self._branches.branches(),
+            self._findings.findings(),
+            notes=tuple(notes),
+            stretches=() if path is None else path.stretches,
+            path=None if path is None else path.path(),
+            **more,
+        )
