@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import F32, I64
-from gpuviz.draw.layout import Rect
+from gpuviz.arrays import F32, I64, Rgba
+from gpuviz.draw.layout import Rect, centers
+from gpuviz.draw.marks import Mark, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
 
 _PLANE_GAP = 0.5  # space between planes, in cells
 _SLIM = 2.5  # a cell is at most so many times as high as wide, or the other way round
+_LEAST_NUMBER = 12.0  # pixels: smaller numbers are left out of cells
 _LEAST_HIGH = 22.0  # pixels that a row of very narrow cells may be high nevertheless
 
 
@@ -64,3 +68,30 @@ def _arranged(
     total = (columns - 1) * plane[0] + x * wide
     shape = Rect(area.x, area.y + label, total, rows * plane[1] - label)
     return Volume(shape, size, (wide, high), plane, columns, gap)
+
+
+def numbers(stage: Stage, rects: F32, numbers: I64, fill: Rgba) -> tuple[Mark, ...]:
+    """Numbers in cells, where they can be read."""
+    if not len(rects):
+        return ()
+    widest = str(int(numbers.max()))
+    size = min(stage.text(14), float(rects[0, 3]) * 0.85)
+    size = float(int(min(size, size * (float(rects[0, 2]) - 3) / text_width(widest, size, True))))
+    if size < _LEAST_NUMBER:
+        return ()
+    words = tuple(map(str, numbers.tolist()))
+    return (Texts(centers(rects), words, stage.palette.ink_on(fill), size, "center", bold=True),)
+
+
+def planes(stage: Stage, shape: Volume) -> tuple[Mark, ...]:
+    """The z of each plane, above it."""
+    if shape.size[2] == 1:
+        return ()
+    z = np.arange(shape.size[2])
+    corner = shape.cells(np.zeros_like(z), np.zeros_like(z), z)[:, :2]
+    at = (corner - np.array([0, stage.text(14) * 0.62])).astype(np.float32)
+    words = tuple(f"z = {n}" for n in z)
+    room = shape.plane[0] if shape.columns > 1 else shape.area.width + stage.text(14) * 2
+    if text_width(f"z = {shape.size[2] - 1}", stage.text(14)) > room:
+        words = tuple(str(n) for n in z)
+    return (Texts(at, words, stage.palette.muted, stage.text(14)),)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.language import tr, trn
+from gpuviz.panels.block_to_warps import BlockToWarps, Forming, Threads
+from gpuviz.panels.figures import Counted, Figure, Sourced, published
+from gpuviz.panels.grid_of_blocks import GridOfBlocks, Placed
+from gpuviz.panels.layout import columns, rows, spare
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run
-from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.organisation.hierarchy_view import Moment, Organisation, Placed, picture
+from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"
@@ -119,7 +120,7 @@ def problem(values: Values) -> str:
             "A grid of {n} blocks in planes is too much to be drawn; take 64 at most.",
             n=gx * gy * gz,
         )
-    if int(values["shown"]) >= gx * gy * gz:
+    if number(values, "shown") >= gx * gy * gz:
         return tr(
             "The grid has no block {shown}: its last one is block {last}.",
             shown=values["shown"],
@@ -132,26 +133,26 @@ def plan(values: Values) -> tuple[Plan, ...]:
     """One launch, in which every thread writes eight numbers."""
     grid, block = _triple(values, "grid"), _triple(values, "block")
     buffer = f"i32[{4 * int(np.prod(grid)) * int(np.prod(block))}]=zeros"
-    record = (int(values["shown"]),)
+    record = (number(values, "shown"),)
     return (Plan(_ROLE, _KERNEL, _ENTRY, grid, block, (buffer, buffer), record=record),)
 
 
-def organisation(run: Run, shown: int) -> Organisation:
+def threads_of(run: Run, shown: int) -> Threads:
     """What the threads of a block wrote of themselves, in the order of their numbers."""
-    index, number = (run.outputs[name].reshape(-1, 4) for name in ("index", "number"))
+    index, of_thread = (run.outputs[name].reshape(-1, 4) for name in ("index", "number"))
     mine = index[:, 3] == shown
     if not mine.any():
         raise InputError(f"no thread of block {shown} wrote its number")
-    index, number = index[mine], number[mine]
-    order = np.argsort(number[:, 0], kind="stable")
+    index, of_thread = index[mine], of_thread[mine]
+    order = np.argsort(of_thread[:, 0], kind="stable")
+    thread, warp, lane = (of_thread[order, i].astype(np.int64) for i in range(3))
     place = index[order, :3].astype(np.int64)
-    thread, warp, lane = (number[order, i].astype(np.int64) for i in range(3))
-    return Organisation(run.trace.launch, shown, place, thread, warp, lane, placement(run))
+    return Threads(run.trace.launch.block, place, thread, warp, lane)
 
 
 def placement(run: Run) -> Placed | None:
     """The multiprocessor of each block as measured; None when that was not measured."""
-    measurement: Measurement | None = run.measurement
+    measurement = run.measurement
     if measurement is None or measurement.placement is None:
         return None
     found = measurement.placement
@@ -160,85 +161,82 @@ def placement(run: Run) -> Placed | None:
     return Placed(sm, measurement.device.multiprocessors, badge, measurement.device.name)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A stretch of the story, the step and the sentence that belong to it."""
-
-    step: Step
-    sentence: str
-    moment: Callable[[float], Moment]  # from the share of the stretch that is over
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block: numbered, cut into warps."""
-    run = runs[_ROLE]
-    seen = organisation(run, int(values["shown"]))
-    parts = _parts(run, seen)
-    title = _title(seen)
-    sentences = tuple(part.sentence for part in parts)
-    steps = tuple(part.step for part in parts)
+    run, shown = runs[_ROLE], number(values, "shown")
+    launch, seen, placed = run.trace.launch, threads_of(run, shown), placement(run)
+    script, title = Script(_ROLE), _title(seen)
+    count, blocks = len(seen.thread), launch.blocks
+    line = _lines(run)
+    said = trn("{n} block", "{n} blocks", blocks)
+    grid = script.act(_GRID, "intro", tr("grid"), said, line("int block ="))
+    said = trn("{n} thread", "{n} threads", count)
+    numbered = script.act(_THREADS, "compute", tr("threads"), said, line("int thread ="))
+    forming = _warps(script, seen, line("int warp ="))
+    used = tr("{used} of {all} lanes have a thread", used=count, all=seen.warps * LANES)
+    script.act(_END, "result", tr("result"), used)
+    of_warps = (_of_warps(seen, first, last) for _, first, last in forming)
+    sentences = (_of_grid(launch, shown), _of_threads(seen), *of_warps, _verdict(seen))
 
-    def frame(t: float, given: Stage) -> Frame:
-        number = next((i for i, s in enumerate(steps) if t < s.end), len(steps) - 1)
-        step = steps[number]
-        share = min(max((t - step.start) / (step.end - step.start), 0.0), 1.0)
-        return picture(given.roomy(), seen, title, sentences, number, parts[number].moment(share))
+    def at(t: float) -> Picture:
+        step = next((i for i, s in enumerate(script.steps) if t < s.end), len(sentences) - 1)
+        moment = Forming(numbered.share(t))
+        for act, first, last in forming:
+            if t >= act.start:
+                moment = Forming(1.0, first, act.share(t), last - first)
+        if step == len(sentences) - 1:
+            moment = Forming(1.0, seen.warps)
+        body = rows(
+            columns(
+                GridOfBlocks(launch, shown, placed, grid.share(t)),
+                BlockToWarps(shown, seen, moment),
+            ),
+            _counted(launch, seen, moment.over(seen.warps)),
+            spare(_published()),
+        )
+        return Picture(title, sentences[step], body, sentences)
 
-    return Story(title, _verdict(seen), steps, frame, _closed_form(seen))
+    return Story.of(script, at, _closed_form(launch), _verdict(seen))
 
 
-def _parts(run: Run, seen: Organisation) -> tuple[_Part, ...]:
-    """Grid, threads, warps, result."""
-    text = run.trace.source.splitlines()
+def _lines(run: Run) -> Callable[[str], int]:
+    """The CUDA line at which something is declared."""
+    source = run.trace.source.splitlines()
+    return lambda declared: next((n for n, row in enumerate(source, 1) if declared in row), 0)
 
-    def line(declared: str) -> int:
-        return next((n for n, row in enumerate(text, 1) if declared in row), 0)
 
-    launch, count, t = seen.launch, len(seen.thread), _GRID + _THREADS
-    blocks = Step(
-        0.0,
-        _GRID,
-        "intro",
-        tr("grid"),
-        tr("{n} blocks", n=launch.blocks),
-        line("int block ="),
-        _ROLE,
-    )
-    threads = Step(
-        _GRID, t, "compute", tr("threads"), tr("{n} threads", n=count), line("int thread ="), _ROLE
-    )
-    made = [
-        _Part(blocks, _of_grid(launch, seen.shown), lambda s: Moment(s, 0.0, 0, 0.0)),
-        _Part(threads, _of_threads(seen), lambda s: Moment(1.0, s, 0, 0.0)),
-    ]
+def _warps(script: Script, seen: Threads, line: int) -> list[tuple[Act, int, int]]:
+    """Acts in which warps are formed, one or several in each: from `first` to before `last`."""
     edges = np.linspace(0, seen.warps, min(seen.warps, _MOST_STEPS) + 1).round().astype(int)
+    acts = []
     for first, last in zip(edges.tolist(), edges[1:].tolist(), strict=False):
-        name = (
-            tr("warp {n}", n=first)
-            if last == first + 1
-            else (tr("warps {a} to {b}", a=first, b=last - 1))
-        )
+        name = tr("warp {n}", n=first)
+        if last > first + 1:
+            name = tr("warps {a} to {b}", a=first, b=last - 1)
         lanes = int(((seen.warp >= first) & (seen.warp < last)).sum())
-        step = Step(
-            t,
-            t + _WARP,
-            "compute",
-            name,
-            tr("{n} lanes at work", n=lanes),
-            line("int warp ="),
-            _ROLE,
+        act = script.act(_WARP, "compute", name, tr("{n} lanes at work", n=lanes), line)
+        acts.append((act, first, last))
+    return acts
+
+
+def _counted(launch: Launch, seen: Threads, formed: int) -> Counted:
+    """Warps formed, lanes used, and all of the grid."""
+    used, lanes = len(seen.thread), seen.warps * LANES
+    share = f"{100 * used / lanes:.0f}"
+    of_lanes = tr("{used} of {all} lanes used ({share} %)", used=used, all=lanes, share=share)
+    return Counted(
+        (
+            Figure(tr("{n} of {all} warps", n=formed, all=seen.warps), "accent", True),
+            Figure(of_lanes),
+            Figure(tr("{threads} threads in the grid", threads=used * launch.blocks), "muted"),
+            Figure(tr("{warps} warps", warps=seen.warps * launch.blocks), "muted"),
         )
-        made.append(_Part(step, _of_warps(seen, first, last), _forming(first, last)))
-        t = step.end
-    detail = tr("{used} of {all} lanes have a thread", used=count, all=seen.warps * LANES)
-    result = Step(t, t + _END, "result", tr("result"), detail, role=_ROLE)
-    whole = Moment(1.0, 1.0, seen.warps, 0.0)
-    return *made, _Part(result, _verdict(seen), lambda s: whole)
+    )
 
 
-def _forming(first: int, last: int) -> Callable[[float], Moment]:
-    """Warps from `first` to before `last` are formed together."""
-    return lambda share: Moment(1.0, 1.0, first, share, last - first)
+def _published() -> Sourced:
+    where = tr("lecture slides on memory sharing and coalescing")
+    return published(tr("G80: 8 cores × 4 pipeline stages = a warp of 32"), where)
 
 
 def _shape(size: tuple[int, int, int]) -> str:
@@ -247,9 +245,9 @@ def _shape(size: tuple[int, int, int]) -> str:
     return " × ".join(map(str, kept))
 
 
-def _title(seen: Organisation) -> str:
+def _title(seen: Threads) -> str:
     """What becomes of the block."""
-    size, warps = seen.launch.block, seen.warps
+    size, warps = seen.size, seen.warps
     if warps == 1:
         return tr("A block of {shape} threads is one warp", shape=_shape(size))
     how = tr("plane by plane") if size[2] > 1 else tr("row by row") if size[1] > 1 else ""
@@ -271,11 +269,11 @@ def _of_grid(launch: Launch, shown: int) -> str:
     )
 
 
-def _of_threads(seen: Organisation) -> str:
+def _of_threads(seen: Threads) -> str:
     """The rule with the numbers of one thread."""
     at = min(len(seen.thread) - 1, (len(seen.thread) * 2) // 5)
     x, y, z = seen.place[at].tolist()
-    sx, sy, _ = seen.launch.block
+    sx, sy, _ = seen.size
     return tr(
         "threadIdx ({x}, {y}, {z}) is thread ({z} × {sy} + {y}) × {sx} + {x} = {thread}: x "
         "counts fastest.",
@@ -288,7 +286,7 @@ def _of_threads(seen: Organisation) -> str:
     )
 
 
-def _of_warps(seen: Organisation, first: int, last: int) -> str:
+def _of_warps(seen: Threads, first: int, last: int) -> str:
     """Which threads become lanes of which warps."""
     mine = seen.thread[(seen.warp >= first) & (seen.warp < last)]
     low, high, empty = int(mine.min()), int(mine.max()), (last - first) * LANES - len(mine)
@@ -311,7 +309,7 @@ def _of_warps(seen: Organisation, first: int, last: int) -> str:
     return f"{text} {tr('{n} lanes are left without a thread.', n=empty)}" if empty else text
 
 
-def _verdict(seen: Organisation) -> str:
+def _verdict(seen: Threads) -> str:
     """How full the warps are."""
     lanes, used = seen.warps * LANES, len(seen.thread)
     if lanes == used:
@@ -325,9 +323,8 @@ def _verdict(seen: Organisation) -> str:
     )
 
 
-def _closed_form(seen: Organisation) -> str:
+def _closed_form(launch: Launch) -> str:
     """Warps and stores by arithmetic alone."""
-    launch = seen.launch
     threads = launch.threads_per_block
     warps = -(-threads // LANES)
     return tr(

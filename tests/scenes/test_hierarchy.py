@@ -9,7 +9,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
-from gpuviz.scenes.hierarchy import LESSON, organisation, placement
+from gpuviz.scenes.hierarchy import LESSON, placement, threads_of
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
@@ -58,7 +58,7 @@ def test_counts_are_the_closed_form(case: str) -> None:
 
 @cases
 def test_each_lane_of_each_warp_is_either_a_thread_or_empty(case: str) -> None:
-    seen = organisation(run_of(case), int(played(case).plans[0].record[0]))
+    seen = threads_of(run_of(case), int(played(case).plans[0].record[0]))
     assert len(seen.thread) + len(seen.empty) == 32 * seen.warps
     end = pictures.frame(played(case).story, 1.0)
     hatched = [m for m in end.marks if isinstance(m, Boxes) and m.hatch is not None]
@@ -69,12 +69,6 @@ def test_each_lane_of_each_warp_is_either_a_thread_or_empty(case: str) -> None:
 def test_pictures_are_pure(case: str) -> None:
     pictures.check_purity(played(case).story)
     pictures.check_steps(played(case).story)
-
-
-@cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
-    pictures.check_text(played(case).story, stage)
 
 
 def test_a_partial_warp_is_told() -> None:
