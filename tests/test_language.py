@@ -111,7 +111,7 @@ def test_what_a_catalogue_lacks_is_told(
 
 
 def test_values_are_filled_in_and_unknown_texts_stay_english(spanish: None) -> None:
-    assert tr("{n} blocks", n=3) == "3 bloques"
+    assert tr("grid: {n} blocks", n=3) == "malla: 3 bloques"
     assert tr("never written, {n} times", n=2) == "never written, 2 times"
 
 
