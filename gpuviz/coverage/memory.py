@@ -7,9 +7,9 @@ from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Shown
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.counts import Count, count_of
 from gpuviz.occupancy import occupancy
-from gpuviz.scenes.global_memory.square_trials import PUBLISHED, THEN, Triple, loads
 from gpuviz.scenes.occupancy_fit import GF100
 from gpuviz.scenes.square_array import expected_row
+from gpuviz.scenes.square_array_trials import PUBLISHED, THEN, Triple, loads
 from gpuviz.trace import lane_mask
 
 _S1, _S2, _S4 = ("S1",), ("S2",), ("S4",)

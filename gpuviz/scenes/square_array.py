@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw.figures import Figure, figures, line_height
-from gpuviz.draw.heading import heading, steady_heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import I64
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import Request, requests_of
+from gpuviz.panels.elements import Elements
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import columns, rows, share
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.turn_table import TurnTable
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.global_memory import square_trials
-from gpuviz.scenes.global_memory.square_trials import PUBLISHED, Trial, Triple, alike, trial_of
-from gpuviz.scenes.global_memory.square_walk import Walk, picture, walk_of
-from gpuviz.scenes.request.shape import verdict
-from gpuviz.scenes.request.view import draw, lay_out
-from gpuviz.scenes.request.words import counted
+from gpuviz.scenes.square_array_trials import PUBLISHED, Triple, role_of, tell_trials, trial_of
 from gpuviz.scenes.values import number
+from gpuviz.trace import LANES, Trace
 
 _KERNEL, _ENTRY, _SMALL = "square_array.cu", "square_array", "small"
 _ELEMENTS, _THREADS = 512, 8  # of the document's small example
 _BLOCK, _EACH = 512, 8  # of the trials
 _SLOW, _FAST, _END = 1.2, 5.0, 2.5  # seconds: an iteration, the many in between, the result
-_TRIAL, _SEND = 2.2, 0.5  # seconds of a trial, and of its request going out
 _FIRST, _LAST = 4, 2  # iterations told one by one
+_LINE = 32  # floats in a line of 128 bytes
+_GAP = 0.3  # letters
 
 PARAMETERS = (
     Parameter(
@@ -96,17 +99,12 @@ def _trials(values: Values) -> tuple[Triple, ...]:
     return tuple(dict.fromkeys((*PUBLISHED, _triple(values))))
 
 
-def _role(triple: Triple) -> str:
-    """The name of a trial's run."""
-    return "({}, {}, {})".format(*triple)
-
-
 def plan(values: Values) -> tuple[Plan, ...]:
     """The small example, or every trial on a smaller array than the document's."""
     if values["show"] == "small":
         return (_plan(_SMALL, _ELEMENTS, _THREADS, _ELEMENTS // _THREADS, _triple(values)),)
     size = number(values, "elements")
-    return tuple(_plan(_role(t), size, _BLOCK, _EACH, t) for t in _trials(values))
+    return tuple(_plan(role_of(t), size, _BLOCK, _EACH, t) for t in _trials(values))
 
 
 def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> Plan:
@@ -118,38 +116,90 @@ def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> 
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """One block's walk through the array, from its trace.
+
+    Attributes
+    ----------
+    element : (I, T) element that each thread loads in each iteration
+    path : (T,) number of the branch that each thread takes
+    size : elements of the array
+    request : the first load of warp 0
+    """
+
+    element: I64
+    path: I64
+    size: int
+    request: Request
+
+    @property
+    def threads(self) -> int:
+        """Threads of the block."""
+        return int(self.element.shape[1])
+
+    @property
+    def iterations(self) -> int:
+        """Elements of each thread."""
+        return len(self.element)
+
+    @cached_property
+    def owner(self) -> I64:
+        """(size,) thread that works on each element, -1 for none."""
+        found = np.full(self.size, -1, np.int64)
+        found[self.element] = np.arange(self.threads)
+        return found
+
+    @cached_property
+    def turn(self) -> I64:
+        """(size,) iteration in which each element's turn comes; of no meaning without an owner."""
+        found = np.zeros(self.size, np.int64)
+        found[self.element] = np.arange(self.iterations)[:, None]
+        return found
+
+
+def walk_of(trace: Trace, arch: Architecture) -> Walk:
+    """The walk of block 0, which is one warp or less."""
+    loads = trace.of(block=0, warp=0, space="global", op="load")
+    buffer = trace.launch.buffers[0]
+    lines = np.array([trace.instructions[i].line for i in loads.instruction])
+    active = np.stack([loads.lanes(row) for row in range(len(loads))])
+    index = (loads.address.astype(np.int64) - buffer.address) // 4
+    threads = trace.launch.threads_per_block
+    element = np.stack([index[active[:, t], t] for t in range(threads)], axis=1)
+    path = np.unique([lines[active[:, t]][0] for t in range(threads)], return_inverse=True)[1]
+    request = requests_of(trace, arch, 0, 0)[0]
+    return Walk(element, path, buffer.count, request)
+
+
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The walk of eight threads, or the trials one after another."""
     if values["show"] == "small":
         return _tell_walk(values, runs[_SMALL])
-    trials = tuple(trial_of(t, runs[_role(t)]) for t in _trials(values))
-    mine = _triple(values)
-    arch = architecture(runs[_role(mine)].arch)
-    return _tell_trials(trials, arch, number(values, "elements"))
+    trials = tuple(trial_of(t, runs[role_of(t)]) for t in _trials(values))
+    arch = architecture(runs[role_of(_triple(values))].arch)
+    return tell_trials(trials, arch, number(values, "elements"))
 
 
 def _tell_walk(values: Values, run: Run) -> Story:
     """Iterations one by one, the many in between fast."""
-    arch = architecture(run.arch)
-    walk = walk_of(run.trace, arch)
+    walk = walk_of(run.trace, architecture(run.arch))
     stride, offset, _ = _triple(values)
     title = tr("Rows of {stride} threads walk through the array side by side", stride=stride)
     if stride == 1:
         title = tr("Every thread walks through a part of the array of its own")
-    times = _times(walk.iterations)
-    steps = (
-        *_walk_steps(walk, times),
-        Step(times[-1], times[-1] + _END, "result", tr("result"), _request(walk), role=_SMALL),
-    )
+    sentence = _walk_sentence(walk, stride, offset)
+    cuts = [*range(_FIRST + 1), *range(walk.iterations - _LAST, walk.iterations + 1)]
+    script = _walk_script(walk, cuts)
+
+    def at(t: float) -> Picture:
+        now = float(np.interp(script.done(t), range(len(cuts)), cuts))
+        sides = columns(share(0.44, _table_of(walk, now)), share(0.56, _array(walk, now)), gap=1.6)
+        return Picture(title, sentence, rows(sides, _counted(walk, now), gap=_GAP))
+
     first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
     expected = tr("closed form: iteration 0 works on elements {row}", row=first)
-    return Story(
-        title,
-        _walk_sentence(walk, stride, offset),
-        steps,
-        _walk_picture(walk, title, _walk_sentence(walk, stride, offset), times),
-        expected,
-    )
+    return Story.of(script, at, expected)
 
 
 def expected_row(threads: int, each: int, stride: int, offset: int) -> tuple[int, ...]:
@@ -157,33 +207,16 @@ def expected_row(threads: int, each: int, stride: int, offset: int) -> tuple[int
     return tuple(t // stride * stride * each + (t + offset) % stride for t in range(threads))
 
 
-def _times(count: int) -> tuple[float, ...]:
-    """When each iteration starts, and when the last one ends."""
-    middle = max(count - _FIRST - _LAST, 1)
-    pace = [_SLOW] * _FIRST + [_FAST / middle] * middle + [_SLOW] * _LAST
-    times = [0.0]
-    for seconds in pace[:count]:
-        times.append(times[-1] + seconds)
-    return tuple(times)
-
-
-def _walk_steps(walk: Walk, times: tuple[float, ...]) -> list[Step]:
-    """The first iterations, the many in between as one step, the last ones."""
-    line, last = walk.request.instruction.line, walk.iterations - _LAST
-    cuts = [*range(_FIRST), _FIRST, *range(last, walk.iterations + 1)]
-    steps = []
+def _walk_script(walk: Walk, cuts: list[int]) -> Script:
+    """An act between each cut and the next, several iterations together being told fast."""
+    script, request = Script(_SMALL), walk.request
+    detail = f"{request.instruction.text} · {request.counted(request.count)}"
     for a, b in zip(cuts, cuts[1:], strict=False):
-        name = (
-            tr("iteration {n}", n=a) if b == a + 1 else (tr("iterations {a} to {b}", a=a, b=b - 1))
-        )
-        steps.append(Step(times[a], times[b], "load", name, _request(walk), line, _SMALL))
-    return steps
-
-
-def _request(walk: Walk) -> str:
-    """What one iteration's load costs."""
-    request = walk.request
-    return f"{request.instruction.text} · {request.counted(request.count)}"
+        one = b == a + 1
+        name = tr("iteration {n}", n=a) if one else tr("iterations {a} to {b}", a=a, b=b - 1)
+        script.act(_SLOW if one else _FAST, "load", name, detail, request.instruction.line)
+    script.act(_END, "result", tr("result"), detail)
+    return script
 
 
 def _walk_sentence(walk: Walk, stride: int, offset: int) -> str:
@@ -208,132 +241,83 @@ def _walk_sentence(walk: Walk, stride: int, offset: int) -> str:
     return text
 
 
-def _at(t: float, times: tuple[float, ...]) -> float:
-    """Iterations that are over at a time, the fraction being the one under way."""
-    index = next((i for i, end in enumerate(times[1:]) if t < end), len(times) - 1)
-    if index == len(times) - 1:
-        return float(index)
-    return index + (t - times[index]) / (times[index + 1] - times[index])
+def _table_of(walk: Walk, now: float) -> TurnTable:
+    """The document's table of threads and their elements."""
+    captions = tr("element that each thread works on"), tr("elements of each thread")
+    return TurnTable(
+        walk.element,
+        _lanes(walk.threads),
+        now,
+        captions,
+        lambda thread: _thread_tip(walk, thread),
+        lambda turn, thread: f"a[{walk.element[turn, thread]}] · {_thread_tip(walk, thread)}",
+    )
 
 
-def _walk_picture(
-    walk: Walk, title: str, sentence: str, times: tuple[float, ...]
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture of the small example."""
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        head, area = heading(stage, title, sentence)
-        now = _at(t, times)
-        low = line_height(stage)
-        main = area.above(area.height - low - stage.text(14) * 0.3)[0]
-        foot = Rect(area.x, area.bottom - low, area.width, low)
-        return stage.frame(*head, *picture(stage, main, walk, now), *_foot(stage, foot, walk, now))
-
-    return frame
+def _lanes(threads: int) -> I64:
+    """(T,) lanes whose colours the threads have: spread over all, so that few stay apart."""
+    count = max(threads, 4)
+    quarter, place = np.divmod(np.arange(threads) * 4, count)
+    within = np.rint(place / 4 / max(count / 4 - 1, 1) * (LANES / 4 - 1)).astype(np.int64)
+    return quarter * (LANES // 4) + within
 
 
-def _foot(stage: Stage, area: Rect, walk: Walk, now: float) -> tuple[Mark, ...]:
+def _array(walk: Walk, now: float) -> Elements:
+    """The array, a line of 128 bytes a row, in the colour of the thread that works on it."""
+    mine = walk.owner >= 0
+    captions = (
+        tr("a[0] to a[{last}], a line of 128 bytes in each row", last=walk.size - 1),
+        tr("the array, 128 bytes a row"),
+        tr("the array"),
+    )
+    return Elements(
+        _LINE,
+        np.where(mine, _lanes(walk.threads)[walk.owner], -1),
+        np.clip(now - walk.turn, 0.0, 1.0),
+        mine & (walk.turn == int(now)),
+        captions,
+        lambda element: _element_tip(walk, element),
+        tall=1.7,
+    )
+
+
+def _thread_tip(walk: Walk, thread: int) -> str:
+    """What hovering a thread says."""
+    first, last = walk.element[0, thread], walk.element[-1, thread]
+    what = tr("doubles its elements") if walk.path[thread] else tr("squares its elements")
+    return tr(
+        "thread {thread} · a[{first}] to a[{last}] · {what}",
+        thread=thread,
+        first=first,
+        last=last,
+        what=what,
+    )
+
+
+def _element_tip(walk: Walk, element: int) -> str:
+    """What hovering an element says."""
+    if walk.owner[element] < 0:
+        return tr("a[{n}] · no thread works on it", n=element)
+    return tr(
+        "a[{n}] · thread {thread} in iteration {turn}",
+        n=element,
+        thread=walk.owner[element],
+        turn=walk.turn[element],
+    )
+
+
+def _counted(walk: Walk, now: float) -> Counted:
     """The iteration, and what a load costs."""
-    palette, request = stage.palette, walk.request
-    count, last = min(int(now), walk.iterations - 1), walk.iterations - 1
+    request, last = walk.request, walk.iterations - 1
     loads = len(set(walk.path.tolist()))
-    pieces: tuple[Figure, ...] = (
-        (tr("iteration {n}, of 0 to {last}", n=count, last=last), palette.ink, False),
-        (tr("{count} for a load", count=request.counted(request.count)), palette.accent, True),
-        (tr("ideal {n}", n=request.ideal), palette.muted, False),
+    count = request.counted(request.count)
+    figures = (
+        Figure(tr("iteration {n}, of 0 to {last}", n=min(int(now), last), last=last)),
+        Figure(tr("{count} for a load", count=count), "accent", True),
+        Figure(tr("ideal {n}", n=request.ideal), "muted"),
     )
-    if loads > 1:
-        pieces = (*pieces, (tr("{n} loads: the warp diverges", n=loads), palette.warn, False))
-    return figures(stage, area, pieces, tr("model"), palette.accent)
-
-
-def _tell_trials(trials: tuple[Trial, ...], arch: Architecture, elements: int) -> Story:
-    """One trial after another, then what is left of their differences."""
-    title = tr("Trials on a GeForce 8600 GTS: time follows the segments moved")
-    steps = []
-    for place, trial in enumerate(trials):
-        detail = tr("{then} segments for 32 elements under CC 1.1", then=f"{trial.then:g}")
-        start = place * _TRIAL
-        steps.append(
-            Step(
-                start,
-                start + _TRIAL,
-                "load",
-                _role(trial.triple),
-                detail,
-                trial.first.instruction.line,
-                _role(trial.triple),
-            )
-        )
-    end = len(trials) * _TRIAL
-    steps.append(
-        Step(
-            end,
-            end + _END + 1,
-            "result",
-            tr("result"),
-            _today(trials, arch),
-            role=_role(trials[0].triple),
-        )
-    )
-    frame = _trials_picture(trials, arch, title, elements)
-    expected = tr(
-        "published (\u201cThreads and blocks in detail\u201d, GeForce 8600 GTS, 2^25 "
-        "elements, mean of 1000): {times} ms",
-        times=", ".join(f"{_role(t)} {ms}" for t, ms in PUBLISHED.items()),
-    )
-    return Story(title, _today(trials, arch), tuple(steps), frame, expected)
-
-
-def _today(trials: tuple[Trial, ...], arch: Architecture) -> str:
-    """What the architecture chosen makes of the trials."""
-    if arch.needs_order:
-        return tr("Half warps in order take a segment each; all others one a lane.")
-    if alike(trials):
-        return tr(
-            "Under {arch} all trials load the same {count} for 32 elements: order and start "
-            "no longer matter.",
-            arch=str(arch),
-            count=counted(trials[0].noun, round(trials[0].now)),
-        )
-    return tr("Under {arch} the trials differ less.", arch=str(arch))
-
-
-def _trials_picture(
-    trials: tuple[Trial, ...], arch: Architecture, title: str, elements: int
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture of the trials."""
-    said = (*(verdict(t.first) for t in trials), _today(trials, arch))
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        index = min(int(t / _TRIAL), len(trials) - 1)
-        over = t >= len(trials) * _TRIAL
-        trial = trials[index]
-        head, area = steady_heading(stage, title, said[-1 if over else index], said)
-        foot = line_height(stage)
-        high = square_trials.height_of(stage, trials)
-        marks: tuple[Mark, ...] = ()
-        if area.height - high - foot > stage.text(14) * 11:
-            top = area.above(area.height - high - foot - stage.text(14) * 0.5)[0]
-            marks = _served(stage, top, trial, t - index * _TRIAL)
-        high = min(high, area.height - foot)
-        low = Rect(area.x, area.bottom - high - foot, area.width, high)
-        rows = square_trials.draw(stage, low, trials, arch, index + 1, None if over else index)
-        last = Rect(area.x, area.bottom - foot, area.width, foot)
-        rows += square_trials.sources(stage, last, elements)
-        return stage.frame(*head, *marks, *rows)
-
-    return frame
-
-
-def _served(stage: Stage, area: Rect, trial: Trial, since: float) -> tuple[Mark, ...]:
-    """A trial's first load as the published card serves it, so many seconds after its start."""
-    sent = min(since / _SEND, 1.0)
-    served = min(max(since - _SEND, 0.0) / (_TRIAL - _SEND - 0.4), 1.0)
-    view = lay_out(trial.first, stage, area)
-    return draw(stage, view, sent, served * trial.first.count)
+    apart = Figure(tr("{n} loads: the warp diverges", n=loads), "warn")
+    return Counted((*figures, apart) if loads > 1 else figures)
 
 
 LESSON = Lesson(

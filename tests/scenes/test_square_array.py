@@ -9,12 +9,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
-from gpuviz.scenes.global_memory import square_trials
-from gpuviz.scenes.global_memory.square_trials import PUBLISHED, Trial, trial_of
-from gpuviz.scenes.global_memory.square_walk import Walk, walk_of
+from gpuviz.scenes import square_array_trials
 from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.square_array import LESSON
+from gpuviz.scenes.square_array import LESSON, Walk, walk_of
+from gpuviz.scenes.square_array_trials import PUBLISHED, Trial, trial_of
 from tests.scenes import pictures
 
 CASES = {
@@ -149,7 +148,7 @@ def test_published_times_and_ours_stand_side_by_side() -> None:
 @pytest.mark.parametrize("stage", pictures.STAGES)
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(1234.0, "recorded", "NVIDIA H200")
-    monkeypatch.setattr(square_trials, "time_of", lambda run: timed)
+    monkeypatch.setattr(square_array_trials, "time_of", lambda run: timed)
     values = LESSON.defaults() | CASES["trials"]
     story = LESSON.tell(values, played("trials").runs)
     pictures.check_text(story, stage)
@@ -161,12 +160,6 @@ def test_hover_tells_thread_and_iteration() -> None:
     cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 512)
     x, y, width, height = cells.rect[258].tolist()
     assert tip_at(shown, x + width / 2, y + height / 2) == "a[258] · thread 6 in iteration 0"
-
-
-@cases
-def test_pictures_are_pure_and_steps_follow_each_other(case: str) -> None:
-    pictures.check_purity(played(case).story)
-    pictures.check_steps(played(case).story)
 
 
 @cases
