@@ -7,7 +7,6 @@ multicore architectures", Communications of the ACM 52 (2009).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from gpuviz.errors import InputError
 
@@ -30,10 +29,6 @@ class Roof:
         """The most operations a second at so many operations a byte."""
         by_memory = intensity * self.bandwidth
         return by_memory if self.peak is None else min(by_memory, self.peak)
-
-    def bound(self, intensity: float) -> Literal["memory", "compute"]:
-        """Which ceiling is the lower one."""
-        return "memory" if self.ridge is None or intensity < self.ridge else "compute"
 
     def of_peak(self, intensity: float) -> float | None:
         """The attainable fraction of the peak; None without one."""

@@ -12,14 +12,13 @@ def test_the_documents_device() -> None:
     assert DOCUMENT.attainable(naive) == 250e9
     assert DOCUMENT.of_peak(naive) == pytest.approx(0.0208, abs=1e-4)
     assert DOCUMENT.ridge is not None and a_float(DOCUMENT.ridge) == 48
-    assert (DOCUMENT.bound(11.9), DOCUMENT.bound(12)) == ("memory", "compute")
     assert DOCUMENT.attainable(1000) == 12e12
 
 
 def test_tiles_at_150_gigabytes_a_second() -> None:
     roof = Roof(150e9)
     assert roof.attainable(16 / 4) == 600e9
-    assert (roof.ridge, roof.of_peak(4), roof.bound(1e9)) == (None, None, "memory")
+    assert (roof.ridge, roof.of_peak(4)) == (None, None)
 
 
 def test_intensity() -> None:

@@ -73,8 +73,7 @@ class Architecture(Family):
     line, sector : bytes of a cache line and of a sector
     max_threads, max_blocks : resident on one multiprocessor
     registers, registers_per_block : of a multiprocessor; most for one block
-    shared, shared_per_block, shared_per_block_optin : of a multiprocessor; most for a block; most
-        after asking for it
+    shared, shared_per_block_optin : of a multiprocessor; most for a block that asks for it
     sources : keys of `SOURCES` the row was taken from
     notes : where documents disagree, and which value was taken
     """
@@ -86,7 +85,6 @@ class Architecture(Family):
     registers: int
     registers_per_block: int
     shared: int
-    shared_per_block: int
     shared_per_block_optin: int
     sources: tuple[str, ...]
     notes: str = ""

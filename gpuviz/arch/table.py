@@ -192,7 +192,6 @@ def _member(row: str) -> Architecture:
         registers=int(regs) * 1024,
         registers_per_block=int(block) * 1024,
         shared=int(shared) * 1024,
-        shared_per_block=min(int(shared), 48) * 1024,
         shared_per_block_optin=int(optin) * 1024,
         sources=tuple(cited),
         notes=_DISPUTES.get(version, ""),

@@ -11,7 +11,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.slide_fields import CONFLICTS, TIME
-from gpuviz.memory.counts import by_name, parts
+from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
@@ -158,7 +158,7 @@ def _value(name: str, totals: Mapping[str, float]) -> float:
 def _requests(name: str) -> str:
     """The count of the requests that a count is of."""
     space, op, _ = parts(name)
-    return f"{space}_{op}_requests"
+    return count_of((space, op), "requests").value
 
 
 def _measured(question: Question, run: Run, found: Measurement | None) -> float | None:

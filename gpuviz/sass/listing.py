@@ -10,7 +10,7 @@ from gpuviz.sass.opcodes import Memory, memory_of
 
 _SECTION = re.compile(r"^//-+ \.text\.(\S+)\s+-+$|^\s*\.section\s+\.text\.([^\s,]+)")
 _LABEL = re.compile(r"^([.$\w]+):$")
-_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)( inlined at)?')
+_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 _PARTS = re.compile(r"(?:@(!?U?P\w+)\s+)?(\S+)\s*(.*)$")
 _REMARK = re.compile(r'\s*\(\*"(\w+)"\*\)')
@@ -29,7 +29,6 @@ class SassInstruction:
     guard : "", or the predicate it is executed under: `P0`, `!P0`
     line, ptx_line : line of the CUDA source (of the call, when inlined from a header), and of the
         PTX text; 0 when the compiler does not tell
-    inlined : whether the CUDA line lies in a function inlined here
     target : address it may jump to, -1 when it does not jump
     spill : whether it saves or restores a register that was short
     """
@@ -41,7 +40,6 @@ class SassInstruction:
     operands: str
     line: int
     ptx_line: int
-    inlined: bool = False
     target: int = -1
     spill: bool = False
 
@@ -110,21 +108,20 @@ class _Reader:
         self.labels: dict[int, list[str]] = {}
         self._waiting: list[str] = []
         self._line = self._ptx_line = 0
-        self._inlined = self._new_place = False
+        self._new_place = False
 
     def take(self, text: str) -> None:
         if found := _CODE.match(text):
             self._instruction(int(found[1], 16), found[2])
         elif found := _PLACE.match(text):
-            self._place(found[1], int(found[2]), bool(found[3]))
+            self._place(found[1], int(found[2]))
         elif (found := _LABEL.match(text)) and not found[1].startswith(".text."):
             self._waiting.append(found[1])
 
-    def _place(self, file: str, line: int, inlined: bool) -> None:
+    def _place(self, file: str, line: int) -> None:
         if file == _PTX:
             self._ptx_line = line
             return
-        self._inlined = inlined if not self._new_place else self._inlined or inlined
         if not self._new_place or "." not in file.rpartition("/")[2]:
             self._line = line
         self._new_place = True
@@ -145,7 +142,6 @@ class _Reader:
                     parts[3],
                     self._line,
                     self._ptx_line,
-                    self._inlined,
                     spill="SpillRefill" in text,
                 )
             )

@@ -22,7 +22,6 @@ TEXTBOOK = replace(
     registers=16384,
     registers_per_block=16384,
     shared=16384,
-    shared_per_block=16384,
     shared_per_block_optin=16384,
 )
 G80, GF100 = architecture("1.0"), architecture("2.0")

@@ -26,9 +26,9 @@ TEXT = """
 def test_lines_guards_targets_and_spills() -> None:
     listing = read_listings(TEXT)["k"]
     load, branch, store, spill, _ = listing.instructions
-    assert (load.line, load.ptx_line, load.inlined) == (2, 95, True)
+    assert (load.line, load.ptx_line) == (2, 95)
     assert (branch.line, branch.ptx_line, branch.guard, branch.target) == (9, 97, "!P0", 0x40)
-    assert (store.guard, store.opcode, store.inlined) == ("P1", "STS.U8", False)
+    assert (store.guard, store.opcode) == ("P1", "STS.U8")
     assert spill.spill and not store.spill
     assert listing.labels == {0x40: ".L_x_0"}
     assert [i.address for i in listing.memory] == [0, 0x20, 0x30]
