@@ -87,6 +87,29 @@ class Said(Panel):
 
 
 @dataclass(frozen=True, eq=False)
+class Paragraph(Panel):
+    """A text in as many lines as it takes."""
+
+    answers: ClassVar[bool] = True
+    text: str
+    ink: Ink = "ink"
+    bold: bool = False
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """Its lines."""
+        size = stage.text(14)
+        high = len(wrap(self.text, width, size, self.bold)) * size * _LEADING
+        return Need(high, high)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """The lines from the top."""
+        size, ink = stage.text(14), color(stage, self.ink)
+        for number, row in enumerate(wrap(self.text, area.width, size, self.bold)):
+            y = area.y + size * (0.6 + _LEADING * number)
+            yield label(area.x, y, row, ink, size, self.bold)
+
+
+@dataclass(frozen=True, eq=False)
 class Sourced(Panel):
     """A badge and what stands in that source: the longest of several wordings that fits a line.
 

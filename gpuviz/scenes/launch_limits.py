@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import F32, Bool
 from gpuviz.errors import LaunchError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.panels.boxed import Boxed
+from gpuviz.panels.calls import Call, Calls, LaneStrip, ValuesBeside
+from gpuviz.panels.figures import Counted, Figure, Paragraph, Said, Sourced
+from gpuviz.panels.layout import Node, columns, first, rows, share, spare
+from gpuviz.panels.limits import Limit, Limits
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
-from gpuviz.scenes.organisation.launch_limits_view import Attempt, Limit, picture
 from gpuviz.scenes.perform import job_of
+from gpuviz.scenes.values import number
 
 _ROLE, _KERNEL, _ENTRY = "fma4", "fma4.cu", "fma4"
 _MOST_ELEMENTS, _MOST_THREADS = 4096, 512  # of the launch that is really run
 _ASK, _ROW, _CALLS, _CHECKED, _END = 1.5, 0.6, 4.5, 3.5, 2.0  # seconds
+_WRONG = 1e-3  # a difference that rounding does not explain
+
+# Seen on an NVIDIA H200 with CUDA 13.0: every launch beyond a limit, and cudaMemcpy of a symbol,
+# return this; cudaDeviceSynchronize and later copies return cudaSuccess.
+_ERROR, _OK = "cudaErrorInvalidValue", "cudaSuccess"
+_SEEN = ("NVIDIA H200, CUDA 13.0, 2026-11-20", "NVIDIA H200, CUDA 13.0", "NVIDIA H200")
+_SOURCES = (
+    "8600 GTS (1.1, 1458 MHz): Threads and blocks in detail (2013) · GF100 (2.0): CUDA 2da parte",
+    "Threads and blocks in detail (2013) · CUDA 2da parte",
+    "Threads and blocks (2013), CUDA 2da parte",
+)
+_TIMED = (
+    "fma4 with N = 2^22: 883.584 µs, occupancy 0.667, Tesla C2070 · CUDA 2da parte",
+    "N = 2^22: 883.584 µs, Tesla C2070 (CUDA 2da parte)",
+)
 
 PARAMETERS = (
     Parameter(
@@ -106,21 +128,21 @@ def launched(values: Values, elements: int, threads: int) -> Plan:
         grid,
         (threads, 1, 1),
         (*buffers, f"i32={elements}"),
-        dynamic_shared=1024 * int(values["shared"]),
+        dynamic_shared=1024 * number(values, "shared"),
         record=(blocks - 1,),
     )
 
 
 def attempted(values: Values) -> Plan:
     """The launch asked for, which a device may refuse."""
-    return launched(values, int(values["elements"]), int(values["threads"]))
+    return launched(values, number(values, "elements"), number(values, "threads"))
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """A launch like the one asked for that every device accepts, of the first elements."""
-    elements = min(int(values["elements"]), _MOST_ELEMENTS)
+    elements = min(number(values, "elements"), _MOST_ELEMENTS)
     small = {**values, "shared": 0}
-    return (launched(small, elements, min(int(values["threads"]), _MOST_THREADS)),)
+    return (launched(small, elements, min(number(values, "threads"), _MOST_THREADS)),)
 
 
 def refusal(asked: Plan, arch: str) -> str:
@@ -153,23 +175,80 @@ def limits(asked: Plan, run: Run, arch: Architecture) -> tuple[Limit, ...]:
     )
 
 
-def sequential(run: Run) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def sequential(run: Run) -> F32:
     """What a loop on the host computes: a product, rounded, then a sum, rounded."""
     a, b, c = (run.outputs[name] for name in "abc")
     return np.asarray(a * b + c, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A launch asked for, and what comes of it.
+
+    `why` is the reason why `arch` refuses it, "" when it does not; `got` what the host has after
+    unchecked calls; `difference` its largest difference from `reference`; `guarded` (32,) which
+    lanes of the last warp that stores have an element; `ran` elements of the launch that was run.
+    """
+
+    arch: str
+    limits: tuple[Limit, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    elements: int
+    why: str
+    plain_copy: bool
+    got: F32
+    reference: F32
+    difference: float
+    guarded: Bool
+    ran: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether a call returns an error."""
+        return bool(self.why) or self.plain_copy
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one launch: asked for, held against the limits, called, checked."""
     run, asked = runs[_ROLE], attempted(values)
     attempt = _attempt(values, run, asked)
-    steps = _steps(attempt, run)
-    title, sentence = _title(attempt), _sentence(attempt)
+    title, sentence, count = _title(attempt), _sentence(attempt), len(attempt.limits)
+    script = Script(_ROLE)
+    ask = script.act(_ASK, "intro", tr("launch"), _geometry(attempt), 2)
+    for row in attempt.limits:
+        detail = tr("more than is allowed") if row.refused(-1) else tr("within the limit")
+        script.act(_ROW, "compute", row.name, detail)
+    compared = script.end
+    ran = tr("never runs") if attempt.why else tr("runs")
+    line = 0 if attempt.why else _line(run)
+    calls = script.act(
+        _CALLS, "store", tr("unchecked calls"), tr("the kernel {ran}", ran=ran), line
+    )
+    checks = script.act(_CHECKED, "barrier", tr("checked calls"), attempt.why or tr("no error"))
+    difference = tr("maximum difference {d}", d=f"{attempt.difference:.2g}")
+    script.act(_END, "result", tr("result"), difference)
 
-    def frame(t: float, given: Stage) -> Frame:
-        return picture(given.roomy(), attempt, title, sentence, _moments(steps, t))
+    def at(t: float) -> Picture:
+        done = min(max((t - ask.end) / (compared - ask.end), 0.0), 1.0) * count
+        short = attempt.arch.split("(")[-1].rstrip(")")
+        names = (*((card,) for card in PUBLISHED), (attempt.arch, short))
+        table = rows(
+            Limits(names, attempt.limits, ask.share(t), done),
+            Sourced(_TIMED if attempt.elements == 1 << 22 else _SOURCES),
+            gap=0.2,
+        )
+        boxes = _unchecked(attempt, calls.share(t)), _checked(attempt, checks.share(t))
+        wide = columns(share(1.4, table), share(1, rows(*boxes, gap=0.6)), gap=0.9)
+        beside = columns(*(share(1, box) for box in boxes), gap=0.6)
+        return Picture(title, sentence, first(wide, rows(table, beside, gap=0.6), wide))
 
-    return Story(title, sentence, steps, frame, _expected(values))
+    return Story.of(script, at, _expected(values))
+
+
+def _line(run: Run) -> int:
+    """The CUDA line that stores."""
+    return next(i.line for i in run.trace.instructions if i.op == "store")
 
 
 def _attempt(values: Values, run: Run, asked: Plan) -> Attempt:
@@ -181,11 +260,10 @@ def _attempt(values: Values, run: Run, asked: Plan) -> Attempt:
     stores = run.trace.of(op="store")
     return Attempt(
         str(arch),
-        tuple(PUBLISHED),
         limits(asked, run, arch),
         asked.grid,
         asked.block,
-        int(values["elements"]),
+        number(values, "elements"),
         why,
         plain_copy,
         got,
@@ -196,68 +274,66 @@ def _attempt(values: Values, run: Run, asked: Plan) -> Attempt:
     )
 
 
-def _steps(attempt: Attempt, run: Run) -> tuple[Step, ...]:
-    """Asked, compared row by row, called without checks, called with checks, result."""
-    text = run.trace.source.splitlines()
-    line = next((n for n, row in enumerate(text, 1) if "d[i] =" in row), 0)
-    made = [Step(0.0, _ASK, "intro", tr("launch"), _geometry(attempt), 2, _ROLE)]
-    for row in attempt.limits:
-        t, bad = made[-1].end, row.refused(-1)
-        detail = tr("more than is allowed") if bad else tr("within the limit")
-        made.append(Step(t, t + _ROW, "compute", row.name, detail, 0, _ROLE))
-    t = made[-1].end
-    ran = tr("never runs") if attempt.why else tr("runs")
-    made.append(
-        Step(
-            t,
-            t + _CALLS,
-            "store",
-            tr("unchecked calls"),
-            tr("the kernel {ran}", ran=ran),
-            0 if attempt.why else line,
-            _ROLE,
+def _unchecked(attempt: Attempt, done: float) -> Boxed:
+    """The calls one after another, whose results nobody reads, and what the host then has."""
+    names = ("fma4<<<grid, block>>>", "fma4<<<…>>>"), ("cudaDeviceSynchronize", "cudaDevice…")
+    failed = bool(attempt.why), False, attempt.plain_copy
+    calls = tuple(
+        Call(forms, tr("fails, silently"), "bad") if bad else Call(forms, tr("no error"))
+        for forms, bad in zip((*names, ("cudaMemcpy",)), failed, strict=True)
+    )
+    made: Node = Calls(calls, int(np.ceil(done * 4)))
+    if done * 4 > 3:
+        made = rows(made, _brought(attempt))
+    return Boxed(tr("unchecked: no call is asked"), made, 18.0)
+
+
+def _brought(attempt: Attempt) -> Node:
+    """What the host has, as bars or as numbers, and the largest difference from the reference."""
+    ink: Ink = "bad" if attempt.difference > _WRONG else "good"
+    long = tr("maximum difference {d}", d=f"{attempt.difference:.3g}")
+    short = tr("max. diff. {d}", d=f"{attempt.difference:.2g}")
+    said = Counted((Figure(long, ink, bold=True, shorter=short),))
+    captions = (
+        tr("first 32 elements of d (solid) and of the reference (hollow)"),
+        tr("d solid, reference hollow"),
+    )
+    numbers = [f"{v:.3f}".rstrip("0").rstrip(".") for v in attempt.got[:8]]
+    values = tuple("d = " + "  ".join(numbers[:n]) + " …" for n in range(8, 0, -1))
+    bars = ValuesBeside(attempt.got, attempt.reference, captions)
+    return first(rows(bars, said), rows(Said(values), said))
+
+
+def _checked(attempt: Attempt, done: float) -> Boxed:
+    """What the same calls say to a program that asks, or the lanes that are guarded off."""
+    title = tr("checked: cudaGetLastError")
+    if done <= 0:
+        return Boxed(title, None, 9.0)
+    if not attempt.failed:
+        body = (
+            Paragraph(_OK, "good", bold=True),
+            Paragraph(_guards(attempt), "muted"),
+            LaneStrip(attempt.guarded),
         )
-    )
-    made.append(
-        Step(
-            t + _CALLS,
-            t + _CALLS + _CHECKED,
-            "barrier",
-            tr("checked calls"),
-            attempt.why or tr("no error"),
-            0,
-            _ROLE,
-        )
-    )
-    t = made[-1].end
-    made.append(
-        Step(
-            t,
-            t + _END,
-            "result",
-            tr("result"),
-            tr("maximum difference {d}", d=f"{attempt.difference:.2g}"),
-            role=_ROLE,
-        )
-    )
-    return tuple(made)
+        return Boxed(title, rows(*body), 9.0)
+    why = attempt.why or tr("the address of a symbol on the host is no device address")
+    returned = Paragraph(_ERROR, "bad", bold=True)
+    said = (spare(Paragraph(why)),) if done > 0.4 else ()
+    # The sentence at the top says why, too, where there is no room for it here.
+    return Boxed(title, rows(returned, *said, Sourced(_SEEN, tr("recorded"), "good")), 9.0)
 
 
-def _moments(steps: tuple[Step, ...], t: float) -> tuple[float, float, float, float]:
-    """How far asking, comparing (in rows), calling and checking have come."""
-    rows = steps[1:-3]
-
-    def share(start: float, end: float) -> float:
-        return min(max((t - start) / (end - start), 0.0), 1.0)
-
-    compared = share(rows[0].start, rows[-1].end) * len(rows)
-    calls, checks = steps[-3], steps[-2]
-    return (
-        share(0.0, _ASK),
-        compared,
-        share(calls.start, calls.end),
-        share(checks.start, checks.end),
+def _guards(attempt: Attempt) -> str:
+    """The lanes of the last warp: those beyond N are switched off by the kernel's if."""
+    off = int((~attempt.guarded).sum())
+    text = (
+        tr("last warp that stores: {n} lanes have no element", n=off)
+        if off
+        else tr("last warp: every lane has an element")
     )
+    if attempt.ran < attempt.elements:
+        text = f"{text} ({tr('of the first {n} run here', n=attempt.ran)})"
+    return text
 
 
 def _geometry(attempt: Attempt) -> str:
@@ -271,7 +347,7 @@ def _title(attempt: Attempt) -> str:
         return tr("This launch never happens, and no call says so unless it is asked")
     if attempt.plain_copy:
         return tr("The kernel ran, but a plain copy of a symbol brings nothing back")
-    if any(row.refused(i) for row in attempt.limits for i in range(len(attempt.cards))):
+    if any(row.refused(i) for row in attempt.limits for i in range(len(PUBLISHED))):
         return tr("{arch} runs what the cards of the documents refuse", arch=attempt.arch)
     return tr("A launch within every limit, and its result checked")
 
@@ -295,7 +371,7 @@ def _sentence(attempt: Attempt) -> str:
 
 def _expected(values: Values) -> str:
     """The grid by arithmetic alone."""
-    n, threads = int(values["elements"]), int(values["threads"])
+    n, threads = number(values, "elements"), number(values, "threads")
     over = -n % threads
     return tr(
         "closed form: {n} / {threads}, rounded up = {blocks} blocks; {over} threads of the "

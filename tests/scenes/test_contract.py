@@ -41,8 +41,6 @@ LEAST = 1 / 45  # of the height, for the back row
 # in the 32 lanes of a warp, lanes in 32 rows of banks, and values of a matrix of many elements.
 CELLS = {"hierarchy", "banks", "matmul-boundary"}
 
-SILENT = {"launch-limits"}  # lessons whose pictures have no hover texts yet
-
 QUESTION = "How many of them does this request of the warp take?"
 CHOICES = ("4", "8", "16", "one for each lane")
 # A count in words, as counters, tables and captions tell it: `3 of 8 sectors`, `12 × fewer`.
@@ -69,7 +67,7 @@ def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplic
     check_purity(story)
     sizes = STAGES if preset < 0 else {name: STAGES[name] for name in FEW}
     assert [*_illegible(one, story, sizes)] == []
-    assert [*_unspoken(one, story, STAGES["full"])] == []
+    assert [*_unspoken(story, STAGES["full"])] == []
     if preset < 0:
         assert [*_told(story, sizes)] == []
         assert [*_moved(story, STAGES["large"])] == []
@@ -136,7 +134,7 @@ def _in_cells(mark: Texts) -> bool:
     return mark.align == "center" and all(text.isdigit() for text in mark.strings)
 
 
-def _unspoken(one: Lesson, story: Story, stage: Stage) -> Iterator[str]:
+def _unspoken(story: Story, stage: Stage) -> Iterator[str]:
     """What the picture in words lacks: its texts, and something that hovering tells."""
     hints = set[str]()
     for share, frame in _frames(story, stage):
@@ -145,7 +143,7 @@ def _unspoken(one: Lesson, story: Story, stage: Stage) -> Iterator[str]:
             f"{t!r} is not said at {share:.1f}" for t in words(frame) if t.strip() not in said
         )
         hints |= set(spoken.hints(frame, 1))
-    if not hints and one.id not in SILENT:
+    if not hints:
         yield "hovering tells nothing"
 
 
