@@ -101,9 +101,10 @@ def opened(path: Path, form: Form, kind: type[Record]) -> Iterator[tuple[Record,
         with zipfile.ZipFile(path) as archive:
             if sum(info.file_size for info in archive.infolist()) > form.largest:
                 raise FormatError(f"{path} would unpack to more than {form.largest >> 20} MiB")
-            plain = records.parsed(archive.read(MANIFEST), f"{path}: {MANIFEST}")
+            name = f"{path} is damaged: {MANIFEST}"
+            plain = records.parsed(archive.read(MANIFEST), name)
             _check(path, form, plain)
-            manifest = records.record(plain, kind, f"{path} is damaged: {MANIFEST}")
+            manifest = records.record(plain, kind, name)
             arrays = _arrays(archive.read(form.arrays))
         yield manifest, arrays
     except OSError as error:

@@ -10,13 +10,11 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from gpuviz import resources
+from gpuviz import files, records, resources
 from gpuviz.compile.compiler import load_program, read_text
-from gpuviz.compile.shipped import ARCH, FOLDER, entries
+from gpuviz.compile.shipped import ARCH, FOLDER, Entry, entries
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import Error
 from gpuviz.language import english
@@ -41,7 +39,7 @@ def _plans(lesson: Lesson) -> Iterator[Plan]:
 
 def stale(folder: Path) -> list[str]:
     """What is missing, outdated or left over in a folder of prebuilt PTX, in words."""
-    found = {(entry.kernel, entry.defines): entry for entry in entries(folder)}
+    found = {entry.key: entry for entry in entries(folder)}
     problems = [
         f"{kernel} {dict(defines)} is no longer launched"
         for kernel, defines in found.keys() - set(wanted())
@@ -65,27 +63,27 @@ def build(folder: Path) -> int:
     made = [_built(kernel, defines) for kernel, defines in wanted()]
     for old in folder.glob("*.ptx"):
         old.unlink()
-    for row, ptx in made:
-        (folder / row["file"]).write_text(ptx, encoding="utf-8", newline="\n")
-    index = json.dumps([row for row, _ in made], indent=1, sort_keys=True) + "\n"
-    (folder / "index.json").write_text(index, encoding="utf-8", newline="\n")
+    for entry, ptx in made:
+        files.write(folder / entry.file, ptx)
+    rows = records.plain([entry for entry, _ in made])
+    files.write(folder / "index.json", json.dumps(rows, indent=1, sort_keys=True) + "\n")
     return len(made)
 
 
-def _built(kernel: str, defines: Defines) -> tuple[dict[str, Any], str]:
+def _built(kernel: str, defines: Defines) -> tuple[Entry, str]:
     path = resources.path(f"kernels/{kernel}")
     program = load_program(path, arch=ARCH, defines=dict(defines))
     digest = hashlib.sha256(json.dumps(defines).encode()).hexdigest()[:8]
-    row = {
-        "kernel": kernel,
-        "defines": dict(defines),
-        "arch": ARCH,
-        "source_hash": source_hash(program.source),
-        "compiler": program.compiler,
-        "file": f"{Path(kernel).stem}-{digest}.ptx",
-        "resources": {name: asdict(facts) for name, facts in program.resources.items()},
-    }
-    return row, program.ptx
+    entry = Entry(
+        kernel,
+        dict(defines),
+        ARCH,
+        source_hash(program.source),
+        program.compiler,
+        f"{Path(kernel).stem}-{digest}.ptx",
+        program.resources,
+    )
+    return entry, program.ptx
 
 
 def main(arguments: list[str]) -> int:

@@ -38,7 +38,7 @@ _WORDS = {
 
 
 def read(text: str | bytes, kind: type[Record], name: str) -> Record:
-    """The record of a JSON text; `name` is what errors call the text, such as its file.
+    """The record of a JSON text; errors begin with `name`, such as its file.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def parsed(text: str | bytes, name: str, *, rest: bool = False) -> Any:
             return json.JSONDecoder().raw_decode(text)[0]
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name} is damaged, or not JSON: {error}") from None
+        raise FormatError(f"{name}: not JSON: {error}") from None
 
 
 def record(plain: object, kind: type[Record], name: str) -> Record:

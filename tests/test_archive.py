@@ -45,7 +45,7 @@ def test_there_and_back(file: Path) -> None:
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
-        ("{", "manifest.json is damaged, or not JSON"),
+        ("{", "is damaged: manifest.json: not JSON"),
         ("[]", "is no test of gpuviz"),
         ('{"format": "gpuviz-other"}', "is no test of gpuviz"),
         (

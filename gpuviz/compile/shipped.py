@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuviz import resources
+from gpuviz import records, resources
 from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch
 from gpuviz.compile.bundled import Programs
@@ -31,12 +30,17 @@ class Entry:
     """One prebuilt PTX file: what it was made from, and what the compiler said of it."""
 
     kernel: str
-    defines: tuple[tuple[str, str], ...]
+    defines: Mapping[str, str]
     arch: str
     source_hash: str
     compiler: str
     file: str
-    resources: tuple[tuple[str, Resources], ...]
+    resources: Mapping[str, Resources]
+
+    @property
+    def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """What it is found by: the kernel's file, and its macros in order."""
+        return self.kernel, tuple(sorted(self.defines.items()))
 
 
 def entries(folder: Path) -> tuple[Entry, ...]:
@@ -45,27 +49,16 @@ def entries(folder: Path) -> tuple[Entry, ...]:
     if not file.is_file():
         return ()
     try:
-        return tuple(_entry(row) for row in json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError) as error:
+        return records.read(file.read_bytes(), tuple[Entry, ...], f"{file} is damaged")
+    except FormatError as error:
         raise FormatError(
-            f"{file} is damaged ({error}): run python -m gpuviz.prebuild, or install gpuviz again."
-        ) from error
-
-
-def _entry(row: Mapping[str, object]) -> Entry:
-    facts, defines = row["resources"], row["defines"]
-    if not isinstance(facts, dict) or not isinstance(defines, dict):
-        raise TypeError("resources and defines are to be tables")
-    fields = {
-        name: str(row[name]) for name in ("kernel", "arch", "source_hash", "compiler", "file")
-    }
-    found = tuple((name, Resources(**values)) for name, values in facts.items())
-    return Entry(**fields, defines=tuple(sorted(defines.items())), resources=found)
+            f"{error}; run python -m gpuviz.prebuild, or install gpuviz again."
+        ) from None
 
 
 @cache
 def _index() -> Mapping[tuple[str, tuple[tuple[str, str], ...]], Entry]:
-    return {(e.kernel, e.defines): e for e in entries(resources.path(FOLDER))}
+    return {entry.key: entry for entry in entries(resources.path(FOLDER))}
 
 
 def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program | None:
@@ -83,7 +76,7 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
         ptx=read_text(resources.path(f"{FOLDER}/{entry.file}")),
         cubin=b"",
         log="",
-        resources=dict(entry.resources),
+        resources=entry.resources,
         warnings=(),
         source=source,
         name=kernel,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from gpuviz import records
 from gpuviz.draw.palette import THEME_NAMES, THEMES
+from gpuviz.errors import FormatError
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.formats import GIF, PNG, SUFFIXES, Format, named
@@ -147,21 +148,15 @@ _ALLOWED: Mapping[str, Sequence[object]] = {
 
 def as_text(settings: PictureSettings | FilmSettings) -> str:
     """To be remembered."""
-    return json.dumps(asdict(settings))
+    return records.text(settings)
 
 
 def remembered(text: str, usual: Settings) -> Settings:
     """What `as_text` wrote; what is damaged or no longer allowed is as usual."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = records.read(text, dict[str, object], "settings")
+    except FormatError:
         return usual
-    if not isinstance(found, dict):
-        return usual
-    kept = {f.name: found[f.name] for f in fields(usual) if f.name in found}
-    fitting = {
-        name: value
-        for name, value in kept.items()
-        if type(value) is type(getattr(usual, name)) and value in _ALLOWED.get(name, (value,))
-    }
-    return replace(usual, **fitting)
+    kept, _ = records.fields(found, type(usual))
+    allowed = {key: value for key, value in kept.items() if value in _ALLOWED.get(key, (value,))}
+    return replace(usual, **allowed)

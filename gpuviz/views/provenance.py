@@ -116,7 +116,7 @@ def parse(found: bytes, path: str) -> Provenance:
     ------
     FormatError : it is damaged, or of a newer gpuviz; names `path`
     """
-    name = f"the record of the view in {path}"
+    name = f"the record of the view in {path} is damaged"
     plain = records.parsed(found.decode("latin-1"), name, rest=True)
     if plain["gpuviz view"] != _VERSION:
         raise FormatError(

@@ -58,7 +58,7 @@ def test_two_lost_windows_are_found_one_after_the_other(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False, cwd=ROOT)
     sessions = [CrashFile(tmp_path), CrashFile(tmp_path)]
-    assert [s.left and s.left.link for s in sessions] == ["a", "b"]
+    assert [s.left and s.left.view for s in sessions] == ["a", "b"]
 
 
 def test_a_view_that_is_lost_again_and_again_is_given_up(tmp_path: Path) -> None:

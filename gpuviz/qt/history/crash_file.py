@@ -7,15 +7,14 @@ nothing has to be cleaned up after a crash.
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
-from gpuviz import files
-from gpuviz.errors import InputError
+from gpuviz import files, records
+from gpuviz.errors import FormatError, InputError
 
 _WINDOWS = 8  # that keep a session at the same time
 _TRIES = 2  # a view that was restored so often and never shown for long is not restored again
@@ -25,7 +24,7 @@ _TRIES = 2  # a view that was restored so often and never shown for long is not 
 class LastView:
     """What a window left behind: the link to its view, and how often that was restored."""
 
-    link: str
+    view: str
     tries: int = 0
 
     @property
@@ -49,7 +48,7 @@ class CrashFile:
         """Store the view now."""
         if self._file is None:
             return
-        said = json.dumps({"view": link, "tries": self._tries})
+        said = records.text(LastView(link, self._tries))
         with suppress(InputError):  # a full disk must not stop the window
             files.write(self._file, said, durable=False)
 
@@ -87,9 +86,8 @@ class CrashFile:
 def _read(file: Path) -> LastView | None:
     """What was left in a file; None when there is nothing, or nothing that can be read."""
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        return LastView(str(stored["view"]), int(stored.get("tries", 0)))
+        return records.read(file.read_bytes(), LastView, str(file))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, FormatError):
         return LastView("")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
-from gpuviz.errors import InputError
+from gpuviz import records
+from gpuviz.errors import FormatError, InputError
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.history import changes
@@ -90,16 +90,16 @@ class Recents(QObject):
 
     def _become(self, views: tuple[Provenance, ...]) -> None:
         self._views = views
-        self._settings.keep(KEY, json.dumps([link(view) for view in views]))
+        self._settings.keep(KEY, records.text([link(view) for view in views]))
         self.changed.emit()
 
     def _restored(self) -> Iterable[Provenance]:
         """What was remembered, as far as it still fits."""
         try:
-            stored = json.loads(self._settings.text(KEY, "[]"))
-        except (ValueError, RecursionError):
+            lines = records.read(self._settings.text(KEY, "[]"), list[object], KEY)
+        except FormatError:
             return
-        for line in stored[:MOST] if isinstance(stored, list) else ():
+        for line in lines[:MOST]:
             try:
                 yield self._viewing.fit(parse(str(line)))
             except InputError:

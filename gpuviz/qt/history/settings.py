@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
+from gpuviz import records
+from gpuviz.errors import FormatError
 from gpuviz.scenes.base import Lesson, Parameter, Value
 
 ORGANISATION = APPLICATION = "gpuviz"
@@ -51,12 +53,11 @@ class Settings:
         `side` is "values" for the lesson itself, "compared" for side B.
         """
         try:
-            stored = json.loads(str(self._settings.value(f"{side}/{lesson.id}", "{}")))
-        except (ValueError, RecursionError):
+            text = str(self._settings.value(f"{side}/{lesson.id}", "{}"))
+            stored = records.read(text, dict[str, Any], side)
+        except FormatError:
             return {}
         known = {p.id: p for p in lesson.parameters}
-        if not isinstance(stored, dict):
-            return {}
         kept = {k: v for k, v in stored.items() if k in known and fits(known[k], v)}
         return {} if lesson.problem({**lesson.defaults(), **kept}) else kept
 
@@ -68,7 +69,7 @@ class Settings:
         self, lesson: Lesson, values: Mapping[str, Value], side: str = "values"
     ) -> None:
         """Store the values of a lesson."""
-        self._settings.setValue(f"{side}/{lesson.id}", json.dumps(dict(values)))
+        self._settings.setValue(f"{side}/{lesson.id}", records.text(values))
 
     def forget(self, but: Collection[str] = ()) -> None:
         """Remember nothing but these."""

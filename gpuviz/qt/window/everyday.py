@@ -83,7 +83,7 @@ class Everyday(QObject):
         if left is None:
             return None
         try:
-            return self._window.viewing.fit(parse(left.link))
+            return self._window.viewing.fit(parse(left.view))
         except InputError:
             return None
 
