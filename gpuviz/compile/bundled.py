@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from gpuviz.compile.cache import from_json, to_json
+from gpuviz import records
 from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.compile.program import Program
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import FormatError
 
 
 @dataclass(frozen=True)
@@ -42,24 +40,23 @@ def text_of(path: Path) -> str:
     return "".join((source, *(headers[file] for file in sorted(headers))))
 
 
-def pack(key: ProgramKey, program: Program) -> dict[str, Any]:
-    """A program and its key as JSON values."""
-    return {
-        "kernel": key.kernel,
-        "source_hash": key.source_hash,
-        "arch": key.arch,
-        "defines": [list(pair) for pair in key.defines],
-        "program": to_json(program),
-    }
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """A program and its key in one record."""
+
+    kernel: str
+    source_hash: str
+    arch: str
+    defines: tuple[tuple[str, str], ...]
+    program: Program
 
 
-def unpack(plain: Any) -> tuple[ProgramKey, Program]:
+def pack(key: ProgramKey, program: Program) -> str:
+    """A program and its key as a text."""
+    return records.text(_Packed(key.kernel, key.source_hash, key.arch, key.defines, program))
+
+
+def unpack(text: bytes) -> tuple[ProgramKey, Program]:
     """What `pack` made; FormatError for anything else."""
-    try:
-        defines = tuple((str(name), str(value)) for name, value in plain["defines"])
-        key = ProgramKey(
-            str(plain["kernel"]), str(plain["source_hash"]), defines, str(plain["arch"])
-        )
-        return key, from_json(plain["program"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None
+    kept = records.read(text, _Packed, "a compiled program in the lecture is damaged")
+    return ProgramKey(kept.kernel, kept.source_hash, kept.defines, kept.arch), kept.program

@@ -5,8 +5,6 @@ They are JSON: nothing in them is ever executed or unpickled.
 
 from __future__ import annotations
 
-from typing import Any
-
 from gpuviz import disk_cache, records
 from gpuviz.compile.program import Program
 from gpuviz.disk_cache import DiskCache
@@ -32,14 +30,3 @@ def load(name: str) -> Program | None:
 def store(name: str, program: Program) -> None:
     """Keep a program under a key."""
     KEPT.store(name, records.text(program).encode())
-
-
-def to_json(program: Program) -> dict[str, Any]:
-    """A program as JSON values."""
-    plain: dict[str, Any] = records.plain(program)
-    return plain
-
-
-def from_json(plain: object) -> Program:
-    """The program of `to_json`; FormatError for anything else."""
-    return records.record(plain, Program, "a compiled program is damaged")

@@ -12,7 +12,6 @@ The bundle is a zip, named like a plain lecture; nothing in it is executed or un
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -158,8 +157,4 @@ def _carried(folder: Path) -> Carried:
 
 
 def _program(file: Path) -> tuple[ProgramKey, Program]:
-    try:
-        plain = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FormatError(f"a compiled program in the lecture is damaged: {error}") from None
-    return bundled.unpack(plain)
+    return bundled.unpack(file.read_bytes())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 import zipfile
@@ -105,7 +104,7 @@ def _compile(plan: Plan, arch: str, files: dict[str, bytes], programs: Programs)
     own = Path(plan.kernel)
     source = bundled.text_of(own) if own.is_absolute() else program.source
     key = bundled.key_of(own.name, source, dict(plan.defines), arch)
-    content = json.dumps(bundled.pack(key, program)).encode()
+    content = bundled.pack(key, program).encode()
     if content not in files.values():
         files[f"{PROGRAMS}/{len(files)}.json"] = content
 
