@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gpuviz import records
 from gpuviz.draw.palette import THEME_NAMES, THEMES
@@ -154,7 +154,7 @@ def as_text(settings: PictureSettings | FilmSettings) -> str:
 def remembered(text: str, usual: Settings) -> Settings:
     """What `as_text` wrote; what is damaged or no longer allowed is as usual."""
     try:
-        found = records.read(text, dict[str, object], "settings")
+        found = records.read(text, dict[str, Any], "settings")
     except FormatError:
         return usual
     kept, _ = records.fields(found, type(usual))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
@@ -96,7 +97,7 @@ class Recents(QObject):
     def _restored(self) -> Iterable[Provenance]:
         """What was remembered, as far as it still fits."""
         try:
-            lines = records.read(self._settings.text(KEY, "[]"), list[object], KEY)
+            lines = records.read(self._settings.text(KEY, "[]"), list[Any], KEY)
         except FormatError:
             return
         for line in lines[:MOST]:
