@@ -154,8 +154,13 @@ def count_of(kind: Kind, quantity: Quantity) -> Count:
 
 
 def of_kind(kind: Kind, found: Mapping[Quantity, Value]) -> dict[Count, Value]:
-    """The quantities found of accesses of a kind, by what they count as."""
-    return {count_of(kind, quantity): value for quantity, value in found.items()}
+    """The counts of a kind of access, from the quantities found of it.
+
+    Raises
+    ------
+    KeyError : one was not found
+    """
+    return {count: found[count.quantity] for count in counts_of(kind)}
 
 
 @cache
