@@ -34,6 +34,7 @@ class Family:
     load_caches : ways through the caches that loads can be compiled for (-dlcm), the usual one
         first: L1 in lines and L2 ("ca") or L2 ("cg"); none on 1.x
     coalescing : the rule that makes transactions of addresses, of `gpuviz.memory.coalescing`
+    has_sectors : whether these are sectors of 32 bytes (5.0 and later)
     banks, bank_widths, banking : shared-memory banks, the widths of one (the usual one first), and
         the rule of `gpuviz.memory.banks`
     atomics : how shared atomics are carried out, a rule of `gpuviz.memory.atomics`
@@ -58,6 +59,7 @@ class Family:
     shared_reserved: int = 0
     warp_requests: int = 1
     load_caches: tuple[Cache, ...] = ("cg",)
+    has_sectors: bool = False
     bank_widths: tuple[int, ...] = (4,)
 
 
@@ -106,11 +108,6 @@ class Architecture(Family):
     def sm(self) -> str:
         """The name compilers use: sm_90."""
         return f"sm_{self.cc[0]}{self.cc[1]}"
-
-    @property
-    def has_sectors(self) -> bool:
-        """Whether global memory is counted in sectors of 32 bytes (5.0 and later)."""
-        return self.coalescing == "sectors"
 
     @property
     def needs_order(self) -> bool:

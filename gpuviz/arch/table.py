@@ -86,6 +86,7 @@ _MAXWELL = replace(
     registers_per_thread=255,
     float_lanes=128,
     coalescing="sectors",
+    has_sectors=True,
     bank_widths=(4,),
     banking="maxwell",
     atomics="unit",
