@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
-from gpuviz.memory import banks, coalescing, constant
+from gpuviz.memory import bank_schedule, banks, coalescing, constant
 from gpuviz.memory.transaction_names import counted, noun_of
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
@@ -74,7 +74,7 @@ def _turns(
 ) -> tuple[I64, ...]:
     """The lanes that are served together, in order."""
     if did.space == "shared":
-        return banks.schedule(arch, address, active, did.width, did.op)
+        return bank_schedule.schedule(arch, address, active, did.width, did.op)
     if did.space == "constant":
         return constant.schedule(arch, address, active, did.width)
     parts = coalescing.segments(arch, address, active, did.width, did.op, did.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuviz.arch import Architecture
 from gpuviz.language import tr, trn
+from gpuviz.memory.units import UNITS
 from gpuviz.trace import Space
 
 
@@ -35,12 +36,12 @@ def numbered(noun: str, number: int) -> str:
 
 def one(noun: str) -> str:
     """`sector`."""
-    return {"segment": tr("segment"), "line": tr("line")}.get(noun, tr("sector"))
+    return UNITS[f"{noun}s"].said(True)
 
 
 def nouns(noun: str) -> str:
     """`sectors`."""
-    return {"segment": tr("segments"), "line": tr("lines")}.get(noun, tr("sectors"))
+    return UNITS[f"{noun}s"].said()
 
 
 def in_bytes(count: int) -> str:

@@ -59,6 +59,7 @@ UNITS: Mapping[str, Unit] = {
     "lines": Unit(
         later("lines"),
         later("128-byte cache lines that the requests touched, counted for each request."),
+        later("line"),
     ),
     "wavefronts": Unit(
         later("wavefronts"),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
-from gpuviz.memory.banks import conflict, schedule, wavefronts
+from gpuviz.memory.bank_schedule import conflict, schedule
+from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.constant import passes as constant_passes
 
 MEASURED = json.loads(
