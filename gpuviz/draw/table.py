@@ -86,6 +86,13 @@ def height_of(stage: Stage, rows: int, title_lines: int = 1, badges: bool = Fals
     return size * (_TIGHT * title_lines + 0.35 + 1.65 * rows) + pills
 
 
+def least_width(stage: Stage, columns: Sequence[Column]) -> float:
+    """The width of what is always there, with the shortest titles."""
+    size, kept = stage.text(14), [column for column in columns if not column.optional]
+    widths = [_width(stage, column, column.titles[-1:], size) for column in kept]
+    return sum(widths) + _GAP * size * (len(kept) - 1)
+
+
 def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> Table:
     """The columns in an area: as many of them, and as long titles, as fit its width."""
     size, kept = stage.text(14), list(range(len(columns)))

@@ -29,7 +29,12 @@ class Figure:
     ink: Ink = "ink"
     bold: bool = False
     badge: str = ""
-    shorter: str = ""
+    shorter: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Its wordings, longest first."""
+        return self.text, *self.shorter
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +60,7 @@ class Counted(Panel):
         yield from badge(stage, end + small * 0.7, y, word, color(stage, self.ink))
         for figure in self.figures:
             pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
-            texts = (figure.text, figure.shorter)
-            text = first_fitting(texts, end - x - pill, size, figure.bold)
+            text = first_fitting(figure.texts, end - x - pill, size, figure.bold)
             if not text:
                 break
             yield label(x, y, text, color(stage, figure.ink), size, figure.bold)
@@ -67,10 +71,33 @@ class Counted(Panel):
 
 
 @dataclass(frozen=True, eq=False)
+class Figures(Panel):
+    """Figures in equal parts of a line, all in wordings of one length; the shortest always."""
+
+    answers: ClassVar[bool] = True
+    figures: tuple[Figure, ...]
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """One line."""
+        return Need(stage.text(14) * 1.6, stage.text(14) * 1.6)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """Each from the left of its part."""
+        if not self.figures:
+            return
+        size = stage.text(14)
+        slots = area.columns(len(self.figures), size * 0.8)
+        for texts in zip(*(figure.texts for figure in self.figures), strict=True):
+            if all(text_width(text, size, True) <= slots[0].width for text in texts):
+                break
+        for figure, text, slot in zip(self.figures, texts, slots, strict=True):
+            yield label(slot.x, slot.center[1], text, color(stage, figure.ink), size, True)
+
+
+@dataclass(frozen=True, eq=False)
 class Said(Panel):
     """The longest of several wordings that fits a line, the last one cut short where none does."""
 
-    answers: ClassVar[bool] = True
     texts: tuple[str, ...]
     ink: Ink = "muted"
 
@@ -84,6 +111,13 @@ class Said(Panel):
         text = first_fitting(self.texts, area.width, size)
         text = text or elide(self.texts[-1], area.width, size)
         yield label(area.x, area.center[1], text, color(stage, self.ink), size)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Said):
+    """Words that say what a class may be asked."""
+
+    answers: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, eq=False)

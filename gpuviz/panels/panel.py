@@ -16,6 +16,7 @@ Values = Mapping[str, Value]
 # Colours by what they mean; the theme decides what they look like (`gpuviz.draw.palette`).
 Ink = Literal[
     "ink",
+    "outline",
     "muted",
     "faint",
     "accent",

@@ -62,11 +62,12 @@ class Table(Panel):
         return len(self.columns[0].cells)
 
     def need(self, stage: Stage, width: float) -> Need:
-        """A comfortable height; it can do with three quarters."""
+        """A comfortable height, of which it can do with three quarters; the shortest titles."""
         badges = any(column.badge and column.titles[0] for column in self.columns)
         titles = self._laid(stage, Rect(0, 0, width, 0)).titles
         high = table.height_of(stage, self.rows, max(map(len, titles)), badges)
-        return Need(high, high * 0.75)
+        least = table.least_width(stage, [_drawn(stage, column) for column in self.columns])
+        return Need(high, high * 0.75, least)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""

@@ -13,7 +13,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.language import tr
 from gpuviz.panels.boxed import Boxed
 from gpuviz.panels.calls import Call, Calls, LaneStrip, ValuesBeside
-from gpuviz.panels.figures import Counted, Figure, Paragraph, Said, Sourced
+from gpuviz.panels.figures import Answer, Counted, Figure, Paragraph, Sourced
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.limits import Limit, Limits
 from gpuviz.panels.panel import Ink
@@ -293,7 +293,7 @@ def _brought(attempt: Attempt) -> Node:
     ink: Ink = "bad" if attempt.difference > _WRONG else "good"
     long = tr("maximum difference {d}", d=f"{attempt.difference:.3g}")
     short = tr("max. diff. {d}", d=f"{attempt.difference:.2g}")
-    said = Counted((Figure(long, ink, bold=True, shorter=short),))
+    said = Counted((Figure(long, ink, bold=True, shorter=(short,)),))
     captions = (
         tr("first 32 elements of d (solid) and of the reference (hollow)"),
         tr("d solid, reference hollow"),
@@ -301,7 +301,7 @@ def _brought(attempt: Attempt) -> Node:
     numbers = [f"{v:.3f}".rstrip("0").rstrip(".") for v in attempt.got[:8]]
     values = tuple("d = " + "  ".join(numbers[:n]) + " …" for n in range(8, 0, -1))
     bars = ValuesBeside(attempt.got, attempt.reference, captions)
-    return first(rows(bars, said), rows(Said(values), said))
+    return first(rows(bars, said), rows(Answer(values), said))
 
 
 def _checked(attempt: Attempt, done: float) -> Boxed:

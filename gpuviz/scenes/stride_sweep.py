@@ -96,8 +96,8 @@ def _body(table: Strides, filled: float, picked: int) -> Line:
         CountBoxes(tuple(map(str, names)), table.count, ways / 5, filled, place),
         Counted(
             (
-                Figure(rule, bold=True, shorter=said),
-                Figure(key, "muted", shorter=tr("stride, wavefronts")),
+                Figure(rule, bold=True, shorter=(said,)),
+                Figure(key, "muted", shorter=(tr("stride, wavefronts"),)),
             )
         ),
         Sourced((published,), whole=True),

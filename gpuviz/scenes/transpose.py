@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.draw.heading import heading, label
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
-from gpuviz.draw.table import Column, draw, height_of, lay_out
+from gpuviz.arrays import I64
 from gpuviz.language import tr
 from gpuviz.memory.counts import Count
-from gpuviz.panels.script import Step, StepKind
+from gpuviz.memory.served import Served
+from gpuviz.panels.cell_map import Blank, CellMap, Outline
+from gpuviz.panels.figures import Figure, Figures, Said
+from gpuviz.panels.layout import Line, Node, columns, first, rows, share
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Act, Script, StepKind
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.measured import badge_of, device_of, time_of
-from gpuviz.scenes.shared_memory.transpose_block import Block, Pass, block_of
-from gpuviz.scenes.shared_memory.transpose_view import Now, side, tiles
+from gpuviz.scenes.measured import device_of, time_column, time_of
+from gpuviz.scenes.transpose_block import SHARED, Block, Moves, block_of
 from gpuviz.scenes.values import number
 
 _KERNEL = "transpose.cu"
 VARIANTS = ("naive", "shared", "padded", "swizzled")
-_LEAST_SIDE = 150.0  # smaller tiles have the stage to themselves until the result
+_LARGE, _FAIR, _TINY = 16.0, 10.7, 4.0  # letters that tiles are wide at least
+_GAP = 1.5  # letters between them
 _SHORT, _LONG, _REST, _BARRIER, _END = 1.8, 4.8, 1.6, 0.6, 5.0  # seconds
 
 PARAMETERS = (
@@ -68,124 +74,40 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Act:
-    """A stretch of the story: one kind of request, that of the watched warp or all the others."""
-
-    kind: str
-    whole: bool
-    start: float
-    end: float
-
-    def share(self, t: float) -> float:
-        """How much of it is over."""
-        return min(max((t - self.start) / (self.end - self.start), 0.0), 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from."""
-
-    variant: str
-    block: Block
-    acts: tuple[_Act, ...]
-    columns: tuple[Column, ...]
-    note: str
-    title: str
-    sentences: dict[str, str]
-
-    def now(self, t: float) -> Now:
-        """How far everything has come."""
-        first = {a.kind: a.share(t) for a in self.acts if not a.whole}
-        every = dict.fromkeys(self.block.moves, 0.0)
-        for act in self.acts:
-            if act.whole:
-                every |= {k: act.share(t) for k in every if k in act.kind.split("+")}
-        under = next((a.kind for a in self.acts if a.start <= t < a.end and not a.whole), "")
-        return Now(first, every, under)
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's row in detail, the rest of its block, and what all four kernels move."""
-    variant = str(values["variant"])
-    run = runs[variant]
-    block = block_of(
-        run.trace, architecture(run.arch), number(values, "size"), number(values, "warp")
-    )
-    acts = _acts(block)
-    scene = _Scene(
-        variant,
-        block,
-        acts,
-        _columns(runs),
-        _note(runs),
-        _title(variant),
-        _sentences(variant, block),
-    )
-    return Story(
-        scene.title,
-        scene.sentences["result"],
-        _steps(scene),
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(values, run),
-    )
+    variant, run = str(values["variant"]), runs[str(values["variant"])]
+    arch = architecture(run.arch)
+    block = block_of(run.trace, arch, number(values, "size"), number(values, "warp"))
+    script, acts = Script(variant), list[tuple[str, Act]]()
+    watched, rest = dict[str, Act](), dict[str, Act]()
+    for kind in _THROUGH_SHARED if "put" in block.moves else _DIRECT:
+        act = _act(script, kind, block.moves.get(kind))
+        acts.append((kind, act))
+        (watched if kind in block.moves else rest).update(dict.fromkeys(kind.split("+"), act))
+    script.act(_END, "result", tr("result"))
+    sentences, totals = _sentences(block), _totals(runs, VARIANTS.index(variant))
+
+    def at(t: float) -> Picture:
+        now = next((kind for kind, act in acts if t < act.end), "result")
+
+        def tiles(least: float) -> Line:
+            maps = (_map(block, name, watched, rest, t, least) for name in _PLACES)
+            return columns(*(share(1, one) for one in maps), gap=_GAP)
+
+        return Picture(_title(variant), sentences[now], _body(tiles, totals, now == "result"))
+
+    return Story.of(script, at, _expected(values, run), sentences["result"])
 
 
-_DIRECT = (("read", False), ("write", False), ("read+write", True))
-_THROUGH_SHARED = (
-    ("read", False),
-    ("put", False),
-    ("read+put", True),
-    ("barrier", True),
-    ("get", False),
-    ("write", False),
-    ("get+write", True),
-)
+_PLACES = {"in": ("read",), "tile": ("put", "get"), "out": ("write",)}
+_DIRECT = "read", "write", "read+write"
+_THROUGH_SHARED = "read", "put", "read+put", "barrier", "get", "write", "get+write"
 
 
-def _acts(block: Block) -> tuple[_Act, ...]:
-    """Read, put, the others, barrier, get, write, the others; each as long as it has to tell."""
-    order = _THROUGH_SHARED if "put" in block.moves else _DIRECT
-    acts, t = [], 0.0
-    for kind, whole in order:
-        if kind == "barrier":
-            length = _BARRIER
-        elif whole:
-            length = _REST
-        else:
-            length = _LONG if block.moves[kind].first.count > 8 else _SHORT
-        acts.append(_Act(kind, whole, t, t + length))
-        t += length
-    return tuple(acts)
-
-
-def _steps(scene: _Scene) -> tuple[Step, ...]:
-    """One step an act, and the result."""
-    steps, names = [], _names()
-    for act in scene.acts:
-        name, kind = names[act.kind]
-        if act.kind in scene.block.moves:
-            one = scene.block.moves[act.kind].first
-            steps.append(
-                Step(
-                    act.start,
-                    act.end,
-                    kind,
-                    name,
-                    f"{one.text} · {one.counted}",
-                    one.line,
-                    scene.variant,
-                )
-            )
-        else:
-            steps.append(Step(act.start, act.end, kind, name, "", 0, scene.variant))
-    end = steps[-1].end
-    return (*steps, Step(end, end + _END, "result", tr("result"), "", 0, scene.variant))
-
-
-def _names() -> dict[str, tuple[str, StepKind]]:
-    """What each act is called on the time line, and its kind."""
-    return {
+def _act(script: Script, kind: str, moves: Moves | None) -> Act:
+    """The next act: a request of the watched warp, or (None) all of the other warps."""
+    labels: dict[str, tuple[str, StepKind]] = {
         "read": (tr("read a row"), "load"),
         "put": (tr("store in shared memory"), "shared"),
         "read+put": (tr("the block's other rows"), "load"),
@@ -195,6 +117,122 @@ def _names() -> dict[str, tuple[str, StepKind]]:
         "get+write": (tr("the block's other columns"), "store"),
         "read+write": (tr("the block's other rows"), "store"),
     }
+    label, step = labels[kind]
+    if moves is None:
+        return script.act(_BARRIER if kind == "barrier" else _REST, step, label)
+    one = moves.first
+    detail = f"{one.instruction.text} · {one.counted}"
+    length = _LONG if one.count > 8 else _SHORT
+    return script.act(length, step, label, detail, one.instruction.line)
+
+
+def _map(
+    block: Block,
+    name: str,
+    watched: Mapping[str, Act],
+    rest: Mapping[str, Act],
+    t: float,
+    least: float,
+) -> Node:
+    """One tile with the request under way, and what the watched requests at it cost."""
+    tile, kinds = block.tiles.get(name), _PLACES[name]
+    if tile is None:
+        return rows(Blank(SHARED.names, tr("not used"), least), Figures(()), gap=0.3)
+    moves = block.moves[kinds[0]]
+    done = moves.came(watched[kinds[0]].share(t), rest[kinds[0]].share(t))
+    under = next((k for k in kinds if watched[k].start <= t < watched[k].end), None)
+    wasted, outlines = _request(block.moves[under], watched[under].share(t)) if under else _NONE
+    unused = np.flatnonzero(moves.color_of_cells < 0) if name == "tile" else None
+    shown = CellMap(
+        tile.names,
+        tile.rows,
+        tile.columns,
+        moves.color_of_cells,
+        done,
+        name == "in",
+        tile.tip,
+        True,
+        unused,
+        wasted,
+        outlines,
+        least=least,
+    )
+    costs = (_cost(kind, block.moves[kind].first, watched[kind].share(t)) for kind in kinds)
+    return rows(shown, Figures(tuple(costs)), gap=0.3)
+
+
+_NONE: tuple[None, tuple[Outline, ...]] = (None, ())
+
+
+def _request(moves: Moves, share: float) -> tuple[I64 | None, tuple[Outline, ...]]:
+    """The request under way: what its transactions move for nothing; these, and cells served now.
+
+    Before there are any, and in shared memory, the cells that it asks for.
+    """
+    boxes, served = moves.boxes[: ceil(share * moves.first.count)], moves.served(share)
+    asked = moves.cell[moves.mine]
+    now = Outline(moves.tile.runs(asked[(served > 0) & (served < 1)]), "outline", True)
+    if not len(boxes):
+        return None, (Outline(moves.tile.runs(asked), "ink"), now)
+    return moves.wasted(boxes), (Outline(boxes, "accent"), now)
+
+
+def _cost(kind: str, one: Served, share: float) -> Figure:
+    """What one request takes."""
+    verb = {"read": tr("read"), "write": tr("written"), "put": tr("in"), "get": tr("out")}[kind]
+    ink: Ink = "warn" if one.count > one.ideal else "good"
+    short = f"{verb}: {one.counted}"
+    ideal = tr("ideal {count}", count=one.ideal)
+    shorter = short, f"{verb}: {one.count}", str(one.count)
+    return Figure(f"{short}, {ideal}", ink if share > 0 else "faint", True, shorter=shorter)
+
+
+def _body(tiles: Callable[[float], Line], totals: Line, result: bool) -> Node:
+    """The tiles over their totals or beside them; until the result small ones stand alone."""
+    small = columns(share(1, tiles(_TINY)), totals) if result else tiles(_TINY)
+    return first(
+        rows(share(0, tiles(_LARGE)), totals, gap=0.6),
+        columns(share(1, tiles(_FAIR)), totals),
+        rows(share(0, tiles(_FAIR)), totals, gap=0.6),
+        small,
+    )
+
+
+def _totals(runs: Mapping[str, Run], now: int) -> Line:
+    """The totals of all four kernels, the one shown marked, and where times come from."""
+    totals = [runs[name].counts.totals for name in VARIANTS]
+    times = [time_of(runs[name]) for name in VARIANTS]
+
+    def cells(*counts: Count) -> tuple[str, ...]:
+        ideals = [count.ideal for count in counts if count.ideal]
+        return tuple(_cell(sum(t[c] for c in counts), sum(t[i] for i in ideals)) for t in totals)
+
+    names = (tr("naive"), tr("shared"), tr("padded"), tr("swizzled"))
+    sectors = architecture(runs["naive"].arch).has_sectors
+    read = tr("sectors read") if sectors else tr("segments read")
+    written = tr("sectors written") if sectors else tr("segments written")
+    model = tr("model")
+    waves = cells(Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS)
+    table = Table(
+        (
+            Column((tr("kernel"),), names, "left"),
+            Column((read, tr("read")), cells(Count.GLOBAL_LOAD_SECTORS), badge=model),
+            Column((written, tr("written")), cells(Count.GLOBAL_STORE_SECTORS), badge=model),
+            Column((tr("shared wavefronts"), tr("wavefronts")), waves, badge=model),
+            *(replace(time, optional=1) for time in time_column(times, always=True)),
+        ),
+        now,
+    )
+    return rows(table, Said((tr("time: {device}", device=device_of(times)),)))
+
+
+def _cell(count: int, ideal: int) -> str:
+    """A count, and how many times the ideal it is when that is more than once."""
+    if not count:
+        return "–"
+    exact = f"{count:,}".replace(",", "\u2009") if count < 1_000_000 else f"{count / 1e6:.2f} M"
+    times = count / max(ideal, 1)
+    return exact if times <= 1 else f"{exact} ({times:.3g}×)"
 
 
 def _title(variant: str) -> str:
@@ -207,7 +245,7 @@ def _title(variant: str) -> str:
     }[variant]
 
 
-def _sentences(variant: str, block: Block) -> dict[str, str]:
+def _sentences(block: Block) -> dict[str, str]:
     """What happens in each act."""
     one = {kind: moves.first for kind, moves in block.moves.items()}
     said = {
@@ -230,7 +268,7 @@ def _sentences(variant: str, block: Block) -> dict[str, str]:
     return said
 
 
-def _result(one: Mapping[str, Pass]) -> str:
+def _result(one: Mapping[str, Served]) -> str:
     """What was gained, and what is left to mend."""
     write, get = one["write"], one.get("get")
     if get is None:
@@ -249,57 +287,6 @@ def _result(one: Mapping[str, Pass]) -> str:
     return tr("Global memory is used fully, and no two lanes meet in a bank.")
 
 
-def _columns(runs: Mapping[str, Run]) -> tuple[Column, ...]:
-    """The totals of all four kernels."""
-    totals = [runs[name].counts.totals for name in VARIANTS]
-
-    def cells(*counts: Count) -> tuple[str, ...]:
-        ideals = [count.ideal for count in counts if count.ideal]
-        return tuple(_cell(sum(t[c] for c in counts), sum(t[i] for i in ideals)) for t in totals)
-
-    names = (tr("naive"), tr("shared"), tr("padded"), tr("swizzled"))
-    model = tr("model")
-    sectors = architecture(runs["naive"].arch).has_sectors
-    read = (tr("sectors read"), tr("read")) if sectors else (tr("segments read"), tr("read"))
-    written = (
-        (tr("sectors written"), tr("written"))
-        if sectors
-        else (tr("segments written"), tr("written"))
-    )
-    return (
-        Column((tr("kernel"),), names, "left"),
-        Column(read, cells(Count.GLOBAL_LOAD_SECTORS), badge=model),
-        Column(written, cells(Count.GLOBAL_STORE_SECTORS), badge=model),
-        Column(
-            (tr("shared wavefronts"), tr("wavefronts")),
-            cells(Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS),
-            badge=model,
-        ),
-        _time(runs),
-    )
-
-
-def _cell(count: int, ideal: int) -> str:
-    """A count, and how many times the ideal it is when that is more than once."""
-    if not count:
-        return "–"
-    exact = f"{count:,}".replace(",", "\u2009") if count < 1_000_000 else f"{count / 1e6:.2f} M"
-    times = count / max(ideal, 1)
-    return exact if times <= 1 else f"{exact} ({times:.3g}×)"
-
-
-def _time(runs: Mapping[str, Run]) -> Column:
-    """Measured medians, or that there are none."""
-    times = [time_of(runs[name]) for name in VARIANTS]
-    cells = tuple(t.text if t else "–" for t in times)
-    return Column((tr("time"),), cells, badge=badge_of(times), optional=1)
-
-
-def _note(runs: Mapping[str, Run]) -> str:
-    """Where the times come from, or why there are none."""
-    return tr("time: {device}", device=device_of(time_of(runs[name]) for name in VARIANTS))
-
-
 def _expected(values: Values, run: Run) -> str:
     """Closed forms, for architectures with sectors."""
     if not architecture(run.arch).has_sectors:
@@ -316,38 +303,6 @@ def _expected(values: Values, run: Run) -> str:
     if naive:
         return sectors
     return sectors + "; " + tr("{count} shared load wavefronts", count=ways * requests)
-
-
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    act = next((a for a in scene.acts if t < a.end), None)
-    sentence = scene.sentences[act.kind if act else "result"]
-    head, area = heading(stage, scene.title, sentence)
-    below, beside = _splits(stage, area)
-    sides = [side(stage, top) for top, _ in (below, beside)]
-    if act is not None and max(sides) < _LEAST_SIDE * stage.scale:
-        return stage.frame(*head, *tiles(stage, area, scene.block, scene.now(t)))
-    top, low = below if sides[0] >= sides[1] else beside
-    marks = tiles(stage, top, scene.block, scene.now(t))
-    return stage.frame(*head, *marks, *_totals(stage, low, scene))
-
-
-def _splits(stage: Stage, area: Rect) -> tuple[tuple[Rect, Rect], tuple[Rect, Rect]]:
-    """Areas for tiles and table, these below or beside those."""
-    size = stage.text(14)
-    tall, wide = height_of(stage, len(VARIANTS)) + size * 2.2, size * 29
-    used = min(area.height - tall, side(stage, area) + size * 3.6)
-    return (area.above(used, size * 0.6), area.beside(area.width - wide - size, size))
-
-
-def _totals(stage: Stage, area: Rect, scene: _Scene) -> tuple[Mark, ...]:
-    """The table of all four kernels, the one shown marked, and where times come from."""
-    size = stage.text(14)
-    inner = Rect(area.x + size * 0.5, area.y, area.width - size, area.height - size * 1.5)
-    table = lay_out(stage, inner, scene.columns)
-    now = VARIANTS.index(scene.variant)
-    note = label(inner.x, table.bottom + size * 0.9, scene.note, stage.palette.muted, size)
-    return *draw(stage, table, len(VARIANTS), now), note
 
 
 LESSON = Lesson(

@@ -1,0 +1,219 @@
+"""Rows and columns of memory cells in the colours of the lanes whose element they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.draw.color import mix
+from gpuviz.draw.heading import label
+from gpuviz.draw.layout import Rect, first_fitting, grid
+from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
+from gpuviz.draw.metrics import text_width
+from gpuviz.draw.stage import Stage
+from gpuviz.panels.panel import Ink, Need, Panel, color
+
+_NAME, _AXIS = 1.5, 1.3  # letters above the cells: the map's name, the columns' names
+_LEAST = 5.0  # letters high and wide
+_TALL, _LOW = 30.0, 3.0  # most and least height of a row at scale 1
+_BOX = 6.0  # pixels; smaller cells are an image
+_BOLD = 8.0  # pixels of a cell from which outlines stand out
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """A line around (T, 3) runs of cells: row, first column, and columns of each.
+
+    One that is `bold` stands out from the cells around.
+    """
+
+    runs: I64
+    ink: Ink
+    bold: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CellMap(Panel):
+    """The cells of a part of memory.
+
+    Attributes
+    ----------
+    names : what it is, wordings from the longest
+    rows, columns : how many cells there are; `square` together they are as wide as high
+    lane : (N,) whose element a cell holds, -1 for none
+    done : (N,) how far it is there, 0 to 1
+    ahead : whether what is to come is seen, dim, or the cell is empty until then
+    tip : hover text of a cell
+    unused, wasted : cells that are hatched; those that are wasted, not while a class is asked
+    outlines : around what is asked for and served
+    row_name, column_name : names of some rows and columns, as many as fit
+    corner : what the columns are
+    least : letters that the cells are high and wide at least
+    """
+
+    names: tuple[str, ...]
+    rows: int
+    columns: int
+    lane: I64
+    done: F64
+    ahead: bool
+    tip: Callable[[int], str]
+    square: bool = False
+    unused: I64 | None = None
+    wasted: I64 | None = None
+    outlines: tuple[Outline, ...] = ()
+    row_name: Callable[[int], str] | None = None
+    column_name: Callable[[int], str] | None = None
+    corner: str = ""
+    least: float = _LEAST
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """As high as wide, or rows of a comfortable height."""
+        head, least = self._head(stage), self.least * stage.text(14)
+        if self.square:
+            return Need(head + width, head + least, least)
+        rows = self.rows * stage.scale
+        return Need(head + rows * _TALL, head + max(rows * _LOW, least), least)
+
+    def _head(self, stage: Stage) -> float:
+        """The height of what stands above the cells."""
+        return stage.text(14) * (_NAME * bool(self.names) + _AXIS * (self.column_name is not None))
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """Name, cells, what is hatched, outlines, names of rows and columns."""
+        yield from _named(stage, area, self.names)
+        laid = _Laid(self, stage, self._inner(stage, area.above(self._head(stage))[1]))
+        yield laid.painted()
+        yield from laid.hatching()
+        for outline in self.outlines:
+            yield laid.outlined(outline)
+        yield from laid.axes()
+
+    def _inner(self, stage: Stage, area: Rect) -> Rect:
+        """The area of the cells."""
+        if self.row_name is not None:
+            widest = max(text_width(self.row_name(i), stage.text(13)) for i in range(self.rows))
+            area = area.beside(widest + stage.text(13) * 0.6)[1]
+        if self.square:
+            return _square(area)
+        return area._replace(height=min(area.height, self.rows * _TALL * stage.scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Blank(Panel):
+    """Where a square map would be: its names, and in words why it is not there."""
+
+    names: tuple[str, ...]
+    why: str
+    least: float = _LEAST
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """As for a map."""
+        head, least = _NAME * stage.text(14), self.least * stage.text(14)
+        return Need(head + width, head + least, least)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
+        """A frame with the words in it."""
+        yield from _named(stage, area, self.names)
+        box = _square(area.above(_NAME * stage.text(14))[1])
+        yield Boxes(box.array(), stroke=stage.palette.border, radius=4)
+        faint = stage.palette.faint
+        yield label(*box.center, self.why, faint, stage.text(14), align="center")
+
+
+def _named(stage: Stage, area: Rect, names: tuple[str, ...]) -> Iterator[Mark]:
+    """The longest of the names that fits, at the top of the area."""
+    size = stage.text(14)
+    if text := first_fitting(names, area.width, size, bold=True):
+        yield label(area.x, area.y + size * 0.6, text, stage.palette.ink, size, bold=True)
+
+
+def _square(area: Rect) -> Rect:
+    side = min(area.width, area.height)
+    return area._replace(width=side, height=side)
+
+
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """A map in an area."""
+
+    panel: CellMap
+    stage: Stage
+    area: Rect
+
+    @property
+    def pitch(self) -> tuple[float, float]:
+        """Width and height of a cell with its gap."""
+        return self.area.width / self.panel.columns, self.area.height / self.panel.rows
+
+    @cached_property
+    def cells(self) -> F32:
+        """(N, 4) cells, row by row."""
+        gaps = [2.0 if pitch >= 12 else 1.0 if pitch >= 6 else 0.0 for pitch in self.pitch]
+        across = grid(self.area, 1, self.panel.columns, gaps[0])
+        down = grid(self.area, self.panel.rows, 1, gaps[1])
+        x, y = np.tile(across, (len(down), 1)), np.repeat(down, len(across), axis=0)
+        return np.stack([x[:, 0], y[:, 1], x[:, 2], y[:, 3]], axis=1)
+
+    def painted(self) -> Mark:
+        """Dim or empty until an element is there, full from then on; an image of tiny cells."""
+        panel, fill = self.panel, self._fill()
+        if min(self.pitch) >= _BOX:
+            return Boxes(self.cells, fill, tip=panel.tip)
+        pixels = fill.reshape(panel.rows, panel.columns, 4)
+        return Raster(self.area, pixels, lambda row, at: panel.tip(row * panel.columns + at))
+
+    def _fill(self) -> Rgba:
+        panel, palette = self.panel, self.stage.palette
+        full = palette.lanes[np.maximum(panel.lane, 0)]
+        start = palette.todo(full) if panel.ahead else np.broadcast_to(palette.cell, full.shape)
+        held = (panel.lane >= 0)[:, None]
+        return np.where(held, mix(start, full, panel.done), palette.cell).astype(np.uint8)
+
+    def hatching(self) -> Iterator[Mark]:
+        """Cells that are not used, and those that are moved for nothing."""
+        palette, asks = self.stage.palette, self.stage.asks
+        for cells in (self.panel.unused, None if asks else self.panel.wasted):
+            if cells is not None:
+                yield Boxes(self.cells[cells], palette.waste_ground, hatch=palette.waste)
+
+    def outlined(self, outline: Outline) -> Mark:
+        """Around the cells of each run."""
+        row, column, count = outline.runs.T
+        first = self.cells[row * self.panel.columns + column]
+        last = self.cells[row * self.panel.columns + column + count - 1]
+        rects = first.copy()
+        rects[:, 2] = last[:, 0] + last[:, 2] - first[:, 0]
+        tall = self.pitch[1] >= _BOLD
+        if outline.bold and (tall or len(rects) <= 4):
+            rects += np.array([-1.5, -1.5, 3, 3], np.float32)
+            return Boxes(rects, stroke=color(self.stage, outline.ink), stroke_width=2.0, radius=1)
+        width = 1.5 if tall else 1.0
+        return Boxes(rects, stroke=color(self.stage, outline.ink), stroke_width=width)
+
+    def axes(self) -> Iterator[Mark]:
+        """Names beside the rows and above the columns, as many as fit."""
+        size, muted, panel = self.stage.text(13), self.stage.palette.muted, self.panel
+        left, above = self.area.x - size * 0.6, self.area.y - size * 0.75
+        if panel.row_name is not None:
+            every = _every(self.pitch[1], size * 1.1)
+            rows = range(0, panel.rows, every)
+            y = [self.area.y + self.pitch[1] * (row + 0.5) for row in rows]
+            at = np.stack([np.full(len(y), left), y], axis=1).astype(np.float32)
+            yield Texts(at, tuple(map(panel.row_name, rows)), muted, size, "right")
+        if panel.column_name is not None:
+            widest = max(text_width(panel.column_name(i), size) for i in range(panel.columns))
+            columns = range(0, panel.columns, max(_every(self.pitch[0], widest * 1.5), 4))
+            x = [self.area.x + self.pitch[0] * (column + 0.5) for column in columns]
+            at = np.stack([x, np.full(len(x), above)], axis=1).astype(np.float32)
+            yield Texts(at, tuple(map(panel.column_name, columns)), muted, size, "center")
+            yield label(left, above, panel.corner, muted, size, align="right")
+
+
+def _every(pitch: float, room: float) -> int:
+    """Every how many rows or columns there is room for a name."""
+    return next(k for k in (1, 2, 4, 8, 16, 32) if k * pitch >= room or k == 32)
