@@ -57,8 +57,9 @@ INNER_LAYERS = {
         ("arithmetic",),
         ("simt",),
         ("decode",),
-        ("tracing", "flops", "batches", "launching"),
-        ("races", "check", "emulator"),
+        ("recorders", "totals", "flops", "batches", "launching"),
+        ("tracing", "races", "check"),
+        ("emulator",),
     )
 }
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

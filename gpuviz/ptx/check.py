@@ -9,8 +9,8 @@ from gpuviz.errors import Error
 from gpuviz.ptx.decode.decoder import Decoder, step_of
 from gpuviz.ptx.decode.operands import Unsupported
 from gpuviz.ptx.decode.outline import outline
+from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
-from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.ir import Function, Module
 
 _ONE = (1, 1, 1)

@@ -11,6 +11,7 @@ from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
 from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.launching import Triple, ready
+from gpuviz.ptx.races import RaceCheck
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.simt.machine import Machine
@@ -28,7 +29,7 @@ class Options:
     `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
     that many blocks (spread over the grid) and says so; `budget` is in thread instructions;
     `memory` in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks
-    through the program, too.
+    through the program, too; `races` reports races in shared memory among their threads.
     """
 
     record: tuple[int, ...] = (0,)
@@ -37,6 +38,7 @@ class Options:
     memory: int = 2 << 30
     record_limit: int = RECORD_LIMIT
     path: bool = False
+    races: bool = False
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)
 
@@ -84,6 +86,7 @@ def emulate(
     keep_freed_memory()
     options = options or Options()
     launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names)
+    checks = (RaceCheck(options.record),) if options.races else ()
     tracer = Tracer(options.record, options.record_limit, options.path)
     decoder = Decoder(launched.program)
     execution = Execution(
@@ -91,7 +94,7 @@ def emulate(
         launched.launch,
         decoder.code(launched.program.kernel),
         decoder.codes,
-        Listeners((*sinks, *tracer.sinks)),
+        Listeners((*sinks, *checks, *tracer.sinks)),
         launched.heap,
         options.budget,
         options.cancel,

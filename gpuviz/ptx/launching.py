@@ -9,9 +9,9 @@ import numpy as np
 
 from gpuviz.arrays import Array
 from gpuviz.errors import LaunchError
+from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
-from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.ir import Function, Module
 from gpuviz.trace import Buffer, Launch
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.observe import Report
-from gpuviz.ptx.tracing import RequestRecorder
+from gpuviz.ptx.recorders import RequestRecorder
 from gpuviz.trace import LANES, Finding, Launch, MemoryInstruction, Requests, Trace, lane_mask
 
 Kind = Literal["read after write", "write after read", "write after write"]

@@ -5,8 +5,8 @@ import pytest
 from gpuviz.errors import UnsupportedError
 from gpuviz.ptx.check import Problem, unsupported
 from gpuviz.ptx.decode.decoder import Decoder
+from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
-from gpuviz.ptx.simt.spaces import GlobalMemory
 from gpuviz.ptx.text.parser import parse
 from tests.ptx.launching import KERNELS, compiled
 

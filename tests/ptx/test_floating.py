@@ -57,6 +57,10 @@ def test_one_line_each() -> None:
     check("cos.approx.f32", 0.0, 1.0)
     check("tanh.approx.f16x2", 0, 0)
     check("rcp.approx.ftz.f64", 2.0, 0.5)
+    check("add.f32.f16", 1.5, 2.0, 3.5)
+    check("sub.f32.bf16", 1.0, 1e-3, 1.0 - 1e-3)
+    check("add.rz.sat.f32.f16", 1.5, 2.0, 1.0)
+    check("fma.rn.f32.bf16", 3.0, 0.5, -1.0, 0.5)
     check("abs.f32", -2.0, 2.0)
     check("neg.f16", 1.0, -1.0)
     check("neg.f32", 0xFF800001, NAN["f32"])
@@ -111,26 +115,32 @@ CASES = [
     for mode in ("rn", "rz", "rm", "rp")
     for name in EXACT
     if kind in ("f32", "f64") or (mode == "rn" and name not in ("div", "rcp"))
+] + [
+    (name, mode, f"f32.{narrow}")
+    for narrow in ("f16", "bf16")
+    for mode in ("rn", "rz", "rm", "rp")
+    for name in ("add", "sub", "fma")
 ]
 
 
 @pytest.mark.parametrize("name, mode, kind", CASES)
 def test_rounds_once(name: str, mode: str, kind: str) -> None:
     found = op(f"{name}.{mode}.{kind}")
-    bits = [interesting(kind, 400, seed) for seed in range(len(found.sources))]
+    bits = [interesting(source, 400, seed) for seed, source in enumerate(found.sources)]
     check_exactly(name, mode, kind, bits)
 
 
 def check_exactly(name: str, mode: str, kind: str, bits: list[np.ndarray]) -> None:
-    results = numbers(op(f"{name}.{mode}.{kind}").function(*bits), kind)
-    lanes = np.stack([numbers(x, kind) for x in bits], axis=1)
+    found = op(f"{name}.{mode}.{kind}")
+    results = numbers(found.function(*bits), found.results[0])
+    lanes = np.stack([numbers(x, k) for x, k in zip(bits, found.sources, strict=True)], axis=1)
     usable = np.isfinite(lanes).all(axis=1)
     if name in ("div", "rcp"):
         usable &= lanes[:, -1] != 0
     assert usable.sum() > 100
     for lane, result in zip(lanes[usable].tolist(), results[usable].tolist(), strict=True):
         exact = EXACT[name](*map(Fraction, lane))
-        wanted = rounded(exact, kind, mode) if exact else 0
+        wanted = rounded(exact, found.results[0], mode) if exact else 0
         assert result == wanted, (lane, result, wanted)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.races import RaceCheck, hazards
+from gpuviz.ptx.races import hazards
 from gpuviz.trace import Finding, Trace
 from tests.ptx.launching import launch
 
@@ -35,8 +35,8 @@ extern "C" __global__ void k(float* out) {
 @cache
 def traced(source: str, blocks: int = 1, record: tuple[int, ...] = (0,)) -> Trace:
     out = np.zeros(64, np.float32)
-    options = Options(record=record)
-    return launch(source, "k", blocks, 64, out, options=options, sinks=[RaceCheck(record)]).trace
+    options = Options(record=record, races=True)
+    return launch(source, "k", blocks, 64, out, options=options).trace
 
 
 def races(trace: Trace) -> tuple[Finding, ...]:

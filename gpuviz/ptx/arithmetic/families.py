@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.ptx.arithmetic import bits, compare, integer
+from gpuviz.ptx.arithmetic import bits, compare, convert, integer
+from gpuviz.ptx.arithmetic.floating import Core, rounding
 from gpuviz.ptx.arithmetic.kinds import Bits, contained, dtype_of, is_signed
 from gpuviz.ptx.arithmetic.variant import Builder, Function, Variant
 
@@ -108,6 +109,18 @@ def permute(variant: Variant) -> Function:
     """prmt, with or without a named permutation."""
     mode = next((mod for mod in variant.mods if mod in bits.PERMUTATIONS), None)
     return partial(bits.permute_as, mode) if mode else bits.permute
+
+
+def mixed(core: Core) -> Builder:
+    """add.f32.f16 and its like: all but the last operand are widened, which is exact."""
+
+    def build(variant: Variant) -> Function:
+        narrow = variant.kind
+        widen = convert.float_to_float(Variant(("f32", narrow)))
+        function = rounding(core)(Variant(tuple(mod for mod in variant.mods if mod != narrow)))
+        return lambda *operands: function(*map(widen, operands[:-1]), operands[-1])
+
+    return build
 
 
 def logic_predicate(variant: Variant) -> Function:

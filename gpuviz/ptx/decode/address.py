@@ -44,4 +44,15 @@ def _mapa(site: Site) -> Step:
     return lambda g: write(g, read(g))
 
 
-STEPS: dict[str, Builder] = {"cvta": _cvta, "isspacep": _isspacep, "mapa": _mapa}
+def _getctarank(site: Site) -> Step:
+    """The rank in its cluster of the block that an address belongs to: there is one block."""
+    write, rank = site.writer(site.operands[0], "u32"), constant(0, "u32")
+    return lambda g: write(g, rank)
+
+
+STEPS: dict[str, Builder] = {
+    "cvta": _cvta,
+    "isspacep": _isspacep,
+    "mapa": _mapa,
+    "getctarank": _getctarank,
+}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.decode.operands import Reader, Site
-from gpuviz.ptx.decode.params import slot_reader
+from gpuviz.ptx.decode.parameters import slot_reader
 from gpuviz.ptx.simt.builtins import BUILTINS
 from gpuviz.ptx.simt.code import FunctionCode, Slot, Step
 from gpuviz.ptx.simt.group import Call, Group

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.errors import UnsupportedError
-from gpuviz.ptx.decode import address, atomics, control, memory, moves, params, warp
+from gpuviz.ptx.decode import address, atomics, control, memory, moves, parameters, warp
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
 from gpuviz.ptx.decode.operands import Builder, Reader, Site, Unsupported
@@ -33,7 +33,7 @@ def _give_way(g: Group) -> None:
 # What is not here is looked up in the table of arithmetic (arithmetic/ops.py).
 STEPS: dict[str, Builder] = {
     **memory.STEPS,
-    **params.STEPS,
+    **parameters.STEPS,
     **atomics.STEPS,
     **moves.STEPS,
     **address.STEPS,

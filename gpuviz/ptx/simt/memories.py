@@ -6,10 +6,11 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
+from gpuviz.ptx.simt.cells import Memory, Violation
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.ptx.simt.spaces import LocalMemory, Memory, SharedMemory, Violation
+from gpuviz.ptx.simt.spaces import LocalMemory, SharedMemory
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Instruction
 

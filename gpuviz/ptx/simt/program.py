@@ -8,7 +8,8 @@ import numpy as np
 
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
-from gpuviz.ptx.simt.spaces import GlobalMemory, ReadOnlyMemory
+from gpuviz.ptx.simt.global_memory import GlobalMemory
+from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.windows import BASES, CODE
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variable, Vec
 

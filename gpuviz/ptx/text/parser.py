@@ -97,15 +97,15 @@ class _ModuleReader:
             return
         reader = BodyReader(s, self.pc)
         reader.read()
-        self.pc += len(reader.body)
+        self.pc += len(reader.instructions)
         self.functions.append(
             Function(
                 name,
                 entry,
                 params,
                 returns,
-                tuple(reader.types),
-                tuple(reader.body),
+                tuple(reader.scopes.types),
+                tuple(reader.instructions),
                 reader.labels,
                 reader.tables,
                 tuple(reader.variables),
