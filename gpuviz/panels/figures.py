@@ -16,6 +16,7 @@ from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
 _LEADING = 1.4  # from one line of a text to the next, in letters
+_NARROW = 11.0  # letters: texts in narrower columns are hard to read
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Paragraph(Panel):
         """Its lines."""
         size = stage.text(14)
         high = len(wrap(self.text, width, size, self.bold)) * size * _LEADING
-        return Need(high, high)
+        return Need(high, high, min(text_width(self.text, size, self.bold), _NARROW * size))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The lines from the top."""

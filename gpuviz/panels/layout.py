@@ -145,7 +145,7 @@ def _cut(line: Line, stage: Stage, area: Rect) -> tuple[list[Part], list[Rect]]:
         kept.remove(dropped)
     gap = line.gap * stage.text(14)
     if line.across:
-        spans, at, areas = _widths(line, kept, stage, area.width), area.x, list[Rect]()
+        spans, at, areas = _no_wider(line, kept, stage, area), area.x, list[Rect]()
         for span in spans:
             areas.append(Rect(at, area.y, span, area.height))
             at += span + gap
@@ -174,6 +174,22 @@ def _widths(line: Line, parts: list[Part], stage: Stage, width: float) -> list[f
     least = [need(part.node, stage, width).width for part in parts]
     weight = [part.weight for part in parts]
     return _spans(least, least, weight, width - _gaps(line, parts, stage))
+
+
+def _no_wider(line: Line, parts: list[Part], stage: Stage, area: Rect) -> list[float]:
+    """Widths, none more than a panel can use in its height; the others get what is left."""
+    spans = _widths(line, parts, stage, area.width)
+    most = [
+        part.node.widest(stage, area.height) if isinstance(part.node, Panel) else float("inf")
+        for part in parts
+    ]
+    spared = sum(max(span - wide, 0.0) for span, wide in zip(spans, most, strict=True))
+    weight = [
+        part.weight if span < wide else 0.0
+        for part, span, wide in zip(parts, spans, most, strict=True)
+    ]
+    more = [spared * w / sum(weight) if any(weight) else 0.0 for w in weight]
+    return [min(span, wide) + plus for span, wide, plus in zip(spans, most, more, strict=True)]
 
 
 def _spans(least: list[float], wish: list[float], weight: list[float], free: float) -> list[float]:

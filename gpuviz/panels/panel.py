@@ -56,6 +56,10 @@ class Panel:
         """The room it needs on a stage, being so wide."""
         return Need()
 
+    def widest(self, stage: Stage, height: float) -> float:
+        """The width beyond which it has no use for more, being so high."""
+        return float("inf")
+
     def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
         """Its marks in the area it got."""
         raise NotImplementedError

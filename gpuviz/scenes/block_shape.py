@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.draw.figures import figures, line_height
-from gpuviz.draw.heading import heading, label
-from gpuviz.draw.layout import Rect, cell_size
-from gpuviz.draw.marks import Boxes, Frame, Mark
-from gpuviz.draw.matrix import Matrix
-from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.language import tr, trn
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import Request, first_requests
+from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
+from gpuviz.panels.first_warp import FirstWarp
+from gpuviz.panels.heat_map import Axis, HeatMap, Legend
+from gpuviz.panels.layout import Node, columns, first, rows, share, spare
+from gpuviz.panels.panel import Ink
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script, StepKind
 from gpuviz.runners import sweep
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Lesson, Parameter, Pick, Plan, Preset, Story, Values
-from gpuviz.scenes.request.requests import Request, first_requests
-from gpuviz.scenes.request.story import Act, Pace, acts_of, steps_of
-from gpuviz.scenes.request.view import draw as draw_request
-from gpuviz.scenes.request.view import lay_out as lay_out_request
-from gpuviz.scenes.together import block_shape_map, block_shape_tables
-from gpuviz.scenes.together.block_atlas import Atlas, gigaflops, in_ms, percent, short
-from gpuviz.scenes.together.block_shape_map import Quantity, bands_remark
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.block_atlas import (
+    BANDS,
+    Atlas,
+    Quantity,
+    bands_remark,
+    gigaflops,
+    in_ms,
+    percent,
+    short,
+)
+from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top
+from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.trace import LANES, Launch
 
 _ROLE = "shape"
 _ROWS, _INNER, _COLUMNS = 32, 32, 64  # every row of M starts a line, as with 1024 columns
 _LOADS, _MAP, _FILL, _TABLE = 7.0, 3.5, 1.8, 4.0  # seconds
+_ZOOM = range(4, 9)
 
 Page = Literal["sectors", "occupancy", "times", "top", "published"]
 
@@ -66,25 +72,6 @@ def plan(values: Values) -> tuple[Plan, ...]:
     return (Plan(_ROLE, sweep.KERNEL, sweep.ENTRY, grid, (x, y, 1), arguments),)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """What the pictures of one story share; pages start at `starts`."""
-
-    launch: Launch
-    shape: tuple[int, int]
-    acts: tuple[Act, ...]
-    atlas: Atlas
-    maps: Mapping[Page, Quantity]
-    titles: Mapping[Page, tuple[str, str]]
-    title: str
-    said: str
-    starts: tuple[tuple[Page, float], ...]
-
-    def page(self, t: float) -> tuple[Page, float] | None:
-        """The page shown at time t and when it began; None while the loads are shown."""
-        return next((p for p in reversed(self.starts) if t >= p[1]), None)
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The loads of one warp, the maps over all shapes, and the fastest ones."""
     return told(values, runs, sweep.shipped()[0], runs[_ROLE].shape_times)
@@ -99,27 +86,39 @@ def told(
     """The story with these maps over all shapes."""
     run = runs[_ROLE]
     shape = of.number(values, "x"), of.number(values, "y")
-    loads = _loads(run)
-    acts = acts_of(loads, _pace(loads))
+    loads, script = _loads(run), Script(_ROLE)
+    acts = acts_of(script, loads, _pace(loads), 2)
     registers = run.resources.registers if run.resources else 0
     atlas = Atlas(architecture(run.arch), registers, predictions, times)
-    pages: tuple[Page, ...] = ("sectors", "occupancy", "published")
-    if times is not None:
-        pages = ("sectors", "occupancy", "times", "top", "published")
-    starts = tuple((p, acts[-1].end + _MAP * n) for n, p in enumerate(pages))
     title, said = _words(shape, loads)
-    scene = _Scene(
-        run.trace.launch,
-        shape,
-        acts,
-        atlas,
-        _maps(atlas, shape),
-        _titles(atlas, shape),
-        title,
-        said,
-        starts,
-    )
-    return Story(title, said, _steps(scene), _picture(scene), _expected(shape, run), _pick(scene))
+    maps, titles = _maps(atlas, shape), _titles(atlas, shape)
+    names: dict[Page, str] = {
+        "sectors": tr("sectors"),
+        "occupancy": tr("occupancy"),
+        "times": tr("times"),
+        "top": tr("fastest"),
+        "published": tr("published"),
+    }
+    kept = [page for page in names if page in titles]
+    pages = []
+    for page in kept:
+        last = page == "published"
+        kind: StepKind = "result" if last else "compute"
+        act = script.act(_TABLE if last else _MAP, kind, names[page], titles[page][1])
+        pages.append((page, act))
+
+    def at(t: float) -> Picture:
+        if t < acts[-1].end:
+            return Picture(title, said, _loading(acts, run.trace.launch, t))
+        page, act = next((p for p in pages if t < p[1].end), pages[-1])
+        if page == "published":
+            return Picture(*titles[page], published(atlas))
+        if page == "top":
+            return Picture(*titles[page], top(atlas))
+        shown = min((t - act.start) / _FILL, 1.0) * sweep.MOST
+        return Picture(*titles[page], _map(atlas, maps[page], shape, shown))
+
+    return Story.of(script, at, _expected(shape, run))
 
 
 def _loads(run: Run) -> tuple[Request, ...]:
@@ -304,48 +303,48 @@ def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]
                 n=f"{ratio:.3g}",
             ),
         )
-        wide = sum(x == sweep.MOST for x, _ in atlas.order[: block_shape_tables.TOP])
+        wide = sum(x == sweep.MOST for x, _ in atlas.order[:TOP])
         made["top"] = (
             tr("The sixteen fastest shapes on {device}", device=atlas.times.device),
             tr(
                 "{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
                 n=wide,
-                m=sum(x == sweep.MOST for x, *_ in block_shape_tables.BEST),
+                m=sum(x == sweep.MOST for x, *_ in BEST),
             ),
         )
     return made
 
 
-def _steps(scene: _Scene) -> tuple[Step, ...]:
-    """The loads, then the pages."""
-    steps = [s for act in scene.acts for s in steps_of(act, _ROLE, 2)]
-    names: dict[Page, str] = {
-        "sectors": tr("sectors"),
-        "occupancy": tr("occupancy"),
-        "times": tr("times"),
-        "top": tr("fastest"),
-        "published": tr("published"),
-    }
-    for page, start in scene.starts:
-        last = page == "published"
-        end = start + (_TABLE if last else _MAP)
-        steps.append(
-            Step(
-                start,
-                end,
-                "result" if last else "compute",
-                names[page],
-                scene.titles[page][1],
-                0,
-                _ROLE,
-            )
-        )
-    return tuple(steps)
+def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float) -> Node:
+    """The map with so many of its columns filled, and everything beside it."""
+    ticks, most = (1, 8, *BANDS), sweep.MOST
+    x, y = Axis("x", "BX", ticks, BANDS), Axis("y", "BY", ticks)
+    whole = HeatMap(x, y, 1, most, what.heat, shown, shape, atlas.tip)
+    if what.values is None or what.heat is None:
+        said = Sourced((what.empty,), what.badge, whole=True)
+        return columns(whole, share(0.44, rows(said)), gap=1.6)
+    low, high = map(what.brief, what.ends)
+    legend = Legend(low, f"≥ {high}" if what.log else high, what.badge, _ink(what))
+    own = Paragraph(f"{shape[0]} × {shape[1]}: {what.own}", bold=True)
+    remarks = [Paragraph(remark, "muted") for remark in what.remarks]
+    most_wanted, *others = remarks or [Paragraph("")]
+    few = rows(most_wanted, *(spare(one, rank) for rank, one in enumerate(others, 1)), gap=0.3)
+    part = slice(_ZOOM[0] - 1, _ZOOM[-1])
+    words = tuple(what.brief(v) for v in what.values[part, part].ravel().tolist())
+    axes = Axis("x", "", tuple(_ZOOM)), Axis("y", "", tuple(_ZOOM))
+    heat = what.heat[part, part]
+    zoom = HeatMap(*axes, _ZOOM[0], _ZOOM[-1], heat, shown, shape, atlas.tip, words)
+    rest = first(rows(*remarks, share(1, zoom), gap=0.3), columns(share(1, few), zoom, gap=1), few)
+    return columns(whole, share(0.44, rows(own, legend, share(1, rest), gap=0.3)), gap=1.6)
+
+
+def _ink(what: Quantity) -> Ink:
+    return "good" if what.measured else "accent"
 
 
 def _expected(shape: tuple[int, int], run: Run) -> str:
     """Sectors of the loads by arithmetic, and what was published of the shape."""
-    published = next((t for x, y, t in block_shape_tables.BEST if (x, y) == shape), None)
+    published = next((t for x, y, t in BEST if (x, y) == shape), None)
     parts = []
     if architecture(run.arch).has_sectors:
         m, n = expected_sectors(*shape)
@@ -354,7 +353,7 @@ def _expected(shape: tuple[int, int], run: Run) -> str:
         parts.append(
             tr(
                 "published (\u201c{document}\u201d, Tesla C2070): {t} ms at N = 1024",
-                document=block_shape_tables.DOCUMENT,
+                document=DOCUMENT,
                 t=published,
             )
         )
@@ -367,104 +366,31 @@ def expected_sectors(x: int, y: int) -> tuple[int, int]:
     return -(-lanes // x), -(-min(x, lanes) // 8)
 
 
-def _picture(scene: _Scene) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        page = scene.page(t)
-        if page is None:
-            head, area = heading(stage, scene.title, scene.said)
-            return stage.frame(*head, *_loading(stage, area, scene, t))
-        name, start = page
-        head, area = heading(stage, *scene.titles[name])
-        if name == "published":
-            marks = block_shape_tables.published(stage, area, scene.atlas)
-        elif name == "top":
-            marks = block_shape_tables.top(stage, area, scene.atlas)
-        else:
-            marks = block_shape_map.draw(
-                stage, area, scene.atlas, scene.maps[name], scene.shape, _shown(t - start)
-            )
-        return stage.frame(*head, *marks)
-
-    return frame
-
-
-def _shown(t: float) -> float:
-    """How many columns of a map are filled so many seconds after its page began."""
-    return min(t / _FILL, 1.0) * sweep.MOST
-
-
-def _pick(scene: _Scene) -> Pick:
-    """The pure function from a cell of a map to its shape."""
-
-    def pick(t: float, given: Stage, x: float, y: float) -> Values | None:
-        page = scene.page(t)
-        if page is None or page[0] not in scene.maps:
-            return None
-        name, start = page
-        stage = given.roomy()
-        _, area = heading(stage, *scene.titles[name])
-        found = block_shape_map.shape_at(
-            stage, area, scene.maps[name], scene.shape, _shown(t - start), x, y
-        )
-        return None if found is None else {"x": found[0], "y": found[1]}
-
-    return pick
-
-
-def _loading(stage: Stage, area: Rect, scene: _Scene, t: float) -> tuple[Mark, ...]:
+def _loading(acts: tuple[RequestAct, ...], launch: Launch, t: float) -> Node:
     """The block and its warp at the left, the load under way beside it."""
-    act = next(a for a in scene.acts if t < a.end)
-    low, size = line_height(stage), stage.text(14)
-    body, foot = area.above(area.height - low)
-    left, right = body.beside(max(body.width * 0.17, size * 7), size * 1.5)
-    m, n = (a.request for a in scene.acts)
-    mean = (m.count + n.count) / 2
-    pieces = (
-        (tr("M {count}", count=m.counted(m.count)), stage.palette.ink, act.request is m),
-        (tr("N {count}", count=n.counted(n.count)), stage.palette.ink, act.request is n),
-        (tr("{n} a request", n=short(mean)), stage.palette.accent, True),
+    act = next(a for a in acts if t < a.end)
+    m, n = (a.request for a in acts)
+    mean = tr("{n} a request", n=short((m.count + n.count) / 2))
+    figures = (
+        Figure(tr("M {count}", count=m.counted(m.count)), bold=act.request is m),
+        Figure(tr("N {count}", count=n.counted(n.count)), bold=act.request is n),
+        Figure(mean, "accent", bold=True),
     )
-    return (
-        *_block(stage, left, scene.launch),
-        *draw_request(
-            stage, lay_out_request(act.request, stage, right), act.sent_at(t), act.served_at(t)
-        ),
-        *figures(stage, foot, pieces, tr("model"), stage.palette.accent),
-    )
+    block = columns(share(0.17, _block(launch)), share(0.83, act.map(t)))
+    return rows(share(1, block), Counted(figures))
 
 
-def _block(stage: Stage, area: Rect, launch: Launch) -> tuple[Mark, ...]:
-    """The threads of a block, those of its first warp in the colours of their lanes."""
-    size, palette = stage.text(14), stage.palette
-    head, body = area.above(size * 1.5)
-    foot = size * 1.5
+def _block(launch: Launch) -> FirstWarp:
+    """The threads of a block, and its lanes that stay idle."""
     x, y, _ = launch.block
-    room = Rect(body.x, body.y, body.width, body.height - foot)
-    cells = Matrix(body.x, body.y, y, x, max(cell_size(room, y, x, 0.0, 22 * stage.scale), 1.0))
-    fill = np.broadcast_to(palette.cell, (x * y, 4)).copy()
-    first = min(x * y, LANES)
-    fill[:first] = palette.lanes[:first]
-    warps = launch.warps_per_block
-    spare = warps * LANES - x * y
-    text = "" if stage.asks else trn("{n} warp", "{n} warps", warps)
-    idle = tr("{n} lanes idle", n=spare) if spare and not stage.asks else ""
-    return (
-        label(head.x, head.y + size * 0.55, tr("block, warp 0"), palette.muted, size),
-        Boxes(
-            cells.cells,
-            fill,
-            tip=lambda i: tr(
-                "thread {n} of its block: lane {lane} of warp {warp}",
-                n=i,
-                lane=i % LANES,
-                warp=i // LANES,
-            ),
-        ),
-        label(head.x, cells.area.bottom + size * 0.95, idle or text, palette.muted, size),
-    )
+    idle_lanes = launch.warps_per_block * LANES - x * y
+
+    def tip(i: int) -> str:
+        lane, warp = i % LANES, i // LANES
+        return tr("thread {n} of its block: lane {lane} of warp {warp}", n=i, lane=lane, warp=warp)
+
+    idle = trn("{n} lane idle", "{n} lanes idle", idle_lanes) if idle_lanes else ""
+    return FirstWarp(x, y, tr("block, warp 0"), idle, tip)
 
 
 LESSON = Lesson(

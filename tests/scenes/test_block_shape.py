@@ -16,11 +16,11 @@ from gpuviz.memory.request import first_requests
 from gpuviz.occupancy import occupancy
 from gpuviz.runners import sweep
 from gpuviz.scenes.base import Story
+from gpuviz.scenes.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
+from gpuviz.scenes.block_shape_tables import BEST
 from gpuviz.scenes.compare import beside
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.together.block_atlas import Atlas, gigaflops
-from gpuviz.scenes.together.block_shape_tables import BEST
 from tests.scenes import pictures
 
 CASES = {
@@ -122,11 +122,6 @@ def test_steps_and_pages(case: str, timed: bool) -> None:
     pictures.check_steps(told_of)
     labels = [s.label for s in told_of.steps]
     assert ("times" in labels) == ("fastest" in labels) == timed
-
-
-@cases
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(story(case))
 
 
 @cases

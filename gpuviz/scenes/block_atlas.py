@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from gpuviz.runners.sweep import MOST, SIZE, Predictions, Times
 from gpuviz.scenes.occupancy_fit import Demand, names
 
 BANDS = (16, 24, 32)  # the widths at which the published map has its bands
+_ALIKE = 90  # percentile: what is above it has one colour, so that the others differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,9 @@ class Atlas:
         """What keeps more blocks of a shape from a multiprocessor."""
         return ", ".join(names()[key] for key in self.occupancy(x, y).limiters)
 
-    def tip(self, row: int, column: int) -> str:
-        """What hovering a cell of any map says."""
-        x, y = column + 1, row + 1
+    def tip(self, x: int, y: int) -> str:
+        """What hovering a shape on any map says."""
+        row, column = y - 1, x - 1
         warps = -(-x * y // 32)
         share = percent(float(self.resident[row, column]))
         lines = [
@@ -108,6 +110,52 @@ class Atlas:
         """The median over BY at BX = `width`, and that of the widths beside it."""
         beside = [w - 1 for w in (width - 1, width + 1) if w <= MOST]
         return float(np.median(values[:, width - 1])), float(np.median(values[:, beside]))
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """What a map shows: a value of each shape, and where the numbers come from.
+
+    `own` says it of the shape that the lesson is set to, `brief` in a cell. `remarks` are
+    sentences, the most important first; `empty` is said when there are no values.
+    """
+
+    values: F64 | None
+    own: str
+    brief: Callable[[float], str]
+    badge: str
+    measured: bool
+    log: bool
+    remarks: tuple[str, ...]
+    empty: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The values at which colours begin and end."""
+        if self.values is None:
+            return 0.0, 1.0
+        high = np.percentile(self.values, _ALIKE) if self.log else self.values.max()
+        return float(self.values.min()), float(high)
+
+    @property
+    def heat(self) -> F64 | None:
+        """(32, 32) how far up the ramp each value is."""
+        if self.values is None:
+            return None
+        curve = np.log if self.log else np.asarray
+        low, high = (float(curve(end)) for end in self.ends)
+        return np.asarray((curve(self.values) - low) / max(high - low, 1e-9))
+
+
+def bands_remark(atlas: Atlas, what: Callable[[float], str], values: F64) -> str:
+    """How the bands differ from the columns beside them, in numbers."""
+    parts = []
+    for width in BANDS:
+        own, beside = atlas.around(values, width)
+        parts.append(
+            tr("at BX {n} {own}, beside it {other}", n=width, own=what(own), other=what(beside))
+        )
+    return tr("Median over BY: {parts}.", parts="; ".join(parts))
 
 
 def gigaflops(milliseconds: float) -> float:

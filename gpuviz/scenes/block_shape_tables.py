@@ -1,0 +1,123 @@
+"""Tables of block shapes: the published best beside ours, and our sixteen fastest."""
+
+from __future__ import annotations
+
+from gpuviz.language import tr
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import Node, columns, first, rows, share
+from gpuviz.panels.table import Column, Table
+from gpuviz.scenes.block_atlas import Atlas, gigaflops, in_ms, percent, short
+from gpuviz.scenes.occupancy_fit import GF100, Demand
+from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
+
+DOCUMENT = "CUDA 2da parte"
+# Its list of the fastest block shapes (sgemm naive, N = 1024, Tesla C2070), in milliseconds.
+BEST = (
+    (32, 5, 33.264),
+    (32, 6, 33.275),
+    (32, 24, 33.732),
+    (32, 4, 33.780),
+    (16, 10, 35.538),
+    (32, 3, 35.789),
+    (32, 8, 35.800),
+)
+_CONTRAST = tuple((s.x, s.y, float(s.milliseconds)) for s in SHAPES if {s.x, s.y} == {2, 32})
+TOP = 16
+
+
+def published(atlas: Atlas) -> Node:
+    """The published list beside what is known here, and where it is from."""
+    texts = (
+        tr(
+            "lecture \u201c{document}\u201d: sgemm on a Tesla C2070 (GF100), N = 1024; its best, "
+            "32 × 5, is 60 GFLOP/s there",
+            document=DOCUMENT,
+        ),
+        tr(
+            "\u201c{document}\u201d, Tesla C2070, N = 1024; 32 × 5 is 60 GFLOP/s", document=DOCUMENT
+        ),
+        tr("\u201c{document}\u201d, Tesla C2070, N = 1024", document=DOCUMENT),
+    )
+    return first(
+        *(rows(_listed(atlas, shapes), Sourced(texts)) for shapes in ((*BEST, *_CONTRAST), BEST))
+    )
+
+
+def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
+    """What the table says of each shape."""
+    then = [Demand(x * y, C2070_REGISTERS, 0).on(GF100) for x, y, _ in shapes]
+    model, places = tr("model"), {shape: n + 1 for n, shape in enumerate(atlas.order)}
+    ranks = [places.get((x, y)) for x, y, _ in shapes]
+    now, source = f"CC {atlas.arch.version}", tr("recorded") if atlas.times else tr("unavailable")
+    gputime = tuple(_as_published(t) for *_, t in shapes)
+    sectors = tuple(_sectors(atlas, x, y) for x, y, _ in shapes)
+    here = tuple(percent(atlas.occupancy(x, y).fraction) for x, y, _ in shapes)
+    times = tuple(_time(atlas, x, y) for x, y, _ in shapes)
+    in_full = tr("occupancy, CC {arch}", arch=atlas.arch.version)
+    return Table(
+        (
+            Column((tr("block"),), tuple(f"{x} × {y}" for x, y, _ in shapes), "left"),
+            Column((tr("gputime"),), gputime, badge=tr("published"), ink="muted", bold=True),
+            Column(
+                (tr("occupancy, CC 2.0"), "CC 2.0"),
+                tuple(percent(o.fraction) for o in then),
+                badge=model,
+                optional=2,
+            ),
+            Column((tr("sectors a request"), tr("sectors")), sectors, badge=model),
+            Column((in_full, now), here, badge=model, optional=1),
+            Column(
+                (tr("time"),),
+                times,
+                badge=source,
+                ink="good" if atlas.times else "muted",
+                bold=True,
+            ),
+            Column((tr("place"),), tuple(str(n) if n else "–" for n in ranks), optional=3),
+        ),
+        now=0,
+    )
+
+
+def _as_published(milliseconds: float) -> str:
+    """Three places where the document has them."""
+    whole = milliseconds == int(milliseconds)
+    return tr("{n} ms", n=f"{milliseconds:.0f}" if whole else f"{milliseconds:.3f}")
+
+
+def _sectors(atlas: Atlas, x: int, y: int) -> str:
+    return "–" if atlas.sectors is None else short(float(atlas.sectors[y - 1, x - 1]))
+
+
+def _time(atlas: Atlas, x: int, y: int) -> str:
+    return "–" if atlas.milliseconds is None else in_ms(float(atlas.milliseconds[y - 1, x - 1]))
+
+
+def top(atlas: Atlas) -> Node:
+    """Our sixteen fastest shapes, in two tables side by side."""
+    halves = range(1, TOP // 2 + 1), range(TOP // 2 + 1, TOP + 1)
+    return columns(*(share(1, _half(atlas, ranks)) for ranks in halves))
+
+
+def _half(atlas: Atlas, ranks: range) -> Table:
+    """Some ranks."""
+    shapes = [atlas.order[n - 1] for n in ranks]
+    times = tuple(_time(atlas, x, y) for x, y in shapes)
+    rates = tuple(_rate(atlas, x, y) for x, y in shapes)
+    sectors = tuple(_sectors(atlas, x, y) for x, y in shapes)
+    resident = tuple(percent(atlas.occupancy(x, y).fraction) for x, y in shapes)
+    return Table(
+        (
+            Column(("",), tuple(map(str, ranks)), "left"),
+            Column((tr("block"),), tuple(f"{x} × {y}" for x, y in shapes), "left"),
+            Column((tr("time"),), times, badge=tr("recorded"), ink="good", bold=True),
+            Column(("GFLOP/s",), rates, optional=1),
+            Column((tr("sectors"),), sectors, badge=tr("model"), optional=2),
+            Column((tr("occupancy"),), resident, badge=tr("model"), optional=3),
+        )
+    )
+
+
+def _rate(atlas: Atlas, x: int, y: int) -> str:
+    assert atlas.milliseconds is not None
+    return f"{gigaflops(float(atlas.milliseconds[y - 1, x - 1])):.0f}"

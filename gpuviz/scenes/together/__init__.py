@@ -1,1 +1,0 @@
-"""Pieces of the lessons that put it together."""
