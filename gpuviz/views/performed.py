@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import cast
 
 from gpuviz import language
-from gpuviz.arch import architecture
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import InputError
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.session import Library
 from gpuviz.scenes import lesson, traced
-from gpuviz.scenes.base import Lesson, Values
-from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import launch_of, lesson_of
 from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
 
@@ -35,24 +34,22 @@ def view_of(wanted: Provenance, library: Library | None = None) -> View:
     UnavailableError, CompileError, KernelFault : from the runs
     """
     check_stage(wanted)
-    chosen = lesson_for(wanted)
+    chosen, level = lesson_for(wanted), cast(Level, wanted.level)
     values = check_values(chosen, wanted.values)
-    first = _perform(chosen, wanted, values, wanted.arch, library)
-    made = replace(wanted, values=values, badges=badges(first.runs), language=language.chosen())
-    if not wanted.compared:
-        return timed(View(first.story, first.runs, made), made.time, made.end)
-    changed = check_values(chosen, {**values, **wanted.compare_values})
-    arch = wanted.compare_arch or wanted.arch
-    second = _perform(chosen, wanted, changed, arch, library)
-    names = [name_of(chosen, values, changed), name_of(chosen, changed, values)]
-    if wanted.compare_arch:
-        names = [
-            f"{name}, {architecture(sm)}"
-            for name, sm in zip(names, (wanted.arch, arch), strict=True)
-        ]
-    made = replace(made, compare_values=changed)
-    both = View(beside(first.story, second.story, *names), _both(first.runs, second.runs), made)
-    return timed(both, made.time, made.end)
+    variants: tuple[Variant, ...] = (Variant(chosen, values, wanted.arch, level, library=library),)
+    if wanted.compared:
+        changed = check_values(chosen, {**values, **wanted.compare_values})
+        arch = wanted.compare_arch or wanted.arch
+        variants += (Variant(chosen, changed, arch, level, library=library),)
+    shown = showing(variants, tuple(map(_perform, variants)))
+    made = replace(
+        wanted,
+        values=values,
+        compare_values=variants[-1].values if wanted.compared else {},
+        badges=badges(shown.runs),
+        language=language.chosen(),
+    )
+    return timed(View(shown.story, shown.runs, made), made.time, made.end)
 
 
 def lesson_for(wanted: Provenance) -> Lesson:
@@ -103,16 +100,11 @@ def check_stage(wanted: Provenance) -> None:
         )
 
 
-def _perform(
-    chosen: Lesson, wanted: Provenance, values: Values, arch: str, library: Library | None
-) -> Performance:
-    return perform(chosen, values, arch=arch, level=cast(Level, wanted.level), library=library)
-
-
-def _both(a: Mapping[str, Run], b: Mapping[str, Run]) -> dict[str, Run]:
-    """The runs of both sides, named as the steps of a compared story name them."""
-    return {
-        f"{side} {role}".strip(): run
-        for side, runs in zip(SIDES, (a, b), strict=True)
-        for role, run in runs.items()
-    }
+def _perform(variant: Variant) -> Performance:
+    return perform(
+        variant.lesson,
+        variant.values,
+        arch=variant.arch,
+        level=variant.level,
+        library=variant.library,
+    )

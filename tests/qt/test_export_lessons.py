@@ -14,6 +14,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz import language
 from gpuviz.cli import main
 from gpuviz.export.export import Options
 from gpuviz.export.film import moments
@@ -133,17 +134,17 @@ def window(tmp_path: Path, qtbot: QtBot) -> Callable[[str], Window]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "language"), [("coalescing", "en"), ("matmul-tiled", "es")])
+@pytest.mark.parametrize(("name", "spoken"), [("coalescing", "en"), ("matmul-tiled", "es")])
 def test_a_saved_picture_is_rendered_again_to_the_pixel(
     name: str,
-    language: str,
+    spoken: str,
     window: Callable[[str], Window],
     tmp_path: Path,
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Light, with larger letters, beside another architecture: all of it is in the record."""
-    language.choose(language)
+    language.choose(spoken)
     try:
         shown = window(name)
         shown.theme.set_mode("light")
@@ -165,7 +166,7 @@ def test_a_saved_picture_is_rendered_again_to_the_pixel(
         qtbot.waitUntil(lambda: not exporting.exports.busy, timeout=20_000)
         (first,) = tmp_path.glob("*.png")
         record = read(first)
-        assert (record.language, record.theme, record.letters) == (language, "light", 1.15)
+        assert (record.language, record.theme, record.letters) == (spoken, "light", 1.15)
         assert record.badges["counts"] == "modelled" and record.compare_arch == "sm_60"
         again = tmp_path / "again.png"
         assert main(["render", "--from", str(first), "--pixels", "2", "-o", str(again)]) == 0
