@@ -33,7 +33,7 @@ from gpuviz.panels.panel import Need, Panel
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 _AROUND = np.array([-1.5, -1.5, 3, 3], np.float32)
 _CAPTION, _LABELS = 1.5, 3.9  # letters high: above the lanes, below the strip
-_LEAST = 11.5  # letters that all of it is high at least
+_LEAST, _WIDE = 11.5, 24.0  # letters that all of it is high and wide at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,8 @@ class AddressMap(Panel):
 
     def need(self, stage: Stage, width: float) -> Need:
         """Enough to tell bands and words apart."""
-        return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
+        size = stage.text(14)
+        return Need(_LEAST * size, _LEAST * size, _WIDE * size)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The lanes at the top, the strip with its labels at the bottom, bands between them."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.arrays import F32, F64, I64, Bool, Rgba
+from gpuviz.draw import figures
 from gpuviz.draw.ease import smooth
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
@@ -18,7 +19,8 @@ from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Need, Panel
 
 _LARGEST = 64.0  # pixels of an element at scale 1
-_CAPTION = 1.5  # letters high
+_CAPTION, _WIDE = 1.5, 18.0  # letters high, and wide
+_READABLE = 12.0  # letters that lines of text are wide at least
 _QUIET = 0.35  # how much colour is left of what is over
 
 
@@ -36,6 +38,7 @@ class Elements(Panel):
     quiet : those whose turn is long over
     along : moved, though no lane asks for them; kept back while a class is asked
     numbered : whether their numbers stand in them, where these can be read
+    notes : sentences for the room they leave, beside or below, the first one said loudest
     tall : how many times as high as wide they may be
     """
 
@@ -49,6 +52,7 @@ class Elements(Panel):
     quiet: Bool | None = None
     along: Bool | None = None
     numbered: bool = False
+    notes: tuple[str, ...] = ()
     tall: float = 1.0
 
     @property
@@ -57,10 +61,10 @@ class Elements(Panel):
         return -(-len(self.lane) // self.columns)
 
     def need(self, stage: Stage, width: float) -> Need:
-        """Elements as large as the width allows; they can be a few pixels high."""
-        pitch = min(width / self.columns, _LARGEST * stage.scale) * self.tall
-        head = stage.text(14) * _CAPTION
-        return Need(head + self.rows * pitch, head + min(self.rows * 4.0, stage.text(14) * 8))
+        """Elements can be a few pixels high."""
+        size = stage.text(14)
+        high = size * _CAPTION + min(self.rows * 4.0, size * 8)
+        return Need(high, high, size * _WIDE)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Caption, elements, what came along, outlines, numbers."""
@@ -79,6 +83,7 @@ class Elements(Panel):
         )
         if self.numbered:
             yield from _numbers(stage, cells, fill, pitch)
+        yield from self._notes(stage, area, around(cells))
 
     def _cells(self, stage: Stage, area: Rect) -> tuple[float, F32]:
         """Pixels from one element to the next in its row, and (N, 4) elements."""
@@ -90,6 +95,20 @@ class Elements(Panel):
         room = pitch * self.columns - gap, min(pitch * self.tall, high) * self.rows - gap
         cells = grid(Rect(body.x, body.y, *room), self.rows, self.columns, gap)
         return pitch, cells[: len(self.lane)]
+
+    def _notes(self, stage: Stage, area: Rect, taken: Rect) -> Iterator[Mark]:
+        """Sentences in the larger of the two places that are left."""
+        size, top = stage.text(14), area.y + stage.text(14) * _CAPTION
+        x, y = taken.right + size * 1.5, taken.bottom + size * 0.8
+        beside = Rect(x, top, max(area.right - x, 0), area.bottom - top)
+        below = Rect(area.x, y, area.width, max(area.bottom - y, 0))
+        rest = max(beside, below, key=lambda room: room.width * room.height)
+        for number, text in enumerate(self.notes):
+            ink = stage.palette.muted if number else stage.palette.ink
+            said, rest = figures.lines(stage, rest, text, ink)
+            if rest.width < size * _READABLE or rest.height < 0:
+                return
+            yield from said
 
     def _fill(self, stage: Stage) -> Rgba:
         palette = stage.palette

@@ -40,7 +40,10 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Counted(Panel):
-    """Figures side by side, the first ones first where not all fit, and what they come from."""
+    """Figures side by side, the first ones first where not all fit, and what they come from.
+
+    Those before the first in bold make way for it.
+    """
 
     answers: ClassVar[bool] = True
     figures: tuple[Figure, ...]
@@ -59,7 +62,7 @@ class Counted(Panel):
         word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
         end = area.right - figures.pill_width(stage, word)
         yield from badge(stage, end + small * 0.7, y, word, color(stage, self.ink))
-        for figure in self.figures:
+        for figure in self.figures[self._start(end - x, size) :]:
             pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
             text = first_fitting(figure.texts, end - x - pill, size, figure.bold)
             if not text:
@@ -69,6 +72,12 @@ class Counted(Panel):
             if figure.badge:
                 yield from badge(stage, x, y, figure.badge, stage.palette.good)
             x += pill + size * 0.9
+
+    def _start(self, room: float, size: float) -> int:
+        """The figure to begin with."""
+        main = next((i for i, figure in enumerate(self.figures) if figure.bold), 0)
+        wide = [text_width(f.text, size, f.bold) + size * 1.4 for f in self.figures[: main + 1]]
+        return next((i for i in range(main) if sum(wide[i:]) - size * 1.4 <= room), main)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.stage import Stage
+from gpuviz.arrays import I64, Bool
+from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory.counts import Count
-from gpuviz.panels.script import Step
+from gpuviz.memory.request import Request, requests_of
+from gpuviz.memory.transaction_names import nouns
+from gpuviz.panels.address_map import AddressMap
+from gpuviz.panels.elements import Elements
+from gpuviz.panels.figures import Counted, Figure
+from gpuviz.panels.layout import columns, first, rows, share
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.global_memory.matrix_layout_view import Bar, Moment, Reading, picture
-from gpuviz.scenes.request.requests import Request, requests_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 
@@ -25,6 +31,7 @@ _KERNEL = "matrix_layout.cu"
 _ENTRIES = {"row": "row_sums", "column": "column_sums"}
 _MOST_GROUPS = 6  # steps that the requests after the second are told in
 _FIRST, _SECOND, _REST, _STORE, _END = 4.0, 2.0, 7.0, 1.5, 2.5  # seconds
+_GAP = 0.2  # letters between the parts of a picture
 _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
 
@@ -66,6 +73,32 @@ def _launch(values: Values, each: str) -> Plan:
     return Plan(each, _KERNEL, _ENTRIES[each], (1, 1, 1), (threads, 1, 1), arguments)
 
 
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How warp 0 reads a matrix of `rows` x `columns` floats.
+
+    `loads` are its requests in their order; `turn` and `lane` (rows * columns,) say with which of
+    them each element is read and by whom, -1 where it is not.
+    """
+
+    rows: int
+    columns: int
+    loads: tuple[Request, ...]
+    turn: I64
+    lane: I64
+
+
+def reading_of(values: Values, loads: tuple[Request, ...]) -> Reading:
+    """Who reads what when, from the addresses of the loads."""
+    rows, columns = number(values, "rows"), number(values, "columns")
+    turn, lane = np.full(rows * columns, -1, np.int64), np.full(rows * columns, -1, np.int64)
+    for k, load in enumerate(loads):
+        lanes = np.flatnonzero(load.active)
+        element = load.address[lanes] // load.instruction.width
+        turn[element], lane[element] = k, lanes
+    return Reading(rows, columns, loads, turn, lane)
+
+
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of warp 0: its requests one after another."""
     each = str(values["each"])
@@ -74,91 +107,131 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     loads = tuple(r for r in made if r.name == "M")
     if not loads:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
-    reading = _reading(values, loads, runs)
-    acts = _acts(reading)
-    title = _title(each)
-    sentences = tuple(_sentence(reading, k) for k in range(len(loads)))
+    reading, bars = reading_of(values, loads), Shares(_shares(runs, each, nouns(loads[0].noun)))
+    cuts = _cuts(len(loads))
+    script = _script(each, reading, run, made[-1], cuts)
+    said = tuple(_sentence(reading, k) for k in range(len(loads)))
 
-    def frame(t: float, given: Stage) -> Frame:
-        now = _moment(acts, len(loads), t)
-        return picture(given.roomy(), reading, title, sentences, now)
+    def at(t: float) -> Picture:
+        done = float(np.interp(script.done(t), range(len(cuts)), cuts))
+        k = min(int(done), len(loads) - 1)
+        sent, served = min((done - k) / _SENT, 1.0), max((done - k - _SENT) / (1 - _SENT), 0.0)
+        matrix = _matrix(reading, k, served)
+        request = AddressMap(loads[k], sent, served * loads[k].count)
+        wide = columns(share(0.42, matrix), share(0.58, request))
+        both = first(wide, rows(matrix, request, gap=_GAP))
+        body = rows(both, _counted(reading, k, served), bars, gap=_GAP)
+        return Picture(_title(each), said[k], body, (max(said, key=len),))
 
-    steps = (*(act.step for act in acts), *_ending(acts[-1].step.end, each, run, reading, made))
-    return Story(title, sentences[0], steps, frame, _closed_form(values, arch))
-
-
-def _reading(values: Values, loads: tuple[Request, ...], runs: Mapping[str, Run]) -> Reading:
-    """Who reads what when, from the addresses of the loads."""
-    rows, columns = number(values, "rows"), number(values, "columns")
-    turn, lane = np.full(rows * columns, -1, np.int64), np.full(rows * columns, -1, np.int64)
-    for k, load in enumerate(loads):
-        lanes = np.flatnonzero(load.active)
-        element = load.address[lanes] // load.instruction.width
-        turn[element], lane[element] = k, lanes
-    bars = tuple(_bar(runs[each], each) for each in runs)
-    return Reading(str(values["each"]), rows, columns, loads, turn, lane, bars)
+    return Story.of(script, at, _closed_form(values, arch))
 
 
-def _bar(run: Run, each: str) -> Bar:
-    """What a launch fetches."""
-    totals = run.counts.totals
-    name = tr("a thread a row") if each == "row" else tr("a thread a column")
-    return Bar(name, totals[Count.GLOBAL_LOAD_SECTORS], totals[Count.GLOBAL_LOAD_SECTORS_IDEAL])
+def _cuts(count: int) -> list[int]:
+    """Requests before each act: the first two by themselves, the others in a few groups."""
+    if count <= 2:
+        return list(range(count + 1))
+    rest = np.linspace(2, count, min(count - 2, _MOST_GROUPS) + 1).round().astype(int)
+    return [0, 1, *rest.tolist()]
 
 
-@dataclass(frozen=True)
-class _Act:
-    """A step in which the requests from `first` to before `last` are made."""
-
-    step: Step
-    first: int
-    last: int
-
-
-def _acts(reading: Reading) -> tuple[_Act, ...]:
-    """The first two requests by themselves, the others in a few groups."""
-    count = len(reading.loads)
-    rest = np.linspace(2, count, min(max(count - 2, 0), _MOST_GROUPS) + 1).round().astype(int)
-    edges = [0, 1, *rest.tolist()] if count > 2 else list(range(count + 1))
-    did, made, t = reading.loads[0].instruction, [], 0.0
-    for first, last in zip(edges, edges[1:], strict=False):
-        span = (_FIRST, _SECOND)[first] if first < 2 else _REST * (last - first) / (count - 2)
-        name = (
-            tr("request {n}", n=first)
-            if last == first + 1
-            else (tr("requests {a} to {b}", a=first, b=last - 1))
-        )
-        detail = f"{did.text} · {reading.loads[first].counted(reading.loads[first].count)}"
-        made.append(
-            _Act(Step(t, t + span, "load", name, detail, did.line, reading.each), first, last)
-        )
-        t += span
-    return tuple(made)
-
-
-def _ending(
-    t: float, each: str, run: Run, reading: Reading, made: tuple[Request, ...]
-) -> tuple[Step, ...]:
-    """The sums are stored; the result."""
-    store = made[-1]
-    mine = reading.bars[0]
-    total = tr("{n} in all loads", n=reading.loads[0].counted(mine.count))
+def _script(each: str, reading: Reading, run: Run, store: Request, cuts: list[int]) -> Script:
+    """The requests, the store of the sums, and the result."""
+    script, count, load = Script(each), len(reading.loads), reading.loads[0]
+    for a, b in zip(cuts, cuts[1:], strict=False):
+        seconds = (_FIRST, _SECOND)[a] if a < 2 else _REST * (b - a) / (count - 2)
+        name = tr("request {n}", n=a) if b == a + 1 else tr("requests {a} to {b}", a=a, b=b - 1)
+        cost = reading.loads[a].counted(reading.loads[a].count)
+        detail = f"{load.instruction.text} · {cost}"
+        script.act(seconds, "load", name, detail, load.instruction.line)
     detail = f"{store.instruction.text} · {store.counted(store.count)}"
-    return (
-        Step(t, t + _STORE, "store", tr("sums"), detail, store.instruction.line, each),
-        Step(t + _STORE, t + _STORE + _END, "result", tr("result"), total, role=each),
+    script.act(_STORE, "store", tr("sums"), detail, store.instruction.line)
+    total = load.counted(run.counts.totals[Count.GLOBAL_LOAD_SECTORS])
+    script.act(_END, "result", tr("result"), tr("{n} in all loads", n=total))
+    return script
+
+
+def _matrix(reading: Reading, k: int, served: float) -> Elements:
+    """Elements in the colours of the lanes that read them, until and with request k."""
+    turn, load = reading.turn, reading.loads[k]
+    size = {"rows": reading.rows, "columns": reading.columns}
+    short = tr("M, {rows} × {columns}", **size)
+    long = tr("M, {rows} × {columns}, stored row by row", **size)
+    return Elements(
+        reading.columns,
+        np.where(turn <= k, reading.lane, -1),
+        np.where(turn == k, served, 1.0),
+        turn == k,
+        (long, short),
+        lambda element: element_tip(reading, element),
+        quiet=turn < k,
+        along=_along(load, len(turn)) & (served > 0.5),
+        numbered=True,
+        notes=_rule(reading.columns),
     )
 
 
-def _moment(acts: tuple[_Act, ...], count: int, t: float) -> Moment:
-    """Which request is under way, and how far it has gone out and been served."""
-    act = next((a for a in acts if t < a.step.end), None)
-    if act is None:
-        return Moment(count, 1.0, 1.0)
-    share = (t - act.step.start) / (act.step.end - act.step.start) * (act.last - act.first)
-    k = min(act.first + int(share), act.last - 1)
-    within = share - (k - act.first)
-    return Moment(k, min(within / _SENT, 1.0), max((within - _SENT) / (1 - _SENT), 0.0))
+def _along(load: Request, count: int) -> Bool:
+    """(N,) elements moved by a request that no lane of it asks for."""
+    strip = load.strip
+    byte = strip.start[strip.cell_box] + strip.cell_at
+    element = np.unique(byte[strip.cell_lane < 0] // load.instruction.width)
+    found = np.zeros(count, bool)
+    found[element[element < count]] = True
+    return found
+
+
+def element_tip(reading: Reading, element: int) -> str:
+    """What hovering an element says."""
+    row, column = divmod(element, reading.columns)
+    place = tr(
+        "M[{r}][{c}] · element {n} · byte {byte}", r=row, c=column, n=element, byte=4 * element
+    )
+    if reading.turn[element] < 0:
+        return f"{place}\n{tr('not read by this warp')}"
+    who = tr(
+        "read by lane {lane} with request {k}", lane=reading.lane[element], k=reading.turn[element]
+    )
+    return f"{place}\n{who}"
+
+
+def _rule(columns: int) -> tuple[str, ...]:
+    """Where an element lies, what a step costs, and what is not counted."""
+    return (
+        tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=columns),
+        tr("A step along a row is 4 bytes, a step down a column {n}.", n=4 * columns),
+        tr(
+            "Whether L1 still holds the rest of a sector when the next request comes is not "
+            "counted here."
+        ),
+    )
+
+
+def _counted(reading: Reading, k: int, served: float) -> Counted:
+    """The requests so far."""
+    load, all_ = reading.loads[k], len(reading.loads)
+    so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
+    used = f"{100 * load.used / load.moved:.3g}"
+    return Counted(
+        (
+            Figure(tr("request {n} of {all}", n=k + 1, all=all_)),
+            Figure(tr("{n} so far", n=load.counted(so_far)), "accent", True),
+            Figure(tr("{share} % of the bytes used", share=used)),
+        )
+    )
+
+
+def _shares(runs: Mapping[str, Run], shown: str, noun: str) -> tuple[Share, ...]:
+    """What all loads fetch either way, and how little of that would do."""
+    names = {"row": tr("a thread a row"), "column": tr("a thread a column")}
+    made = []
+    for each, run in runs.items():
+        count = run.counts.totals[Count.GLOBAL_LOAD_SECTORS]
+        need = min(run.counts.totals[Count.GLOBAL_LOAD_SECTORS_IDEAL], count)
+        values = {"n": f"{count:,}", "noun": noun}
+        fine = (tr("{n} {noun}, all needed", **values),) if count == need else ()
+        lost = (tr("{n} {noun}, {few} would do", **values, few=need),)
+        made.append(Share(names[each], need, count, fine, lost, shown=each == shown))
+    return tuple(made)
 
 
 def _title(each: str) -> str:

@@ -95,12 +95,6 @@ def test_hatched_is_what_no_lane_asks_for(case: str) -> None:
 
 
 @cases
-def test_pictures_are_pure(case: str) -> None:
-    pictures.check_purity(played(case).story)
-    pictures.check_steps(played(case).story)
-
-
-@cases
 @pytest.mark.parametrize("stage", pictures.STAGES)
 def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)

@@ -1,4 +1,4 @@
-"""Bars: what is of use solid, what is not hatched, what is to come dim; words where they fit."""
+"""Numbers in panels: bars with what is lost hatched, words where they fit, figures in a row."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
+from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table, bars
@@ -80,3 +81,18 @@ def test_a_table_wants_room_for_titles_in_two_lines() -> None:
     names = tuple(Column((f"a rather long title {n}",), ("1", "2")) for n in range(6))
     panel = Table((*names, bars((1.0, 2.0), 0)))
     assert panel.need(STAGE, 500).height > panel.need(STAGE, 2000).height
+
+
+def test_the_figure_in_bold_is_told_where_not_all_have_room() -> None:
+    figures = (
+        Figure("1 request"),
+        Figure("32 of 32 sectors delivered", bold=True, shorter="32 of 32"),
+        Figure("ideal 4"),
+    )
+
+    def said(width: float) -> list[str]:
+        return words(marks(Counted(figures), area=Rect(0, 0, width, 30)))[1:]
+
+    assert said(800) == [figure.text for figure in figures]
+    assert said(330) == ["32 of 32 sectors delivered"]
+    assert said(180) == ["32 of 32"]
