@@ -11,6 +11,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.draw.ease import passed
 from gpuviz.language import tr, trn
+from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.counters import Counters, Lanes
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.layout import rows
@@ -22,7 +23,6 @@ from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.histogram_count import Cost, Counting, cost_of, counting_of
 from gpuviz.scenes.measured import time_column
-from gpuviz.scenes.request.words import counted
 from gpuviz.trace import LANES
 
 _KERNEL = "histogram.cu"
