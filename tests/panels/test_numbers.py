@@ -86,7 +86,7 @@ def test_a_table_wants_room_for_titles_in_two_lines() -> None:
 def test_the_figure_in_bold_is_told_where_not_all_have_room() -> None:
     figures = (
         Figure("1 request"),
-        Figure("32 of 32 sectors delivered", bold=True, shorter="32 of 32"),
+        Figure("32 of 32 sectors delivered", bold=True, shorter=("32 of 32",)),
         Figure("ideal 4"),
     )
 

@@ -34,7 +34,7 @@ def _counters(act: RequestAct, t: float) -> Counted:
     return Counted(
         (
             Figure(tr("1 request")),
-            Figure(moved, "accent", True, shorter=tr("{done} of {all}", done=done, all=every)),
+            Figure(moved, "accent", True, shorter=(tr("{done} of {all}", done=done, all=every),)),
             Figure(trn("{done} of {n} line", "{done} of {n} lines", lines, done=touched)),
             Figure(tr("ideal {n}", n=request.ideal), "muted"),
         )
