@@ -75,11 +75,14 @@ class Warps:
         Three arrays (R,), by block and warp: row of the event, linear block id, warp in the block.
         """
         first = self.first // self.per_block
-        low = np.searchsorted(first, blocks - self.blocks, side="right")
-        count = np.searchsorted(first, blocks, side="right") - low
-        row = np.repeat(low + count - np.cumsum(count), count) + np.arange(count.sum())
-        row, block = np.repeat(row, self.warps), np.repeat(np.repeat(blocks, count), self.warps)
-        warp = self.first[row] % self.per_block + np.arange(len(row)) % self.warps
+        low = first.searchsorted(blocks - self.blocks, side="right")
+        high = first.searchsorted(blocks, side="right")
+        ranges = [np.arange(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        row = np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+        block, warp = blocks.repeat(high - low), self.first[row] % self.per_block
+        if self.warps > 1:
+            row, block, warp = (column.repeat(self.warps) for column in (row, block, warp))
+            warp += np.arange(len(row)) % self.warps
         return row, block, warp
 
 
