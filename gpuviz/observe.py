@@ -20,8 +20,8 @@ Each event is of many warps at once, in arrays with one row a warp, or one row f
 do the very same (`Warps`). Events of one warp come in the order in which the warp executes them.
 How warps of a batch take turns in between is up to the engine, as it is up to a GPU: but what a
 thread does before a barrier is told before that barrier, and what it does after it, after it.
-Nothing that comes with an event may be changed, now or later. Arrays and records may be kept;
-`Lanes` may not, they are those of the moment.
+What comes with an event is changed by nobody, neither who tells nor who hears, now or later: arrays
+and records may be kept. Only `Lanes` may not, they are those of the moment.
 
 An engine (it may hand out one warp or thousands at a time, the sinks cannot tell):
 
@@ -156,20 +156,24 @@ class Sink:
         """Every thread of these blocks has ended."""
 
     def instructions(self, stretch: Stretch, lanes: Lanes) -> None:
-        """Lanes have executed a stretch of the program, its branch or barrier included.
+        """Lanes have executed a stretch of the program, its branch, call or barrier included.
 
-        Guards are not looked at: lanes whose predicate is off executed the instruction, too.
+        Guards are not looked at: lanes whose predicate is off executed the instruction, too. Lanes
+        of a warp that have parted come in an event each.
         """
 
     def access(self, access: Access) -> None:
         """A memory instruction was executed: each row a request. Rows without a lane are left out.
 
-        An access may come many times over as the very same object, from a loop that uses the same
-        addresses: what was computed from it can be kept.
+        Lanes whose guard is off take no part. A generic access comes once for each space that its
+        lanes hit; an asynchronous copy once for the shared memory it writes (with `source`), then
+        once for the global memory it reads. Parameters are no memory. An access may come many times
+        over as the very same object, from a loop that uses the same addresses: what was computed
+        from it can be kept.
         """
 
     def branch(self, at: Place, warps: int, divergent: int, taken: int, not_taken: int) -> None:
-        """A conditional branch was executed by `warps` warps, in `divergent` of which lanes part.
+        """A guarded `bra` was executed by `warps` warps, in `divergent` of which lanes part.
 
         `taken` and `not_taken` count lanes.
         """
@@ -178,7 +182,8 @@ class Sink:
         """All threads that a block-wide barrier waits for have come: they go on.
 
         `blocks` (B,) are the linear ids of the blocks in which this is so, ascending; `at` is the
-        barrier that their first threads came to.
+        barrier that their first threads came to. A block's phase is how many it has passed: those
+        of part of a block (`bar.sync 1, 64`) count, those of a warp (`bar.warp.sync`) do not.
         """
 
     def finding(self, finding: Finding) -> None:
