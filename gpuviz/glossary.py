@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuviz import resources
+from gpuviz import records, resources
 from gpuviz.errors import FormatError, InputError
 
 PAGE = Path(__file__).parent.parent / "docs" / "glossary.md"
-_FIELDS = {"word", "text", "source", "see", "classes"}
 
 
 @dataclass(frozen=True)
@@ -54,27 +53,15 @@ def entries() -> Mapping[str, Entry]:
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8"))
         return {name: _entry(name, row) for name, row in rows.items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, FormatError) as error:
         raise FormatError(f"the glossary {file.name} cannot be read: {error}") from None
 
 
 def _entry(name: str, row: Mapping[str, object]) -> Entry:
-    if unknown := row.keys() - _FIELDS:
-        raise ValueError(f"{name} has the unknown fields {', '.join(sorted(unknown))}")
-    return Entry(
-        name,
-        str(row.get("word", name)),
-        str(row["text"]),
-        str(row.get("source", "")),
-        _names(row.get("see", [])),
-        _names(row.get("classes", [])),
-    )
-
-
-def _names(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} has to be a list")
-    return tuple(map(str, value))
+    _, wrong = records.fields(row, Entry)
+    for said in wrong.values():
+        raise FormatError(f"{name}: {said}")
+    return records.record({"id": name, "word": name, **row}, Entry, name)
 
 
 def entry(name: str) -> Entry:

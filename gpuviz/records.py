@@ -122,7 +122,7 @@ def _array(kind: Any, value: object) -> Any:
     import numpy as np  # of no use to most records
 
     if get_origin(kind) is not np.ndarray:
-        raise TypeError(f"a record has a field of the type {kind}")
+        raise NotImplementedError(f"a record has a field of the type {kind}")
     (scalar,) = get_args(get_args(kind)[1])
     try:
         made = np.array(value, scalar)

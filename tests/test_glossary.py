@@ -74,7 +74,7 @@ def test_an_unknown_word_names_the_known_ones() -> None:
 def test_a_damaged_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "glossary.toml").write_text('[bank]\ntext = "x"\nsea = []\n')
     monkeypatch.setattr(resources, "path", lambda name: tmp_path / name)
-    with pytest.raises(FormatError, match="bank has the unknown fields sea"):
+    with pytest.raises(FormatError, match="bank: sea is not known here"):
         glossary.entries.__wrapped__()  # past what is kept of the true one
 
 

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gpuviz import records
 from gpuviz.arguments import materialise
 from gpuviz.arrays import Array
 from gpuviz.runners.base import Cancel, Progress
@@ -130,7 +131,9 @@ class Gpu:
             self._loaded.clear()
             self._process = Process(self._arguments)
             reply = self._process.ask(protocol.Describe(), START_SECONDS)
-            self._devices = tuple(DeviceFacts(**facts) for facts in reply.values["devices"])
+            self._devices = records.record(
+                reply.values["devices"], tuple[DeviceFacts, ...], "devices"
+            )
             self._own = int(reply.values["own"])
         return self._process
 
@@ -261,12 +264,12 @@ class Gpu:
 
     def peaks(self, cancel: Cancel = never) -> Peaks:
         """What this GPU reaches at best; measured anew by each call (a second or so)."""
-        return Peaks(**self._ask(protocol.Peaks(), cancel).values)
+        return records.record(self._ask(protocol.Peaks(), cancel).values, Peaks, "peaks")
 
     def telemetry(self) -> Telemetry:
         """Clocks, temperature and power now."""
-        values = dict(self._ask(protocol.Sense()).values)
-        return Telemetry(**values | {"throttle": tuple(values["throttle"])})
+        values = self._ask(protocol.Sense()).values
+        return records.record(values, Telemetry, "telemetry")
 
 
 def _reading(key: str, values: dict[str, float]) -> Reading:

@@ -7,14 +7,15 @@ Both sides are of one version: the magic changes with the protocol.
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
+from msgspec import Meta
 
+from gpuviz import records
 from gpuviz.arrays import Array
 from gpuviz.errors import FormatError
 from gpuviz.runners.counters import Which
@@ -26,6 +27,7 @@ Mode = Literal["warm", "flushed", "rotated"]
 _MAGIC = b"gpv1"
 _FRAME = struct.Struct("<4sI")
 _HEADER_LIMIT = 16 << 20
+_DAMAGED = "a message of the GPU's process is damaged"
 
 
 @dataclass(frozen=True)
@@ -129,17 +131,27 @@ _KINDS: dict[str, type[Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class _Announced:
+    """An array that follows."""
+
+    dtype: str
+    shape: tuple[Annotated[int, Meta(ge=0)], ...]
+
+
+@dataclass(frozen=True)
+class _Header:
+    kind: str
+    fields: Mapping[str, Any]
+    arrays: tuple[_Announced, ...]
+
+
 def send(stream: BinaryIO, message: Message) -> None:
     """Write one message and flush."""
     plain = {f.name: getattr(message, f.name) for f in fields(message)}
     arrays = [np.asarray(array) for array in plain.pop("arrays", ())]
-    header = json.dumps(
-        {
-            "kind": type(message).__name__,
-            "fields": plain,
-            "arrays": [{"dtype": a.dtype.str, "shape": a.shape} for a in arrays],
-        }
-    ).encode()
+    announced = tuple(_Announced(array.dtype.str, array.shape) for array in arrays)
+    header = records.text(_Header(type(message).__name__, plain, announced)).encode()
     stream.write(_FRAME.pack(_MAGIC, len(header)) + header)
     for array in arrays:
         stream.write(array.tobytes())
@@ -157,32 +169,42 @@ def receive(stream: BinaryIO) -> Message:
     magic, size = _FRAME.unpack(_exactly(stream, _FRAME.size))
     if magic != _MAGIC or size > _HEADER_LIMIT:
         raise FormatError(f"what the GPU's process sent is not of this protocol: {magic!r}")
-    try:
-        header = json.loads(_exactly(stream, size))
-        shapes = [(np.dtype(a["dtype"]), tuple(map(int, a["shape"]))) for a in header["arrays"]]
-        kind, plain = _KINDS[header["kind"]], dict(header["fields"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"a message of the GPU's process is damaged: {error}") from None
-    arrays = tuple(_array(stream, dtype, shape) for dtype, shape in shapes)
-    return _message(kind, plain, arrays)
+    header = records.read(_exactly(stream, size), _Header, _DAMAGED)
+    if (kind := _KINDS.get(header.kind)) is None:
+        raise FormatError(f"{_DAMAGED}: there is no message {header.kind!r}")
+    dtypes = [_dtype(announced.dtype) for announced in header.arrays]
+    arrays = [
+        _array(stream, dtype, announced.shape)
+        for dtype, announced in zip(dtypes, header.arrays, strict=True)
+    ]
+    return _message(kind, header.fields, tuple(arrays))
 
 
-def _message(kind: type[Any], plain: dict[str, Any], arrays: Arrays) -> Message:
+def _message(kind: type[Any], plain: Mapping[str, Any], arrays: Arrays) -> Message:
     names = {f.name for f in fields(kind)}
+    good, wrong = records.fields(plain, kind)
+    for said in wrong.values():
+        raise FormatError(f"{_DAMAGED}: {kind.__name__}/{said}")
     if "arrays" in names:
-        plain["arrays"] = arrays
-    for name in ("grid", "block"):
-        if name in plain:
-            plain[name] = tuple(plain[name])
-    if plain.keys() != names:
-        raise FormatError(f"{kind.__name__} has the fields {sorted(names)}, not {sorted(plain)}")
-    made: Message = kind(**plain)
+        good["arrays"] = arrays
+    if missing := names - good.keys():
+        raise FormatError(f"{_DAMAGED}: {kind.__name__} has no {', '.join(sorted(missing))}")
+    made: Message = kind(**good)
     return made
 
 
+def _dtype(name: str) -> np.dtype[Any]:
+    """The type of an array; FormatError when there is none of this name, or it holds objects."""
+    try:
+        found: np.dtype[Any] = np.dtype(name)
+    except (TypeError, ValueError):
+        raise FormatError(f"{_DAMAGED}: there are no arrays of {name!r}") from None
+    if found.hasobject:
+        raise FormatError(f"{_DAMAGED}: arrays of objects are not sent")
+    return found
+
+
 def _array(stream: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    if dtype.hasobject:
-        raise FormatError("arrays of objects are not sent")
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     return np.frombuffer(_exactly(stream, size), dtype).reshape(shape).copy()
 
