@@ -32,7 +32,7 @@ _WORDS = {
     "str": "a text",
     "bool": "true or false",
     "array": "a list",
-    "object": "an object",
+    "object": "a table",
     "null": "nothing",
 }
 
@@ -149,6 +149,7 @@ def _told(plain: object, kind: Any, message: str, name: str = "") -> str:
         what = f'"{lacks[1]}" is missing'
     elif expected := _EXPECTED.fullmatch(said):
         kinds = set(expected[1].split(" | "))
+        kinds -= {"int"} if "float" in kinds else set()
         wanted = " or ".join(word for kind, word in _WORDS.items() if kind in kinds)
         what = f"expected {wanted}{expected[2]}"
         what += " as every name" if of_key else f", got {_shown(value)}"

@@ -66,10 +66,10 @@ def refused(**changes: Any) -> str:
         ({"grid": {}}, "grid: expected a list, got {}"),
         ({"mode": "cold"}, 'mode: "cold" is not one of those there are'),
         ({"mode": 1}, "mode: expected a text, got 1"),
-        ({"counters": {"x": 1, "y": "z"}}, 'counters/y: expected a number or an object, got "z"'),
+        ({"counters": {"x": 1, "y": "z"}}, 'counters/y: expected a number or a table, got "z"'),
         ({"counters": {"x": 1, "y": {}}}, 'counters/y: "reason" is missing'),
         ({"counters": {"x": {"reason": 5}}}, "counters/x/reason: expected a text, got 5"),
-        ({"counters": []}, "counters: expected an object, got []"),
+        ({"counters": []}, "counters: expected a table, got []"),
         ({"counters": {3: 1}}, "counters: expected a text as every name"),
         (
             {"values": {"a": 1, "b": None, "c": None}},
@@ -92,8 +92,8 @@ def test_what_does_not_fit_is_told_by_its_place(changes: dict[str, Any], said: s
         ("{", "f: not JSON: "),
         (b"\xff{}", "f: not JSON: "),
         ("[" * 100_000, "f: not JSON: "),
-        ("[]", "f: expected an object, got []"),
-        ("null", "f: expected an object, got null"),
+        ("[]", "f: expected a table, got []"),
+        ("null", "f: expected a table, got null"),
         ('{"recordings": [{}]}', 'f: recordings/0: "median" is missing'),
     ],
 )

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+from msgspec import Meta
+
+from gpuviz import records
 from gpuviz.errors import FormatError, InputError
 from gpuviz.lectures.chunks import Broken, Chunk, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import slide_of
 
 KEY, VERSION = "gpuviz-lecture", 1
-_LONGEST = 1e6  # minutes
 _LARGEST = 4 << 20  # bytes of a text that is believed to be a lecture
-_HEAD: dict[str, tuple[type, ...]] = {
-    KEY: (int,),
-    "title": (str,),
-    "author": (str,),
-    "minutes": (int, float),
-    "language": (str,),
-}
+Head = TypedDict(
+    "Head",
+    {
+        "gpuviz-lecture": int,
+        "title": str,
+        "author": str,
+        "minutes": Annotated[float, Meta(ge=0, le=1e6)],
+        "language": str,
+    },
+)
 
 
 def read(path: Path) -> Lecture:
@@ -88,13 +93,14 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     except Broken as error:
         problems.append(Problem(error.line, error.text))
     problems += _strange(chunk, found)
-    good = {key: value for key, value in found.items() if key in _HEAD and fits(key, value)}
+    good, wrong = records.fields(found, Head)
+    problems += [Problem(line_of(chunk, key), said) for key, said in wrong.items()]
     title = good.get("title") or Path(name).stem
     return Lecture(
         title,
         (),
         good.get("author", ""),
-        float(good.get("minutes", 0.0)),
+        good.get("minutes", 0.0),
         good.get("language", ""),
         tuple(problems),
         chunk.text,
@@ -114,20 +120,4 @@ def _strange(chunk: Chunk, found: dict[str, Any]) -> list[Problem]:
                 f"this one knows {VERSION}, and shows what it can",
             )
         )
-    for key, value in found.items():
-        if key not in _HEAD:
-            said.append(
-                Problem(
-                    line_of(chunk, key), f"{key} is not known here; known are: {', '.join(_HEAD)}"
-                )
-            )
-        elif not fits(key, value):
-            said.append(Problem(line_of(chunk, key), f"{key} cannot be {value!r}"))
     return said
-
-
-def fits(key: str, value: object) -> bool:
-    """Whether a key of the head can have this value."""
-    if not isinstance(value, _HEAD[key]) or isinstance(value, bool):
-        return False
-    return key != "minutes" or (isinstance(value, int | float) and 0 <= value <= _LONGEST)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+from msgspec import Meta
+
+from gpuviz import records
 from gpuviz.arch import architecture
-from gpuviz.errors import Error, InputError
+from gpuviz.errors import Error, FormatError, InputError
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.memory.counts import Count, find, parts
@@ -23,34 +26,41 @@ ARCH, LEVEL, STEPS, TIME = "sm_90", "sass", "steps", "time"
 CONFLICTS = "conflicts"
 Plain = Mapping[str, Any]
 
-# Every key of a slide, and what its value has to be.
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "title": (str,),
-    "lesson": (str,),
-    "values": (dict,),
-    "arch": (str,),
-    "level": (str,),
-    "compare": (dict,),
-    "compare_arch": (str,),
-    "kernel": (dict,),
-    "trace": (str,),
-    "stops": (list, str),
-    "question": (dict,),
-    "numbers": (list,),
-    "words": (str,),
-    "notes": (str,),
-}
-_ASKED: Mapping[str, tuple[type, ...]] = {
-    "ask": (str,),
-    "choices": (list,),
-    "count": (str,),
-    "per": (str,),
-    "run": (str,),
-    "line": (int,),
-}
+Seconds = Annotated[float, Meta(ge=0, lt=1e9)]
+
+
+class _SlideKeys(TypedDict):
+    """Every key of a slide, and what its value has to be."""
+
+    title: str
+    lesson: str
+    values: dict[str, Any]
+    arch: str
+    level: str
+    compare: dict[str, Any]
+    compare_arch: str
+    kernel: dict[str, Any]
+    trace: str
+    stops: list[Any] | str
+    question: dict[str, Any]
+    numbers: list[Any]
+    words: str
+    notes: str
+
+
+class _QuestionKeys(TypedDict):
+    """Every key of a question."""
+
+    ask: str
+    choices: tuple[int | float | str, ...]
+    count: str
+    per: str
+    run: str
+    line: int
+
+
 SHOWN = ("lesson", KERNEL, TRACE)  # one of these a slide with a view has
 VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch")
-_NAMES = {str: "a text", dict: "a table", list: "a list", int: "a whole number"}
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
 
     What cannot be taken is left out of the slide, and told.
     """
-    faults = list(_strangers(plain, _KINDS))
-    good = {key: value for key, value in plain.items() if key not in {f.key for f in faults}}
+    good, wrong = records.fields(plain, _SlideKeys)
+    faults = [Fault(key, said) for key, said in wrong.items()]
 
     def take(key: str, how: Callable[[Any], Any], default: Any) -> Any:
         if key not in good:
@@ -120,16 +130,6 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value not in ("", [], {})}
 
 
-def _strangers(plain: Plain, known: Mapping[str, tuple[type, ...]]) -> Iterator[Fault]:
-    """Keys that are not known, and values of another kind."""
-    for key, value in plain.items():
-        if key not in known:
-            yield Fault(key, f"{key} is not known here; known are: {', '.join(known)}")
-        elif not isinstance(value, known[key]) or isinstance(value, bool):
-            wanted = " or ".join(_NAMES[kind] for kind in known[key])
-            yield Fault(key, f"{key} has to be {wanted}, not {value!r}")
-
-
 def _view(plain: Plain, folder: Path) -> Provenance:
     """The view of a slide, its values checked; InputError names what there is not."""
     launch = launch_in(plain, folder)
@@ -172,15 +172,15 @@ def _plain_view(view: Provenance, folder: Path) -> dict[str, Any]:
 
 
 def _stops(given: object) -> tuple[float, ...]:
-    numbers = given if isinstance(given, list) else [None]
-    if any(
-        isinstance(n, bool) or not isinstance(n, int | float) or not n >= 0 or not _finite(n)
-        for n in numbers
-    ):
-        raise InputError(f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}")
-    if sorted(numbers) != numbers:
+    try:
+        seconds = records.record(given, tuple[Seconds, ...], "stops")
+    except FormatError:
+        raise InputError(
+            f"stops has to be a list of seconds, or {STEPS!r}, not {given!r}"
+        ) from None
+    if sorted(seconds) != list(seconds):
         raise InputError(f"the seconds of stops have to grow: {given!r}")
-    return tuple(map(float, numbers))
+    return seconds
 
 
 def _finite(number: float) -> bool:
@@ -219,27 +219,18 @@ def _is_count(name: str) -> bool:
 
 
 def _question(given: Plain) -> Question:
-    for fault in _strangers(given, _ASKED):
-        raise InputError(f"in the question: {fault.text}")
+    found, wrong = records.fields(given, _QuestionKeys)
+    for said in wrong.values():
+        raise InputError(f"in the question: {said}")
     for key in ("ask", "choices", "count"):
-        if not given.get(key):
+        if not found.get(key):
             raise InputError(f"a question needs {key}")
-    choices = given["choices"]
-    if not all(isinstance(c, int | float | str) and not isinstance(c, bool) for c in choices):
-        raise InputError(f"choices have to be numbers or texts, not {choices!r}")
+    choices = found["choices"]
     if not all(_finite(c) for c in choices if not isinstance(c, str)):
-        raise InputError(f"choices have to be finite: {choices!r}")
+        raise InputError(f"choices have to be finite: {list(choices)!r}")
     if len(set(map(str, choices))) < len(choices):
-        raise InputError(f"choices have to differ: {choices!r}")
-    per = given.get("per", "request")
-    if per not in ("request", "launch"):
-        raise InputError(f"per has to be request or launch, not {per!r}")
-    check_count(given["count"])
-    return Question(
-        str(given["ask"]),
-        tuple(choices),
-        str(given["count"]),
-        per,
-        str(given.get("run", "")),
-        int(given.get("line", 0)),
-    )
+        raise InputError(f"choices have to differ: {list(choices)!r}")
+    if found.get("per", "request") not in ("request", "launch"):
+        raise InputError(f"per has to be request or launch, not {found['per']!r}")
+    check_count(found["count"])
+    return Question(**found)

@@ -14,10 +14,10 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Item
 
-from gpuviz import files
+from gpuviz import files, records
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
-from gpuviz.lectures.reading import KEY, VERSION, fits, slide_in
+from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
 from gpuviz.lectures.slide_fields import plain_of
 
 _INLINE = ("values", "compare", "kernel")
@@ -69,9 +69,8 @@ def _head(lecture: Lecture) -> str:
     except Broken:
         return lecture.raw
     document = tomlkit.parse(lecture.raw)
-    other = {
-        key: value for key, value in before.items() if key not in plain or not fits(key, value)
-    }
+    read, _ = records.fields(before, Head)
+    other = {key: value for key, value in before.items() if key not in plain or key not in read}
     _update(document, before, {KEY: VERSION, **other, **kept})
     return tomlkit.dumps(document)
 

@@ -193,7 +193,7 @@ PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts
     [
         ([], "neither"),
         ({"launches": None}, "launches: expected a list, got null"),
-        ({"launches": [3]}, "launches/0: expected an object, got 3"),
+        ({"launches": [3]}, "launches/0: expected a table, got 3"),
         ({"launches": [{"name": "x", "source": "k.cu"}]}, 'launches/0: "grid" is missing'),
         *(
             ({"launches": [{**MEASURED, field: wrong}]}, f"launches/0/{field}")
