@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import F64
+from gpuviz.arrays import F64, I64
 
 
 def smooth(share: F64 | float) -> F64:
@@ -42,3 +42,8 @@ def passed(arrived: float) -> int:
     One that lacks a hundredth counts: stories are stopped just before the next step begins.
     """
     return int(arrived + 0.01)
+
+
+def ticking(before: I64, after: I64, share: float) -> I64:
+    """Counts on their way from one state to the next."""
+    return np.asarray(before + np.rint((after - before) * share).astype(np.int64))

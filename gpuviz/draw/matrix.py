@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuviz.arrays import F32, F64, I64, Bool, Rgba
-from gpuviz.draw.layout import Rect, centers, grid
+from gpuviz.arrays import F32, F64, I64, Rgba
+from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import Palette
@@ -93,21 +93,6 @@ def heat(palette: Palette, count: I64, most: int) -> Rgba:
     return np.where((count > 0)[:, None], warm, palette.cell).astype(np.uint8)
 
 
-def once(palette: Palette, most: int) -> Rgba:
-    """(1, 4) the colour of a count of one."""
-    return heat(palette, np.ones(1, np.int64), most)
-
-
-def planned(palette: Palette, fill: Rgba, later: Rgba, ever: Bool, empty: Bool) -> Rgba:
-    """`fill`, but cells that are still empty and will be used once are shown as to come."""
-    return np.where((ever & empty)[:, None], palette.todo(later), fill).astype(np.uint8)
-
-
-def ticking(before: I64, after: I64, share: float) -> I64:
-    """Counts on their way from one state to the next."""
-    return np.asarray(before + np.rint((after - before) * share).astype(np.int64))
-
-
 def painted(matrix: Matrix, fill: Rgba, tip: Tip | None = None) -> Mark:
     """The cells of a matrix: boxes, or an image where they are small."""
     if matrix.pitch >= _LEAST_BOX:
@@ -122,23 +107,11 @@ def painted(matrix: Matrix, fill: Rgba, tip: Tip | None = None) -> Mark:
 
 
 def number_size(stage: Stage, matrix: Matrix, widest: str, least: float) -> float:
-    """How large numbers in the cells of a matrix can be; 0 when that would be below `least`."""
+    """How large words in the cells of a matrix can be; 0 when that would be below `least`."""
     room = matrix.pitch - matrix.gap
     size = min(stage.text(14), room * 0.9)
     size = float(int(min(size, size * (room - 2) / text_width(widest, size, True))))
     return size if size >= least else 0.0
-
-
-def numbers(
-    stage: Stage, matrix: Matrix, count: I64, fill: Rgba, shown: Bool, least: float
-) -> tuple[Mark, ...]:
-    """The counts of the cells that are shown, where they fit in letters of `least` pixels."""
-    size = number_size(stage, matrix, "0" * len(str(int(count.max(initial=1)))), least)
-    if not size or not shown.any():
-        return ()
-    words = tuple(map(str, count[shown].tolist()))
-    ink = stage.palette.ink_on(fill[shown])
-    return (Texts(centers(matrix.cells[shown]), words, ink, size, "center", bold=True),)
 
 
 def guards(stage: Stage, rects: F32, now: bool) -> Boxes:

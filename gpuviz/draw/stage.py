@@ -21,7 +21,8 @@ class Stage:
     the pattern and none of the counts that answer it. `choices` are the answers to choose from.
     Once it is `revealed` the picture tells everything again, and keeps the room that the question
     took, so that nothing jumps. `headed` is the height of a question that stands above several
-    pictures at once: they leave it free, and set no heading of their own.
+    pictures at once: they leave it free, and set no heading of their own. `grown` is how much
+    larger its letters are than was asked for (see `roomy`).
     """
 
     width: float
@@ -32,6 +33,7 @@ class Stage:
     choices: tuple[str, ...] = ()
     revealed: bool = False
     headed: float = 0.0
+    grown: float = 1.0
 
     @property
     def asks(self) -> bool:
@@ -42,6 +44,11 @@ class Stage:
         """The size, in whole pixels, in which to set text that is `size` high at scale 1."""
         return float(round(size * self.scale))
 
+    @property
+    def least(self) -> float:
+        """How small letters may become where there is little room: as they were asked for."""
+        return float(round(14 * self.scale / self.grown))
+
     def roomy(self) -> Stage:
         """The same stage with letters as large as its size allows: a wide stage is seen from afar.
 
@@ -49,7 +56,8 @@ class Stage:
         """
         grown = self.scale * min(max(min(self.width / 960, self.height / 560), 1.0), 1.6)
         most = max(min(self.width / 560, self.height / 380), 1.0)
-        return replace(self, scale=min(grown, most))
+        scale = min(grown, most)
+        return replace(self, scale=scale, grown=self.grown * scale / self.scale)
 
     @property
     def margin(self) -> float:

@@ -30,7 +30,7 @@ class Column:
     `optional` columns are left out where there is no room, the highest first. `least` is a width to
     keep, for bars drawn into the cells; a column that has one takes what width is left over.
     `given` columns say what was set, not what came of it: as the first one, they keep their cells
-    while a stage asks.
+    while a stage asks. `tone` is the colour of the words (None: that of all text).
     """
 
     titles: tuple[str, ...]
@@ -42,6 +42,7 @@ class Column:
     least: float = 0.0
     bold: bool = False
     given: bool = False
+    tone: Rgba | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,5 +211,6 @@ def _cells(stage: Stage, table: Table, index: int, shown: int, now: int | None) 
         x = [{"left": a.x, "center": a.center[0], "right": a.right}[column.align] for a in areas]
         at = np.stack([x, [a.center[1] for a in areas]], axis=1).astype(np.float32)
         words = tuple(column.cells[r] for r in rows)
-        marks.append(Texts(at, words, stage.palette.ink, table.size, column.align, bold))
+        ink = stage.palette.ink if column.tone is None else column.tone
+        marks.append(Texts(at, words, ink, table.size, column.align, bold))
     return tuple(marks)

@@ -65,9 +65,10 @@ class HeatMap(Panel):
             return Need(min(width, _MOST_PART * size), 13 * size, 13 * size)
         return Need(_LEAST * size, _LEAST * size, _LEAST * size)
 
-    def widest(self, stage: Stage, height: float) -> float:
+    def used(self, stage: Stage, area: Rect) -> Rect:
         """As wide as high."""
-        return height + self._side(stage) - stage.text(14) * 1.6
+        wide = area.height + self._side(stage) - stage.text(14) * 1.6
+        return area._replace(width=min(area.width, wide))
 
     @property
     def count(self) -> int:

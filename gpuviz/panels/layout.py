@@ -3,6 +3,10 @@
 rows(lanes, shares, counted, spare(published))
 columns(share(2, matrix), rows(banks, table))
 first(columns(a, b), rows(a, b), a)      # the first that fits
+first(at_least(columns(a, b), height=20), a)
+largest(columns(a, b), rows(a, b))       # the one in which panels come out largest
+
+What a panel of a fixed shape leaves of its part goes to those after it that have a share, too.
 """
 
 from __future__ import annotations
@@ -50,7 +54,24 @@ class First:
     nodes: tuple[Node, ...]
 
 
-Node = Panel | Line | First
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """Of several layouts the one in which the panels that ask for it come out largest."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AtLeast:
+    """A node for areas of so many letters, at least `aspect` times as wide as high."""
+
+    node: Node
+    height: float
+    width: float
+    aspect: float
+
+
+Node = Panel | Line | First | Largest | AtLeast
 
 
 def rows(*nodes: Node | Part, gap: float = 0.0) -> Line:
@@ -66,6 +87,16 @@ def columns(*nodes: Node | Part, gap: float = 1.5) -> Line:
 def first(*nodes: Node) -> First:
     """The first of the nodes that fits."""
     return First(nodes)
+
+
+def largest(*nodes: Node) -> Largest:
+    """The one of the nodes in which panels come out largest (`Panel.zoom`), of equals the first."""
+    return Largest(nodes)
+
+
+def at_least(node: Node, height: float = 0.0, width: float = 0.0, aspect: float = 0.0) -> AtLeast:
+    """A node that only fits areas so many letters high and wide, `aspect` times as wide as high."""
+    return AtLeast(node, height, width, aspect)
 
 
 def share(weight: float, node: Node | Part) -> Part:
@@ -85,7 +116,9 @@ def _part(node: Node | Part) -> Part:
 def _share(node: Node) -> float:
     if isinstance(node, Panel):
         return node.share
-    if isinstance(node, First):
+    if isinstance(node, AtLeast):
+        return _share(node.node)
+    if isinstance(node, First | Largest):
         return max(_share(one) for one in node.nodes)
     return max((part.weight for part in node.parts), default=0.0)
 
@@ -94,8 +127,17 @@ def need(node: Node, stage: Stage, width: float) -> Need:
     """The room a node needs without its spare parts, being so wide."""
     if isinstance(node, Panel):
         return node.need(stage, width)
+    if isinstance(node, AtLeast):
+        inner, size = need(node.node, stage, width), stage.text(14)
+        high, wide = node.height * size, node.width * size
+        return Need(max(inner.height, high), max(inner.least, high), max(inner.width, wide))
     if isinstance(node, First):
         return need(node.nodes[-1], stage, width)
+    if isinstance(node, Largest):
+        every = [need(one, stage, width) for one in node.nodes]
+        return Need(
+            min(n.height for n in every), min(n.least for n in every), min(n.width for n in every)
+        )
     kept = [part for part in node.parts if not part.rank]
     gaps = node.gap * stage.text(14) * max(len(kept) - 1, 0)
     if not node.across:
@@ -116,6 +158,10 @@ def need(node: Node, stage: Stage, width: float) -> Need:
 
 def fits(node: Node, stage: Stage, area: Rect) -> bool:
     """Whether a node without its spare parts has the room that it needs at least."""
+    if isinstance(node, AtLeast) and area.width < area.height * node.aspect:
+        return False
+    if isinstance(node, First | Largest):
+        return any(fits(one, stage, area) for one in node.nodes)
     wanted = need(node, stage, area.width)
     return wanted.least <= area.height + _EPSILON and wanted.width <= area.width + _EPSILON
 
@@ -124,39 +170,63 @@ def place(node: Node, stage: Stage, area: Rect) -> Iterator[tuple[Panel, Rect]]:
     """Every panel that is shown, with its area."""
     if isinstance(node, Panel):
         yield node, area
+    elif isinstance(node, AtLeast):
+        yield from place(node.node, stage, area)
     elif isinstance(node, First):
         fitting = (one for one in node.nodes if fits(one, stage, area))
         yield from place(next(fitting, node.nodes[-1]), stage, area)
+    elif isinstance(node, Largest):
+        yield from max(
+            (list(place(one, stage, area)) for one in node.nodes),
+            key=lambda placed: sum(panel.zoom(stage, piece) for panel, piece in placed),
+        )
     else:
-        kept, areas = _cut(node, stage, area)
-        for part, piece in zip(kept, areas, strict=True):
+        kept = _kept(node, stage, area)
+        for part, piece in zip(kept, _cut(node, kept, stage, area), strict=True):
             yield from place(part.node, stage, piece)
 
 
-def _cut(line: Line, stage: Stage, area: Rect) -> tuple[list[Part], list[Rect]]:
-    """The parts that have room, and their areas."""
+def _kept(line: Line, stage: Stage, area: Rect) -> list[Part]:
+    """The parts that have room."""
     kept = list(line.parts)
     while True:
-        leasts = _leasts(line, kept, stage, area)
-        over = sum(leasts) + _gaps(line, kept, stage) - (area.width if line.across else area.height)
+        over = sum(_leasts(line, kept, stage, area)) + _gaps(line, kept, stage)
+        over -= area.width if line.across else area.height
         dropped = max((part for part in kept if part.rank), key=lambda p: p.rank, default=None)
         if over <= _EPSILON or dropped is None:
-            break
+            return kept
         kept.remove(dropped)
-    gap = line.gap * stage.text(14)
+
+
+def _cut(line: Line, kept: list[Part], stage: Stage, area: Rect) -> Iterator[Rect]:
+    """The areas of the parts; each is measured when it is known what those before it have left."""
+    gap, rest = line.gap * stage.text(14), area
+    for i, part in enumerate(kept):
+        span = _lengths(line, kept[i:], stage, rest)[0]
+        piece = rest._replace(**{"width" if line.across else "height": span})
+        yield piece
+        if i == len(kept) - 1:
+            return
+        elastic = part.weight and any(later.weight for later in kept[i + 1 :])
+        used = _used(part.node, stage, piece) if elastic else piece
+        rest = rest.beside(used.width, gap)[1] if line.across else rest.above(used.height, gap)[1]
+
+
+def _lengths(line: Line, parts: list[Part], stage: Stage, area: Rect) -> list[float]:
+    """How wide the parts are, or how high."""
     if line.across:
-        spans, at, areas = _no_wider(line, kept, stage, area), area.x, list[Rect]()
-        for span in spans:
-            areas.append(Rect(at, area.y, span, area.height))
-            at += span + gap
-        return kept, areas
-    wishes = [need(part.node, stage, area.width).height for part in kept]
-    free = area.height - _gaps(line, kept, stage)
-    at, areas = area.y, []
-    for span in _spans(leasts, wishes, [part.weight for part in kept], free):
-        areas.append(Rect(area.x, at, area.width, span))
-        at += span + gap
-    return kept, areas
+        return _widths(line, parts, stage, area.width)
+    wishes = [need(part.node, stage, area.width).height for part in parts]
+    free, weight = area.height - _gaps(line, parts, stage), [part.weight for part in parts]
+    return _spans(_leasts(line, parts, stage, area), wishes, weight, free)
+
+
+def _used(node: Node, stage: Stage, area: Rect) -> Rect:
+    """What a node takes of its area."""
+    pieces = [panel.used(stage, piece) for panel, piece in place(node, stage, area)]
+    right = max((piece.right for piece in pieces), default=area.x)
+    bottom = max((piece.bottom for piece in pieces), default=area.y)
+    return Rect(area.x, area.y, right - area.x, bottom - area.y)
 
 
 def _leasts(line: Line, parts: list[Part], stage: Stage, area: Rect) -> list[float]:
@@ -174,22 +244,6 @@ def _widths(line: Line, parts: list[Part], stage: Stage, width: float) -> list[f
     least = [need(part.node, stage, width).width for part in parts]
     weight = [part.weight for part in parts]
     return _spans(least, least, weight, width - _gaps(line, parts, stage))
-
-
-def _no_wider(line: Line, parts: list[Part], stage: Stage, area: Rect) -> list[float]:
-    """Widths, none more than a panel can use in its height; the others get what is left."""
-    spans = _widths(line, parts, stage, area.width)
-    most = [
-        part.node.widest(stage, area.height) if isinstance(part.node, Panel) else float("inf")
-        for part in parts
-    ]
-    spared = sum(max(span - wide, 0.0) for span, wide in zip(spans, most, strict=True))
-    weight = [
-        part.weight if span < wide else 0.0
-        for part, span, wide in zip(parts, spans, most, strict=True)
-    ]
-    more = [spared * w / sum(weight) if any(weight) else 0.0 for w in weight]
-    return [min(span, wide) + plus for span, wide, plus in zip(spans, most, more, strict=True)]
 
 
 def _spans(least: list[float], wish: list[float], weight: list[float], free: float) -> list[float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from gpuviz.arrays import Rgba
+from gpuviz.arrays import F32, Rgba
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark
 from gpuviz.draw.stage import Stage
@@ -17,6 +17,7 @@ Values = Mapping[str, Value]
 Ink = Literal[
     "ink",
     "outline",
+    "cell",
     "muted",
     "faint",
     "accent",
@@ -56,17 +57,41 @@ class Panel:
         """The room it needs on a stage, being so wide."""
         return Need()
 
-    def widest(self, stage: Stage, height: float) -> float:
-        """The width beyond which it has no use for more, being so high."""
-        return float("inf")
-
     def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
         """Its marks in the area it got."""
         raise NotImplementedError
 
+    def used(self, stage: Stage, area: Rect) -> Rect:
+        """What it takes of an area: what keeps its shape leaves room to those after it."""
+        return area
+
+    def zoom(self, stage: Stage, area: Rect) -> float:
+        """How large it comes out in an area, where that is a question (see `layout.largest`)."""
+        return 0.0
+
+    def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
+        """(N, 4) where the things of a name are, for what moves from panel to panel."""
+        return None
+
     def pick(self, stage: Stage, area: Rect, x: float, y: float) -> Values | None:
         """The parameter values that a click at a point sets; None: it sets none."""
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Panel):
+    """A panel that is kept back while a class is asked, though others of its kind are not."""
+
+    answers: ClassVar[bool] = True
+    panel: Panel
+
+    def need(self, stage: Stage, width: float) -> Need:
+        """The room of the panel."""
+        return self.panel.need(stage, width)
+
+    def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
+        """The panel."""
+        return self.panel.draw(stage, area)
 
 
 def color(stage: Stage, ink: Ink) -> Rgba:

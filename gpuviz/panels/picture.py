@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
+from gpuviz.arrays import I64
 from gpuviz.draw.heading import steady_heading
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
+from gpuviz.draw.marks import Boxes, Frame, Mark
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, fits, place
-from gpuviz.panels.panel import Panel, Values
+from gpuviz.panels.panel import Ink, Panel, Values, color
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """Things on their way between panels: of those that one calls `source`, (N,) `start` go to
+    (N,) `end` of what another calls `target` (`Panel.spots`); `share` of the way is over.
+    """
+
+    source: str
+    start: I64
+    target: str
+    end: I64
+    share: float
+    ink: Ink
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """What is seen at one moment. `others` are sentences that take turns with this one: the body
     stays where it is whichever is said. Where the body does not fit, `low` is shown instead.
+    `moving` is on its way over the panels.
     """
 
     title: str
@@ -24,6 +43,12 @@ class Picture:
     body: Node
     others: tuple[str, ...] = ()
     low: Picture | None = None
+    moving: tuple[Moving, ...] = ()
+
+
+def longest(sentences: Iterable[str]) -> tuple[str, ...]:
+    """The few of many sentences that may need the most room: the `others` of a picture."""
+    return tuple(sorted(dict.fromkeys(sentences), key=lambda said: text_width(said, 16))[-3:])
 
 
 def frame(picture: Picture, given: Stage) -> Frame:
@@ -33,7 +58,22 @@ def frame(picture: Picture, given: Stage) -> Frame:
     drawn: list[Mark] = [*head]
     for panel, piece in shown:
         drawn += panel.draw(stage, piece)
+    for one in picture.moving:
+        drawn += _under_way(stage, one, shown)
     return stage.frame(*drawn)
+
+
+def _under_way(stage: Stage, one: Moving, shown: list[tuple[Panel, Rect]]) -> list[Mark]:
+    """Boxes between two panels; none where one of them is not there."""
+    ends = []
+    for name, which in ((one.source, one.start), (one.target, one.end)):
+        found = (panel.spots(stage, piece, name) for panel, piece in shown)
+        spots = next((rects for rects in found if rects is not None), None)
+        if spots is None:
+            return []
+        ends.append(spots[which])
+    boxes = (ends[0] + (ends[1] - ends[0]) * one.share).astype(np.float32)
+    return [Boxes(boxes, color(stage, one.ink), stroke=stage.palette.ground, radius=3)]
 
 
 def pick(picture: Picture, given: Stage, x: float, y: float) -> Values | None:

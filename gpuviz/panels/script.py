@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -36,9 +36,13 @@ class Step:
 
 @dataclass(eq=False)
 class Script:
-    """Acts in their order, written once while a story is told; `role` is the run they are of."""
+    """Acts in their order, written once while a story is told; `role` is the run they are of.
+
+    `pace` is what the seconds of its acts are multiplied by.
+    """
 
     role: str = ""
+    pace: float = 1.0
     steps: list[Step] = field(default_factory=list)
 
     @property
@@ -58,7 +62,7 @@ class Script:
         """The next act; what it returns tells how far it is at any time."""
         step = Step(
             self.end,
-            self.end + seconds,
+            self.end + seconds * self.pace,
             kind,
             label,
             detail,
@@ -94,6 +98,18 @@ class Script:
         starts = np.array([step.start for step in self.steps])
         ends = np.array([step.end for step in self.steps])
         return float(progress(t, starts, ends).sum())
+
+    def at(self, t: float) -> tuple[int, float]:
+        """Number of the act under way, and how much of it is over; the last one after the end."""
+        done = self.done(t)
+        number = min(int(done), len(self.steps) - 1)
+        return number, done - number
+
+
+def pace(seconds: Iterable[float], least: float, most: float) -> float:
+    """What to multiply the seconds of acts by so that together they take `least` to `most`."""
+    usual = sum(seconds)
+    return min(max(usual, least), most) / usual
 
 
 @dataclass(frozen=True)

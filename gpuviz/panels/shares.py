@@ -24,7 +24,7 @@ class Share:
 
     `words` are wordings of what is of use, `lost` of the rest, longest first. `spoilt` (0 to 1) of
     the rest has come, by default all of it together with the last of what is of use. `ink` is a
-    full colour, by default the quiet accent.
+    full colour, by default the quiet accent. `value` stands between the name and the bar.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Share:
     shown: bool = False  # whether it is the variant that is shown
     spoilt: float | None = None
     ink: Ink | None = None
+    value: str = ""
 
     @property
     def bar(self) -> Bar:
@@ -59,11 +60,17 @@ class Shares(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Names, bars, and words in them where they fit."""
         size = stage.text(14)
+        values = max(text_width(bar.value, size, True) for bar in self.bars)
         room = max(text_width(bar.name, size) for bar in self.bars) + size
+        room += values + size if values else 0.0
         most = max(bar.whole for bar in self.bars)
         for bar, row in zip(self.bars, area.rows(len(self.bars), size * _GAP), strict=True):
             ink = stage.palette.ink if bar.shown else stage.palette.muted
             yield label(row.x, row.center[1], bar.name, ink, size)
+            if bar.value:
+                end = row.x + room - size * 0.7
+                ink = stage.palette.ink
+                yield label(end, row.center[1], bar.value, ink, size, True, "right")
             place = row.beside(room)[1]
             whole = place._replace(width=place.width * bar.whole / most)
             fill = stage.palette.accent_soft if bar.ink is None else color(stage, bar.ink)

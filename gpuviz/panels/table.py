@@ -26,7 +26,7 @@ class Column:
     nothing a class may be asked. `bars` stand in place of words: one or several below each other
     in each cell, each as long as its value beside those of other rows; the colour, if a bar has
     none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
-    letters wide.
+    letters wide. `tone` is the colour of the words.
     """
 
     titles: tuple[str, ...]
@@ -39,6 +39,7 @@ class Column:
     given: bool = False
     bars: tuple[tuple[Bar, ...], ...] = ()
     wide: float = 4.0
+    tone: Ink = "ink"
 
 
 def bars(values: tuple[float, ...], optional: int = 1) -> Column:
@@ -113,4 +114,5 @@ def _drawn(stage: Stage, column: Column) -> table.Column:
         stage.text(14) * column.wide if column.bars else 0.0,
         column.bold,
         column.given,
+        color(stage, column.tone),
     )

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.metrics import text_width
-from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+import numpy as np
+
+from gpuviz.arrays import F64
+from gpuviz.language import tr, trn
+from gpuviz.panels.grid import Grid, Hatching, Note, Outline, Paint
+from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
+from gpuviz.panels.lines import Heading, Line, Lines
+from gpuviz.panels.panel import Answer, Ink
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.product import Product
+from gpuviz.panels.script import Script, pace
+from gpuviz.panels.shares import Share, Shares
+from gpuviz.panels.swimlanes import Bar, Swimlanes
+from gpuviz.panels.table import Column
+from gpuviz.ptx.races import Hazard, hazards
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.matmul.barrier_scene import Course, kernel, misreads, timed
-from gpuviz.scenes.matmul.barrier_view import draw
-from gpuviz.scenes.matmul.barrier_words import sentence, steps, title
+from gpuviz.scenes.matmul_block import LASTING
+from gpuviz.scenes.matmul_panels import lane_of, spaced
+from gpuviz.scenes.matmul_phases import things
+from gpuviz.scenes.matmul_replay import Misread, PartName, Replay, TileReplay, Turn, replay
+from gpuviz.scenes.matmul_results import Outcome, outcome, summary
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 
-_KERNEL = "matmul_barrier.cu"
-_SOUND = "both"
-_MOST_TURNS = 256
+_KERNEL, _SOUND, _MOST_TURNS = "matmul_barrier.cu", "both", 256
 # Which of AFTER_LOAD, AFTER_MULTIPLY and INSIDE a variant is compiled with.
 _MACROS = {
     "both": (1, 1, 0),
@@ -27,6 +39,14 @@ _MACROS = {
     "no second": (1, 0, 0),
     "none": (0, 0, 0),
     "inside": (1, 0, 1),
+}
+_SECONDS: Mapping[PartName, float] = {"load": 1.0, "multiply": 1.6, "store": 0.8, "barrier": 0.6}
+_RESULT = 3.0
+_KIND: Mapping[PartName, Literal["load", "compute", "store", "barrier"]] = {
+    "load": "load",
+    "multiply": "compute",
+    "store": "store",
+    "barrier": "barrier",
 }
 
 PARAMETERS = (
@@ -107,10 +127,8 @@ def plan(values: Values) -> tuple[Plan, ...]:
 
 def _plan(values: Values, variant: str) -> Plan:
     """One launch; a block computes one tile of P."""
-    tile, phases = number(values, "tile"), number(values, "phases")
-    side = tile * phases
-    fill = values["fill"]
-    names = ("AFTER_LOAD", "AFTER_MULTIPLY", "INSIDE")
+    tile, phases, fill = number(values, "tile"), number(values, "phases"), values["fill"]
+    side, names = tile * phases, ("AFTER_LOAD", "AFTER_MULTIPLY", "INSIDE")
     macros = zip(names, map(str, _MACROS[variant]), strict=True)
     return Plan(
         variant,
@@ -118,34 +136,69 @@ def _plan(values: Values, variant: str) -> Plan:
         "product",
         (phases, phases, 1),
         (tile, tile, 1),
-        (
-            f"f32[{side**2}]={fill}",
-            f"f32[{side**2}]={fill}",
-            f"f32[{side**2}]=zeros",
-            f"i32={side}",
-        ),
+        (*(f"f32[{side**2}]={how}" for how in (fill, fill, "zeros")), f"i32={side}"),
         (("TILE", str(tile)), *macros),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """One kernel: its run, the replay of block 0, the races in it, and what it ends up with."""
+
+    run: Run
+    tile: int
+    replay: Replay
+    hazards: tuple[Hazard, ...]
+    outcome: Outcome
+
+    @property
+    def warps(self) -> int:
+        """Warps in a block."""
+        return self.run.trace.launch.warps_per_block
+
+
+def kernel(run: Run, tile: int, names: tuple[str, ...], last_first: bool) -> Kernel:
+    """A run of the product, replayed."""
+    side = round(len(run.outputs["P"]) ** 0.5)
+    m, n = (np.asarray(run.outputs[name], np.float64).reshape(side, side) for name in "MN")
+    made = replay(run.trace, 0, tile, m, n, last_first)
+    return Kernel(run, tile, made, hazards(run.trace), _outcome(names, made, m, n, tile))
+
+
+def _outcome(names: tuple[str, ...], made: Replay, m: F64, n: F64, tile: int) -> Outcome:
+    """The block's part of P in the order of the replay, checked."""
+    row, column = np.divmod(made.stored, len(m))
+    value = np.zeros((tile, tile))
+    value[row - row.min(), column - column.min()] = made.value
+    down, across = (slice(int(a.min()), int(a.max()) + 1) for a in (row, column))
+    return outcome(names, value, m[down], n[:, across])
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The warps of block 0 take turns."""
     variant, tile = str(values["barriers"]), number(values, "tile")
-    last_first = values["ahead"] == "last"
-    names = (_called(variant), tr("this kernel")), (tr("both barriers"), tr("both"))
-    right = kernel(runs[_SOUND], tile, names[1], last_first)
-    shown = right if variant == _SOUND else kernel(runs[variant], tile, names[0], last_first)
-    line, end = timed(shown.replay.turns)
-    course = Course(tile, number(values, "phases"), shown, right, line, end, misreads(shown.replay))
-    words = tuple(sentence(course, i) for i in range(len(line) + 1))
-    head = title(course, variant)
-    return Story(
-        head,
-        words[0],
-        steps(course, variant),
-        _picture(course, head, words),
-        _expected(course, variant),
-    )
+    last_first, phases = values["ahead"] == "last", number(values, "phases")
+    sound = tr("both barriers"), tr("both")
+    right = kernel(runs[_SOUND], tile, sound, last_first)
+    names = _called(variant), tr("this kernel")
+    shown = right if variant == _SOUND else kernel(runs[variant], tile, names, last_first)
+    turns = shown.replay.turns
+    misreads = tuple(map(shown.replay.misread, turns))
+    said = tuple(_sentence(shown, turn, read) for turn, read in zip(turns, misreads, strict=True))
+    words, script = (*said, _result(shown)), _script(shown, misreads, variant)
+    bars, title = tuple(_bars(script, turns, misreads)), _title(variant, shown, right)
+    kernels, others = (shown,) if shown is right else (shown, right), longest(words)
+
+    def at(t: float) -> Picture:
+        now, over = script.at(t)
+        turn = turns[now] if now < len(turns) else None
+        position = turns[-1].last if turn is None else _position(turn, over)
+        order = _order(shown, script, bars, t)
+        tiles, report = _tiles(shown, phases, turn, position), _report(shown, position)
+        body = _body(tiles, report, _table(kernels, turn is None), order)
+        return Picture(title, words[now], body, others)
+
+    return Story.of(script, at, _expected(variant, tile, phases))
 
 
 def _called(variant: str) -> str:
@@ -159,6 +212,91 @@ def _called(variant: str) -> str:
     }[variant]
 
 
+def _title(variant: str, shown: Kernel, right: Kernel) -> str:
+    """The claim of the picture."""
+    if variant != "both" and variant != "inside" and not shown.hazards:
+        return tr("A block of one warp has no other warp to race with")
+    return {
+        "both": tr("With both barriers no warp overtakes the tiles of another"),
+        "no first": tr("Without the first barrier a warp multiplies what is not loaded yet"),
+        "no second": tr("Without the second barrier a warp loads over what others still read"),
+        "none": tr("Without barriers nothing keeps the warps in the same phase"),
+        "inside": tr(
+            "Barrier and store in the inner loop: right, with {n} barriers instead of {few}",
+            n=shown.replay.barriers,
+            few=right.replay.barriers,
+        ),
+    }[variant]
+
+
+def _sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
+    """What a turn does, and what goes wrong in it."""
+    warp, n = turn.warp, turn.phase + 1
+    if turn.part == "barrier":
+        if shown.warps == 1:
+            return tr("Barrier: the only warp has nobody to wait for.")
+        return tr("Barrier: here all {n} warps wait for each other.", n=shown.warps)
+    if turn.part == "load":
+        return tr("Warp {warp} copies its elements of phase {n} to shared memory.", warp=warp, n=n)
+    if turn.part == "store":
+        return tr("Warp {warp} stores its elements of P.", warp=warp)
+    if read.early:
+        return tr(
+            "Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
+            warp=warp,
+            n=n,
+            few=spaced(read.early),
+            all=spaced(read.every),
+        )
+    if read.late:
+        return tr(
+            "Warp {warp} multiplies phase {n}: {few} of its {all} reads find the next phase.",
+            warp=warp,
+            n=n,
+            few=spaced(read.late),
+            all=spaced(read.every),
+        )
+    return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", warp=warp, n=n)
+
+
+def _result(shown: Kernel) -> str:
+    """What the order of the turns does to the block's part of P."""
+    if shown.outcome.count:
+        return tr(
+            "In this order: {said}. With all warps in step, as emulated: none.",
+            said=shown.outcome.said,
+        )
+    if shown.hazards:
+        return tr("In this order nothing is wrong; in another it may be.")
+    if shown.warps == 1:
+        return tr("Its lanes may still part ways: current hardware wants __syncwarp() then.")
+    return tr("In every order of the warps the product is right.")
+
+
+def _script(shown: Kernel, misreads: tuple[Misread, ...], role: str) -> Script:
+    """One act a turn, then the result."""
+    turns = shown.replay.turns
+    script = Script(role, pace((*(_SECONDS[t.part] for t in turns), _RESULT), *LASTING))
+    for turn, read in zip(turns, misreads, strict=True):
+        n, warp = turn.phase + 1, turn.warp
+        label = {
+            "load": tr("warp {warp}: load {n}", warp=warp, n=n),
+            "multiply": tr("warp {warp}: multiply {n}", warp=warp, n=n),
+            "store": tr("warp {warp}: store", warp=warp),
+            "barrier": tr("barrier"),
+        }[turn.part]
+        detail = {
+            "barrier": "__syncthreads()",
+            "multiply": tr(
+                "{few} of {all} reads wrong", few=spaced(read.wrong), all=spaced(read.every)
+            ),
+        }.get(turn.part) or things(min(LANES, shown.tile**2), "thread")
+        script.act(_SECONDS[turn.part], _KIND[turn.part], label, detail, turn.line)
+    races = trn("{n} hazard", "{n} hazards", len(shown.hazards))
+    script.act(_RESULT, "result", tr("result"), f"{races} · {shown.outcome.said}")
+    return script
+
+
 def expected(variant: str, tile: int, phases: int) -> tuple[int, int]:
     """Barriers that a block passes, and its stores to P."""
     after_load, after_multiply, inside = _MACROS[variant]
@@ -166,8 +304,8 @@ def expected(variant: str, tile: int, phases: int) -> tuple[int, int]:
     return phases * (after_load + after_multiply + tile * inside), stores
 
 
-def _expected(course: Course, variant: str) -> str:
-    barriers, stores = expected(variant, course.tile, course.phases)
+def _expected(variant: str, tile: int, phases: int) -> str:
+    barriers, stores = expected(variant, tile, phases)
     said = tr(
         "closed form: {n} barriers and {stores} stores to P in a block", n=barriers, stores=stores
     )
@@ -178,16 +316,211 @@ def _expected(course: Course, variant: str) -> str:
     return said
 
 
-def _picture(course: Course, head: str, words: tuple[str, ...]) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    longest = tuple(sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:])
+def _position(turn: Turn, over: float) -> int:
+    """How far the replay has come."""
+    return turn.first + round(over * (turn.last - turn.first))
 
-    def frame(t: float, given: Stage) -> Frame:
-        stage = given.roomy()
-        marks, body = steady_heading(stage, head, words[course.at(t)], longest)
-        return stage.frame(*marks, *draw(stage, body, course, t, given.text(14)))
 
-    return frame
+def _tiles(shown: Kernel, phases: int, turn: Turn | None, position: int) -> Product:
+    """The tiles at a moment, and the block's threads; no turn: all are over."""
+    m, n = (_tile(tile, shown.tile, phases, turn, position) for tile in shown.replay.tiles)
+    said = tr("number: phase of the element"), tr("number: phase")
+    m = replace(m, note=Note(said, numbers=True))
+    return Product(m, n, _threads(shown, turn, position), loose=True)
+
+
+def _tile(tile: TileReplay, width: int, phases: int, turn: Turn | None, position: int) -> Grid:
+    """What each slot holds: the number is the phase; what is read now is outlined."""
+    held = tile.held(position, width**2)
+    now = np.zeros(0, np.int64)
+    wrong = now
+    if turn is not None:
+        reading = tile.reading(turn, position)
+        now, wrong = (np.unique(tile.reads.slot[r]) for r in (reading, reading & tile.wrong))
+
+    def tip(slot: int) -> str:
+        row, column = divmod(slot, width)
+        phase = int(held[slot])
+        what = tr("an element of phase {n}", n=phase + 1) if phase >= 0 else tr("nothing yet")
+        return f"{tile.name}s[{row}][{column}]: {what}"
+
+    return Grid(
+        (f"{tile.name}s",),
+        width,
+        width,
+        tip,
+        (Paint(held >= 0, "load", 0.25 + 0.75 * (held + 1) / phases),),
+        words=tuple(str(phase + 1) if phase >= 0 else "" for phase in held.tolist()),
+        hatched=(Hatching(wrong, bad=True),),
+        outlines=(Outline(now),),
+    )
+
+
+def _threads(shown: Kernel, turn: Turn | None, position: int) -> Grid:
+    """The threads in the colours of their lanes; those that have read something wrong hatched."""
+    every, tile, made = np.arange(shown.tile**2), shown.tile, shown.outcome
+    wrong = made.wrong.ravel() if turn is None else shown.replay.wrong_before(position)
+    lines: tuple[Outline, ...] = ()
+    if turn is not None:
+        mine = every[every // LANES == turn.warp] if turn.warp >= 0 else every
+        lines = (Outline(mine, "outline" if turn.warp >= 0 else "barrier", 2.5),)
+    ink: Ink | Literal["lanes"] = "lanes" if turn is not None else "store"
+    return Grid(
+        (tr("threads"),),
+        tile,
+        tile,
+        made.tip if turn is None else lambda thread: lane_of(thread, tile),
+        (Paint(every >= 0, ink),),
+        hatched=(Hatching(np.flatnonzero(wrong), bad=True),),
+        outlines=lines,
+    )
+
+
+def _report(shown: Kernel, position: int) -> tuple[Node, Node]:
+    """What the race check has found; what the warps have read so far, hatched what is wrong."""
+    said = [line for one in shown.hazards for line in _hazard(shown, one)]
+    if not said:
+        words = tr("No hazard: between two barriers no warp touches what another one writes.")
+        if shown.warps == 1:
+            words = tr("No hazard: all threads of the block are in one warp.")
+        said = [Line((words,), "good")]
+    head = Heading((tr("Race check of the kernel"), tr("Race check")), badge=tr("model"))
+    names = (
+        tr("Reads of the shared tiles so far (hatched: wrong element)"),
+        tr("Reads so far (hatched: wrong)"),
+        tr("Reads so far"),
+    )
+    bars = Shares(tuple(_reads(shown.replay, position)))
+    found = rows(Answer(head), Answer(Lines(tuple(said))))
+    return found, rows(Answer(Heading(names)), bars)
+
+
+def _reads(made: Replay, position: int) -> Iterator[Share]:
+    """The reads of each warp: those there will be, and so far."""
+    so_far, in_all = made.read_before(position), made.read_before(float("inf"))
+    for warp, (now, bad, all_, lost) in enumerate(zip(*so_far, *in_all, strict=True)):
+        said = tr("{n} of {all} wrong", n=spaced(bad), all=spaced(now)) if bad else spaced(now)
+        yield Share(
+            tr("warp {n}", n=warp),
+            float(all_ - lost),
+            float(all_),
+            (said,),
+            (),
+            (now - bad) / max(all_ - lost, 1),
+            spoilt=bad / max(lost, 1),
+            ink="compute",
+        )
+
+
+def _hazard(shown: Kernel, hazard: Hazard) -> tuple[Line, Line]:
+    """A hazard in two sentences: which lines, and the first case of it."""
+    lines = tr(
+        "lines {a} and {b}, {n} words",
+        a=hazard.first.line,
+        b=hazard.second.line,
+        n=spaced(hazard.count),
+    )
+    one, two = (
+        tr("thread ({x},{y})", x=thread % shown.tile, y=thread // shown.tile)
+        for thread in hazard.threads
+    )
+    slot = _slot(shown, hazard)
+    kind, case = {
+        "read after write": (
+            tr("Read after write"),
+            tr(
+                "{one} writes {slot} and {two} of another warp reads it, with no barrier between.",
+                one=one,
+                two=two,
+                slot=slot,
+            ),
+        ),
+        "write after read": (
+            tr("Write after read"),
+            tr(
+                "{one} reads {slot} and {two} of another warp writes it, with no barrier between.",
+                one=one,
+                two=two,
+                slot=slot,
+            ),
+        ),
+        "write after write": (
+            tr("Write after write"),
+            tr(
+                "{one} and {two} of another warp write {slot}, with no barrier between.",
+                one=one,
+                two=two,
+                slot=slot,
+            ),
+        ),
+    }[hazard.kind]
+    said = case[:1].upper() + case[1:]
+    return Line((f"{kind}: {lines}",), "bad", bold=True), Line((said,), "muted")
+
+
+def _slot(shown: Kernel, hazard: Hazard) -> str:
+    """The shared element that a hazard is about, as in the program: `Ns[0][4]`."""
+    tiles = sorted(shown.replay.tiles, key=lambda tile: tile.base)
+    tile = tiles[hazard.address >= tiles[1].base]
+    row, column = divmod((hazard.address - tile.base) // 4, shown.tile)
+    return f"{tile.name}s[{row}][{column}]"
+
+
+def _table(kernels: tuple[Kernel, ...], known: bool) -> tuple[Node, Node]:
+    """The kernel beside the one with both barriers: a table, and a line."""
+
+    def cells(count: Callable[[Kernel], int]) -> tuple[str, ...]:
+        return tuple(spaced(count(one)) for one in kernels)
+
+    stores = tr("stores to P"), tr("stores")
+    risk = tr("words at risk"), tr("at risk")
+    made = (
+        Column((tr("barriers"),), cells(lambda one: one.replay.barriers), optional=1),
+        Column(stores, cells(lambda one: one.replay.stores), optional=2),
+        Column(risk, cells(lambda one: sum(hazard.count for hazard in one.hazards))),
+    )
+    outcomes, runs = [one.outcome for one in kernels], [one.run for one in kernels]
+    return summary(outcomes, (known,) * len(kernels), made, runs)
+
+
+def _bars(script: Script, turns: tuple[Turn, ...], misreads: tuple[Misread, ...]) -> Iterator[Bar]:
+    """The turns along time; those with wrong reads are hatched."""
+    for step, turn, read in zip(script.steps, turns, misreads, strict=False):
+        n = turn.phase + 1
+        names = {
+            "load": (tr("load {n}", n=n), tr("load")),
+            "store": (tr("store"),),
+            "barrier": (),
+            "multiply": (tr("multiply {n}", n=n), tr("multiply"), f"× {n}", "×"),
+        }[turn.part]
+        yield Bar(turn.warp, step.start, step.end, names, _KIND[turn.part], read.wrong > 0)
+
+
+def _order(shown: Kernel, script: Script, bars: tuple[Bar, ...], t: float) -> Swimlanes:
+    """The warps' turns, and whose idea their order is."""
+    title = (
+        tr("An order the hardware may choose: each warp runs as far as the next barrier (grey)"),
+        tr("Each warp runs as far as the next barrier (grey)"),
+        tr("One possible order"),
+    )
+    names = tuple(tr("warp {n}", n=n) for n in range(shown.warps))
+
+    def tip(turn: int) -> str:
+        return f"{script.steps[turn].label}\n{script.steps[turn].detail}"
+
+    return Swimlanes(title, names, bars, t, tip)
+
+
+def _body(tiles: Node, report: tuple[Node, Node], table: tuple[Node, Node], order: Node) -> Node:
+    """Shared tiles, race check, table of kernels, turns of the warps."""
+    (found, reads), (numbers, line) = report, table
+
+    def wide(last: Node) -> Node:
+        side = rows(found, spare(reads), share(1, rows()), last, gap=0.5)
+        return rows(share(1, columns(tiles, share(1, side), gap=2.4)), order, gap=0.6)
+
+    high = rows(share(1, at_least(tiles, 14)), found, spare(reads), numbers, order, gap=0.8)
+    return first(at_least(wide(numbers), 20, aspect=1.15), at_least(high, 20), wide(line))
 
 
 LESSON = Lesson(

@@ -2,54 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.arch import architecture
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.metrics import text_width
-from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
+from gpuviz.panels.grids import Grids
+from gpuviz.panels.layout import Node
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.script import Script, pace
+from gpuviz.panels.table import Column
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
-from gpuviz.scenes.matmul import parameters as matmul_parameters
-from gpuviz.scenes.matmul.boundary_view import WRONG, Scene, draw
-from gpuviz.scenes.matmul.parameters import (
+from gpuviz.scenes.matmul_block import LASTING, SECONDS, Moment, Multiplication, multiplication
+from gpuviz.scenes.matmul_block import moments as moments_of
+from gpuviz.scenes.matmul_panels import (
+    arranged,
+    at_work,
+    moving,
+    number,
+    tiled_memory,
+    tiles,
+    track,
+)
+from gpuviz.scenes.matmul_phases import act, sentence, statement
+from gpuviz.scenes.matmul_results import Outcome, outcome, summary
+from gpuviz.scenes.matmul_results import values as elements
+from gpuviz.scenes.matmul_sizes import (
     FILL,
     WATCHED,
-    block_of,
+    Sizes,
     extents,
-    launches,
+    launch,
     preset,
     sizes_of,
-    thread_of,
     width,
 )
-from gpuviz.scenes.matmul.reads import Sizes
-from gpuviz.scenes.matmul.results import Outcome, outcome
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
-from gpuviz.scenes.matmul.time import at
-from gpuviz.scenes.matmul.words import number, sentence, step
+from gpuviz.scenes.matmul_sizes import problem as no_such_thread
 
-_DOWN, _UP = WRONG, "rounded up"
-_LONGEST = 24.0  # seconds
+_DOWN, _UP = "rounded down", "rounded up"
 
 PARAMETERS = (
-    *extents(3, 3, 3),
+    *extents(3),
     width((2, 4, 8, 16), "width of a block and of its tiles"),
     *WATCHED,
     FILL,
 )
 
 PRESETS = (
-    preset("3 × 3, tile 2", 3, 3, 3, 2, (1, 0)),
-    preset("10 × 3 times 3 × 5, tile 2", 10, 3, 5, 2, (1, 0), "twos"),
-    preset("9 × 10 times 10 × 6, tile 4", 9, 10, 6, 4, (2, 1)),
-    preset("4 × 4, tile 2: nothing to drop", 4, 4, 4, 2, (1, 0)),
+    preset("3 × 3, tile 2", (3, 3, 3, 2), (1, 0)),
+    preset("10 × 3 times 3 × 5, tile 2", (10, 3, 5, 2), (1, 0), "twos"),
+    preset("9 × 10 times 10 × 6, tile 4", (9, 10, 6, 4), (2, 1)),
+    preset("4 × 4, tile 2: nothing to drop", (4, 4, 4, 2), (1, 0)),
 )
 
 
@@ -63,63 +68,84 @@ def problem(values: Values) -> str:
             inner=sizes.inner,
             tile=sizes.tile,
         )
-    return matmul_parameters.problem(values)
+    return no_such_thread(values)
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The kernel that rounds down, the mended one, and the naive one for what a block needs."""
-    tiled, naive = launches(values, ("tiled", "naive"))
+    tiled = launch(values, "tiled")
     down = replace(tiled, role=_DOWN, defines=(*tiled.defines, ("ROUND_DOWN", "1")))
-    return down, replace(tiled, role=_UP), naive
+    return down, replace(tiled, role=_UP), launch(values, "naive")
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A moment of one of the two kernels, and which of their results are known by then."""
+
+    about: Multiplication
+    moment: Moment
+    role: str
+    known: tuple[bool, bool]
+
+    @property
+    def after(self) -> bool:
+        """Whether all phases are over."""
+        return self.moment.part in ("store", "result")
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The wrong kernel to its end, then what the mended one does more."""
-    sizes = sizes_of(values)
-    down, up = (_about(values, runs, role) for role in (_DOWN, _UP))
+    down, up = (multiplication(values, runs["naive"], runs[role]) for role in (_DOWN, _UP))
+    names = (tr("rounded down"), tr("down")), (tr("rounded up"), tr("up"))
     results = tuple(
-        outcome(names, about.product, about.m.value, about.n.value)
-        for names, about in (
-            ((tr("rounded down"), tr("down")), down),
-            ((tr("rounded up"), tr("up")), up),
-        )
+        outcome(name, about.product, about.m.value, about.n.value)
+        for name, about in zip(names, (down, up), strict=True)
     )
-    scenes = _scenes(down, up)
-    words = tuple(_sentence(scene, results, sizes) for scene in scenes)
-    title = _title(results[0])
+    phases = Column((tr("phases"),), (str(down.phases), str(up.phases)))
     pair = runs[_DOWN], runs[_UP]
-    made = tuple(_step(scene, results) for scene in scenes)
-    return Story(
-        title,
-        words[0],
-        made,
-        _picture(scenes, results, pair, title, words),
-        _expected(sizes, results),
-    )
+    scenes = tuple(_scenes(down, up))
+    script = _script(scenes, down, up, results)
+    words = tuple(_sentence(scene, results) for scene in scenes)
+    title, others = _title(results[0]), longest(words)
+
+    def at(t: float) -> Picture:
+        now, over = script.at(t)
+        scene = scenes[now]
+        table, line = summary(results, scene.known, (phases,), pair)
+        body = _body(scene, results, over, (table, line, line))
+        moves = moving(scene.about, scene.moment, over)
+        return Picture(title, words[now], body, others, moving=moves)
+
+    return Story.of(script, at, _expected(down.sizes, results))
 
 
-def _about(values: Values, runs: Mapping[str, Run], role: str) -> Multiplication:
-    """One of the two kernels, with what the naive one reads."""
-    pair = {"tiled": runs[role], "naive": runs["naive"]}
-    arch = architecture(runs[role].arch)
-    return multiplication(sizes_of(values), block_of(values), thread_of(values), pair, arch)
-
-
-def _scenes(down: Multiplication, up: Multiplication) -> tuple[Scene, ...]:
+def _scenes(down: Multiplication, up: Multiplication) -> Iterator[Scene]:
     """All moments of the first, and of the second those after the phases both make."""
-    more = [m for m in up.line if m.phase >= down.phases or m.part in ("store", "result")]
-    both = [(down, m, _DOWN) for m in down.line]
-    if up.phases > down.phases:
-        both += [(up, m, _UP) for m in more]
-    total = sum(m.end - m.start for _, m, _ in both)
-    pace, t, made = min(1.0, _LONGEST / total), 0.0, list[Scene]()
-    for about, moment, role in both:
-        end = t + (moment.end - moment.start) * pace
+    for moment in moments_of(down.sizes, down.phases):
         over = moment.part == "result"
-        known = (role == _UP or over, over and (role == _UP or up.phases == down.phases))
-        made.append(Scene(about, replace(moment, start=t, end=end), role, known))
-        t = end
-    return tuple(made)
+        yield Scene(down, moment, _DOWN, (over, over and up.phases == down.phases))
+    if up.phases > down.phases:
+        for moment in moments_of(up.sizes):
+            if moment.phase >= down.phases:
+                yield Scene(up, moment, _UP, (True, moment.part == "result"))
+
+
+def _script(
+    scenes: Sequence[Scene], down: Multiplication, up: Multiplication, results: Sequence[Outcome]
+) -> Script:
+    """Both kernels at the pace they have alone, unless that takes too long together."""
+    own = {
+        about: pace((SECONDS[m.part] for m in moments_of(about.sizes, about.phases)), *LASTING)
+        for about in (down, up)
+    }
+    seconds = (SECONDS[scene.moment.part] * own[scene.about] for scene in scenes)
+    script = Script(_DOWN, pace(seconds, 0.0, LASTING[1]))
+    for one in scenes:
+        result = results[one.role == _UP]
+        compared = tr("compare"), f"{result.name}: {result.said}"
+        told = compared if one.moment.part == "result" else None
+        act(script, one.about, one.moment, own[one.about], one.role, told)
+    return script
 
 
 def _title(wrong: Outcome) -> str:
@@ -129,39 +155,37 @@ def _title(wrong: Outcome) -> str:
     return tr("Rounded down, the last tile is dropped: {said}", said=wrong.said)
 
 
-def _sentence(scene: Scene, results: Sequence[Outcome], sizes: Sizes) -> str:
+def _sentence(scene: Scene, results: Sequence[Outcome]) -> str:
     """What happens now, with what it means for the result."""
-    part, about = scene.moment.part, scene.about
-    if part == "result":
+    sizes, phases = scene.about.sizes, scene.about.phases
+    if scene.moment.part == "result":
         return _verdict(scene, results)
-    if part == "store" and about.phases < sizes.phases:
+    if scene.moment.part == "store" and phases < sizes.phases:
         return tr(
             "{inner} / {tile} = {n}: the sums are stored after {n} of {all} phases.",
             inner=sizes.inner,
             tile=sizes.tile,
-            n=about.phases,
+            n=phases,
             all=sizes.phases,
         )
-    return sentence(about, scene.moment)
+    return sentence(scene.about, scene.moment)
 
 
 def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
     """How far the result is from the reference."""
-    down, up = results
+    (down, up), sizes, phases = results, scene.about.sizes, scene.about.phases
     if scene.role == _UP:
         return tr(
             "({inner} + {more}) / {tile} = {n} phases: guard lanes fill the last tile with "
             "zeros; {said}.",
-            inner=scene.about.sizes.inner,
-            more=scene.about.sizes.tile - 1,
-            tile=scene.about.sizes.tile,
-            n=scene.about.phases,
+            inner=sizes.inner,
+            more=sizes.tile - 1,
+            tile=sizes.tile,
+            n=phases,
             said=up.said,
         )
     if not down.count:
-        return tr(
-            "Both ways of rounding give {n} phases, and the same product.", n=scene.about.phases
-        )
+        return tr("Both ways of rounding give {n} phases, and the same product.", n=phases)
     row, column = (int(i) for i in np.argwhere(down.wrong)[0])
     return tr(
         "P[{row}][{column}] = {value} instead of {right}: what was never loaded is missing.",
@@ -170,15 +194,6 @@ def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
         value=number(float(down.value[row, column])),
         right=number(float(down.reference[row, column])),
     )
-
-
-def _step(scene: Scene, results: Sequence[Outcome]) -> Step:
-    """A moment on the time line."""
-    made = step(scene.about, scene.moment, scene.role)
-    if made.kind != "result":
-        return made
-    result = results[scene.role == _UP]
-    return replace(made, label=tr("compare"), detail=f"{result.name}: {result.said}")
 
 
 def _expected(sizes: Sizes, results: Sequence[Outcome]) -> str:
@@ -196,26 +211,15 @@ def _expected(sizes: Sizes, results: Sequence[Outcome]) -> str:
     return said
 
 
-def _picture(
-    scenes: tuple[Scene, ...],
-    results: Sequence[Outcome],
-    runs: Sequence[Run],
-    title: str,
-    words: tuple[str, ...],
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    longest = tuple(sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:])
-    line = tuple(scene.moment for scene in scenes)
-    made = scenes[0].about.phases, scenes[-1].about.phases
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage, now = given.roomy(), at(line, t)
-        head, body = steady_heading(stage, title, words[now], longest)
-        share, least = line[now].share(t), given.text(14)
-        picture = draw(stage, body, scenes[now], results, runs, made, share, least)
-        return stage.frame(*head, *picture)
-
-    return frame
+def _body(scene: Scene, results: Sequence[Outcome], over: float, totals: Sequence[Node]) -> Node:
+    """The block at work, what is never loaded, both results."""
+    about, moment = scene.about, scene.moment
+    wrong = results[scene.role == _UP].wrong if moment.part == "result" else None
+    matrices = tiled_memory(about, moment, over, lost=scene.after, wrong=wrong)
+    work = at_work(tiles(about, moment, over), statement(about, moment))
+    both = Grids(tuple(map(elements, results, scene.known)))
+    phases = track(moment, about.phases, about.sizes.phases)
+    return arranged(matrices, work, (both,), totals, phases)
 
 
 LESSON = Lesson(

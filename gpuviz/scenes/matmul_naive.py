@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from gpuviz.arch import architecture
-from gpuviz.draw.heading import steady_heading
-from gpuviz.draw.marks import Frame
-from gpuviz.draw.metrics import text_width
-from gpuviz.draw.stage import Stage
+import numpy as np
+
 from gpuviz.language import tr
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import Line as Parts
+from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
+from gpuviz.panels.lines import Heading, Line, Lines
+from gpuviz.panels.panel import Answer
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.script import Script, pace
+from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
-from gpuviz.scenes.matmul.naive_view import draw
-from gpuviz.scenes.matmul.naive_words import sentence, steps, title
-from gpuviz.scenes.matmul.parameters import (
-    FILL,
-    WATCHED,
-    block_of,
-    extents,
-    launches,
-    preset,
-    problem,
-    sizes_of,
-    thread_of,
-    width,
+from gpuviz.scenes.matmul_block import (
+    LASTING,
+    SECONDS,
+    Moment,
+    Multiplication,
+    multiplication,
+    naive_moments,
 )
-from gpuviz.scenes.matmul.ratio import CARDS, Ratios, ratios
-from gpuviz.scenes.matmul.reads import Sizes, costs, costs_by_step
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
-from gpuviz.scenes.matmul.time import at, naive_moments
+from gpuviz.scenes.matmul_panels import access_table, naive_memory, number, readers, spaced, written
+from gpuviz.scenes.matmul_phases import cost_of, product_sum, stored, things
+from gpuviz.scenes.matmul_reads import costs
+from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
+from gpuviz.scenes.measured import time_of
 
-_ROLES = ("naive", "tiled")
+_FLOAT = 4  # bytes
+_DOCUMENT = "GPGPU programming, university course"
 
 PARAMETERS = (
-    *extents(4, 4, 4),
+    *extents(4),
     width((2, 4, 8, 16, 32), "width and height of a block", "block"),
     *WATCHED,
     FILL,
@@ -49,41 +50,110 @@ PARAMETERS = (
 )
 
 PRESETS = (
-    preset("4 × 4, blocks of 2 × 2", 4, 4, 4, 2, (1, 0), card="1000"),
-    preset("8 × 8, blocks of 4 × 4", 8, 8, 8, 4, (2, 1), card="1000"),
-    preset("10 × 3 times 3 × 5", 10, 3, 5, 4, (2, 1), "twos", card="1000"),
-    preset("32 × 32, blocks of 16 × 16, 150 GB/s", 32, 32, 32, 16, (2, 1), card="150"),
+    preset("4 × 4, blocks of 2 × 2", (4, 4, 4, 2), (1, 0), card="1000"),
+    preset("8 × 8, blocks of 4 × 4", (8, 8, 8, 4), (2, 1), card="1000"),
+    preset("10 × 3 times 3 × 5", (10, 3, 5, 4), (2, 1), "twos", card="1000"),
+    preset("32 × 32, blocks of 16 × 16, 150 GB/s", (32, 32, 32, 16), (2, 1), card="150"),
 )
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The naive kernel, and the tiled one to compare its ratio with."""
-    return launches(values, _ROLES)
+    return launch(values, "naive"), launch(values, "tiled")
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block."""
-    sizes, arch = sizes_of(values), architecture(runs["naive"].arch)
-    x, y = block_of(values)
-    about = _unpadded(multiplication(sizes, (x, y), thread_of(values), runs, arch))
-    number = y * sizes.grid[0] + x
-    about = replace(about, costs=costs(runs["naive"].trace, arch, number))
-    rates = ratios(about, runs, CARDS[str(values["card"])])
-    words = tuple(sentence(about, moment) for moment in about.line)
-    made = steps(about, costs_by_step(about.costs, number, sizes.inner))
-    return Story(title(about), words[0], made, _picture(about, rates, words), _expected(sizes))
+    about = multiplication(values, runs["naive"], runs["tiled"])
+    moments = tuple(naive_moments(about.sizes))
+    words = tuple(_sentence(about, moment) for moment in moments)
+    title, others, script = _title(about), longest(words), _script(about, runs["naive"], moments)
+    ratio = _ratios(ratios(about, runs, CARDS[str(values["card"])]))
+
+    def at(t: float) -> Picture:
+        now, over = script.at(t)
+        return Picture(title, words[now], _body(about, moments[now], over, ratio), others)
+
+    return Story.of(script, at, _expected(about.sizes))
 
 
-def _unpadded(about: Multiplication) -> Multiplication:
-    """The naive kernel's own time line; it knows no tiles along the rows of M."""
-    sizes = about.sizes
-    rows, columns = sizes.padded("P")
-    return replace(
-        about,
-        line=naive_moments(sizes),
-        m=replace(about.m, padded=(rows, sizes.inner)),
-        n=replace(about.n, padded=(sizes.inner, columns)),
+def _script(about: Multiplication, run: Run, moments: tuple[Moment, ...]) -> Script:
+    """One act a step of the loop, with the requests and transactions of its loads."""
+    made, naive = costs(run.trace, about.arch, about.number), about.naive
+    each = made.by_step(about.sizes.inner).tolist()
+    script = Script("naive", pace((SECONDS[m.part] for m in moments), *LASTING))
+    for step, (count, cost) in enumerate(each):
+        said = cost_of(naive.load, (count, cost), about.noun)
+        script.act(SECONDS["multiply"], "load", f"k = {step}", said, naive.load.line)
+    said = cost_of(naive.store, made.of(naive.store), about.noun)
+    script.act(SECONDS["store"], "store", tr("store"), said, naive.store.line)
+    total = about.totals["naive"]
+    moved = things(total.sectors, about.noun)
+    loads = tr("{loads} loads · {sectors}", loads=spaced(total.loads), sectors=moved)
+    script.act(SECONDS["result"], "result", tr("result"), loads)
+    return script
+
+
+def _loads(about: Multiplication, step: int | None = None) -> tuple[int, int]:
+    """Floats that the block loads in a step or in all, and how many different ones these are."""
+    steps = slice(None) if step is None else slice(step, step + 1)
+    parts = [o.naive_reads[steps] for o in about.operands]
+    loaded = [part[part >= 0] for part in parts]
+    return sum(map(len, loaded)), sum(len(np.unique(part)) for part in loaded)
+
+
+def _title(about: Multiplication) -> str:
+    """What the block does in all."""
+    loads, different = _loads(about)
+    if loads == different:
+        return tr("One block loads {n} floats, none of them twice", n=spaced(different))
+    return tr(
+        "One block makes {loads} loads of only {n} floats", loads=spaced(loads), n=spaced(different)
     )
+
+
+def _sentence(about: Multiplication, moment: Moment) -> str:
+    """What the block does now."""
+    if moment.part == "multiply":
+        loads, different = _loads(about, moment.step)
+        return tr(
+            "Step k = {k}: {loads} loads from global memory, of {n} different floats.",
+            k=moment.step,
+            loads=loads,
+            n=different,
+        )
+    if moment.part == "store":
+        return stored(about)
+    loads, different = _loads(about)
+    return tr(
+        "On average each float came {n} times: nothing is kept for the other threads.",
+        n=f"{loads / max(different, 1):.3g}",
+    )
+
+
+def _statement(about: Multiplication, moment: Moment) -> tuple[str, str, str]:
+    """What the followed thread does: the statement, who it is, the values."""
+    x, y = about.thread
+    who = tr("thread ({x},{y})", x=x, y=y)
+    if about.element < 0:
+        return tr("nothing to do"), tr("{who} is a guard lane", who=who), ""
+    target = about.written(about.element)
+    if moment.step < 0:
+        return f"{target} = sum", who, f"{target} = {number(float(about.sums[-1]))}"
+    row, column = divmod(about.element, about.sizes.columns)
+    added = f"{target} += M[{row}][k] × N[k][{column}]"
+    return added, f"k = {moment.step} · {who}", product_sum(about, moment.step)
+
+
+def _shared_reads(about: Multiplication, moment: Moment) -> Iterator[str]:
+    """Which threads load the two elements that the followed thread loads now."""
+    if moment.step < 0 or about.element < 0:
+        return
+    for operand in about.operands:
+        reads = operand.naive_reads[moment.step]
+        element = int(reads[about.watched])
+        who = readers(about, np.flatnonzero(reads == element))
+        yield tr("{element} is {who}", element=operand.written(element), who=who)
 
 
 def expected_loads(sizes: Sizes) -> int:
@@ -98,21 +168,154 @@ def _expected(sizes: Sizes) -> str:
     )
 
 
-def _picture(
-    about: Multiplication, rates: Ratios, words: tuple[str, ...]
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    longest = tuple(sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:])
-    head = title(about)
+@dataclass(frozen=True)
+class Card:
+    """A GPU of the document: gigabytes a second; the peak in GFLOP/s, 0 when it names none."""
 
-    def frame(t: float, given: Stage) -> Frame:
-        stage, now = given.roomy(), at(about.line, t)
-        moment = about.line[now]
-        marks, body = steady_heading(stage, head, words[now], longest)
-        least = given.text(14)
-        return stage.frame(*marks, *draw(stage, body, about, rates, moment, moment.share(t), least))
+    bandwidth: int
+    peak: int
 
-    return frame
+    def rate(self, ratio: float) -> float:
+        """GFLOP/s that memory allows at a ratio."""
+        rate = self.bandwidth / _FLOAT * ratio
+        return min(rate, self.peak) if self.peak else rate
+
+    @property
+    def needed(self) -> float:
+        """The ratio at which memory keeps up with the peak."""
+        return self.peak * _FLOAT / self.bandwidth
+
+
+CARDS: Mapping[str, Card] = {"1000": Card(1000, 12_000), "150": Card(150, 0)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel, or what would be needed."""
+
+    name: str
+    ratio: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """Operations of the product for every float loaded, and the rates that memory then allows.
+
+    `operations` and `loads` are of the naive kernel; `measured` is the badge and the words of what
+    a GPU reached, "" when none ran it.
+    """
+
+    operations: int
+    loads: int
+    card: Card
+    rows: tuple[Row, ...]
+    measured: tuple[str, str]
+
+    @property
+    def said(self) -> str:
+        """`128 operations / 128 loads = 1`."""
+        return tr(
+            "{a} operations / {b} loads = {ratio}",
+            a=spaced(self.operations),
+            b=spaced(self.loads),
+            ratio=f"{self.rows[0].ratio:.3g}",
+        )
+
+
+def ratios(about: Multiplication, runs: Mapping[str, Run], card: Card) -> Ratios:
+    """Both kernels: the operations are those the naive one executes, which makes none in vain."""
+    operations, loads = runs["naive"].trace.flops, about.totals["naive"].loads
+    tiled = operations / max(about.totals["tiled"].loads, 1)
+    tile = about.sizes.tile
+    pairs = [(tr("naive"), operations / max(loads, 1)), (tr("tiles of {n} × {n}", n=tile), tiled)]
+    made = [Row(name, ratio, card.rate(ratio)) for name, ratio in pairs]
+    if card.peak:
+        made.append(Row(tr("needed"), card.needed, card.peak))
+    return Ratios(operations, loads, card, tuple(made), _measured(runs["naive"], operations))
+
+
+def _measured(run: Run, operations: int) -> tuple[str, str]:
+    """Badge and words of what a GPU reached."""
+    timed = time_of(run)
+    if timed is None:
+        return "", ""
+    rate = f"{operations / timed.microseconds / 1000:.3g}"
+    word = tr("recorded") if timed.badge == "recorded" else tr("live")
+    return word, tr("{rate} GFLOP/s at this size on {device}", rate=rate, device=timed.device)
+
+
+def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
+    """A bar a kernel, as long as its part of the peak: with all sources, alone, or in a line."""
+    card, most = about.card, max(row.rate for row in about.rows)
+    bars = Shares(
+        tuple(
+            Share(
+                row.name,
+                row.rate,
+                row.rate,
+                _rate(row, card, most),
+                (),
+                shown=not i,
+                ink=("compute", "accent", "good")[i],
+                value=f"{row.ratio:.3g}",
+            )
+            for i, row in enumerate(about.rows)
+        )
+    )
+    names = (
+        tr("Operations for every float loaded: {said}", said=about.said),
+        tr("Operations for every float loaded"),
+        tr("Operations per load"),
+    )
+    head = Heading(names, badge=tr("model"))
+    badge, words = about.measured
+    reached = (Sourced((words,), badge),) if badge else ()
+    memory = tr("memory allows {rate} GFLOP/s", rate=spaced(about.rows[0].rate))
+    line = Answer(Lines((Line((f"{about.said} · {memory}", about.said), bold=True),)))
+    return rows(Answer(head), bars, Sourced(_published(card)), *reached), bars, line
+
+
+def _rate(row: Row, card: Card, most: float) -> tuple[str, ...]:
+    """What memory allows."""
+    rate = tr("{rate} GFLOP/s", rate=spaced(row.rate))
+    percent = f"{100 * row.rate / most:.0f}"
+    share = tr("{rate} · {percent} % of the peak", rate=rate, percent=percent)
+    return (share, rate, spaced(row.rate)) if card.peak else (rate, spaced(row.rate))
+
+
+def _published(card: Card) -> tuple[str, ...]:
+    """The document's own arithmetic, in more words or less."""
+    if card.peak:
+        said = tr("1 TB/s brings 250 G floats/s: 250 GFLOP/s at ratio 1, 2 % of 12 TFLOP/s")
+        short = tr("1 TB/s, 12 TFLOP/s · {document}", document=_DOCUMENT)
+        return f"{said} · {_DOCUMENT}", said, short, "1 TB/s, 12 TFLOP/s"
+    said = tr("150 GB/s allow 600 GFLOP/s with tiles of 16 × 16")
+    return f"{said} · {_DOCUMENT}", said, "150 GB/s"
+
+
+def _body(
+    about: Multiplication, moment: Moment, over: float, ratio: tuple[Parts, Shares, Answer]
+) -> Node:
+    """The matrices; what the followed thread does; which elements all threads load; the rates."""
+    matrices, said = naive_memory(about, moment, over), _statement(about, moment)
+    every, some = (access_table(about, moment, whole) for whole in (True, False))
+    reads = tuple(Line((said,), "muted") for said in _shared_reads(about, moment))
+    tables = rows(every, spare(share(0.01, Answer(Lines(reads, 3.2)))), gap=0.8), some
+    full, bars, line = ratio
+
+    def wide(table: Node, last: Node, high: float) -> Node:
+        side = rows(written(said, high), table, last, gap=0.4)
+        return columns(matrices, share(1, side), gap=1.8)
+
+    upper = columns(matrices, share(1, rows(share(1, written(said, 4.9)), full)), gap=1.8)
+    return first(
+        *(at_least(wide(table, full, 4.9), 24, aspect=1.15) for table in tables),
+        *(at_least(wide(table, bars, 4.9), 20, aspect=1.15) for table in tables),
+        at_least(rows(share(1.3, upper), share(1, some), gap=1.2), 24),
+        *(at_least(wide(table, bars, 3.4), 15) for table in tables),
+        wide(some, line, 4.4),
+    )
 
 
 LESSON = Lesson(

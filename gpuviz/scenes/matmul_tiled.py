@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuviz.arch import architecture
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.metrics import text_width
-from gpuviz.draw.stage import Stage
-from gpuviz.draw.track import track
 from gpuviz.language import tr
+from gpuviz.panels.layout import Node, first
+from gpuviz.panels.lines import Line, Lines
+from gpuviz.panels.panel import Answer
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.script import Script, pace
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
-from gpuviz.scenes.matmul.block_view import block, phase_parts
-from gpuviz.scenes.matmul.heat_view import heat_map
-from gpuviz.scenes.matmul.layout import Areas, Table, areas, framed
-from gpuviz.scenes.matmul.parameters import (
-    FILL,
-    WATCHED,
-    block_of,
-    extents,
-    launches,
-    preset,
-    problem,
-    sizes_of,
-    thread_of,
-    width,
+from gpuviz.scenes.matmul_block import LASTING, SECONDS, Moment, Multiplication, multiplication
+from gpuviz.scenes.matmul_block import moments as moments_of
+from gpuviz.scenes.matmul_panels import (
+    access_table,
+    arranged,
+    at_work,
+    moving,
+    naive_bands,
+    spaced,
+    tiled_memory,
+    tiles,
+    track,
 )
-from gpuviz.scenes.matmul.reads import Sizes
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
-from gpuviz.scenes.matmul.table import access_table, table_size
-from gpuviz.scenes.matmul.time import Moment, at
-from gpuviz.scenes.matmul.totals import totals
-from gpuviz.scenes.matmul.view import global_memory
-from gpuviz.scenes.matmul.words import sentence, steps
+from gpuviz.scenes.matmul_phases import act, ratio, sentence, statement
+from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
 
 _DYNAMIC = "matmul_dynamic.cu"
-_LEAST_HEIGHT = 320  # of a stage with room for a sentence below the title
 
 PARAMETERS = (
-    *extents(4, 4, 4),
+    *extents(4),
     width((2, 4, 8, 16, 32), "width of a block and of its tiles"),
     *WATCHED,
     FILL,
@@ -59,17 +50,17 @@ PARAMETERS = (
 )
 
 PRESETS = (
-    preset("4 × 4, tile 2", 4, 4, 4, 2, (1, 0)),
-    preset("8 × 8, tile 4", 8, 8, 8, 4, (2, 1)),
-    preset("16 × 16, tile 8", 16, 16, 16, 8, (2, 1)),
-    preset("10 × 3 times 3 × 5, tile 4", 10, 3, 5, 4, (2, 1), "twos"),
-    preset("32 × 32, tile 16", 32, 32, 32, 16, (2, 1)),
+    preset("4 × 4, tile 2", (4, 4, 4, 2), (1, 0)),
+    preset("8 × 8, tile 4", (8, 8, 8, 4), (2, 1)),
+    preset("16 × 16, tile 8", (16, 16, 16, 8), (2, 1)),
+    preset("10 × 3 times 3 × 5, tile 4", (10, 3, 5, 4), (2, 1), "twos"),
+    preset("32 × 32, tile 16", (32, 32, 32, 16), (2, 1)),
 )
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The tiled and the naive kernel on the same matrices, in blocks of one tile."""
-    tiled, naive = launches(values, ("tiled", "naive"))
+    tiled, naive = launch(values, "tiled"), launch(values, "naive")
     return (tiled if values["shared"] == "static" else _dynamic(tiled), naive)
 
 
@@ -87,10 +78,20 @@ def _dynamic(tiled: Plan) -> Plan:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one block."""
-    arch = architecture(runs["tiled"].arch)
-    about = multiplication(sizes_of(values), block_of(values), thread_of(values), runs, arch)
-    title, words = _title(about), tuple(sentence(about, m) for m in about.line)
-    return Story(title, words[0], steps(about), _picture(about, title, words), _expected(about))
+    about = multiplication(values, runs["naive"], runs["tiled"])
+    moments = tuple(moments_of(about.sizes))
+    script = Script("tiled", pace((SECONDS[m.part] for m in moments), *LASTING))
+    for moment in moments:
+        act(script, about, moment)
+    title, words = _title(about), tuple(sentence(about, m) for m in moments)
+    others = longest(words)
+
+    def at(t: float) -> Picture:
+        now, over = script.at(t)
+        body, moves = _body(about, moments[now], over), moving(about, moments[now], over)
+        return Picture(title, words[now], body, others, moving=moves)
+
+    return Story.of(script, at, _expected(about))
 
 
 def _title(about: Multiplication) -> str:
@@ -127,61 +128,61 @@ def _expected(about: Multiplication) -> str:
     )
 
 
-def _picture(
-    about: Multiplication, title: str, words: tuple[str, ...]
-) -> Callable[[float, Stage], Frame]:
-    """The pure function from time to picture."""
-    longest = sorted(dict.fromkeys(words), key=lambda said: text_width(said, 16))[-3:]
-
-    def frame(t: float, given: Stage) -> Frame:
-        stage, least = given.roomy(), given.text(14)
-        now = at(about.line, t)
-        moment = about.line[now]
-        talks = stage.height >= _LEAST_HEIGHT * stage.scale
-        head, _ = heading(stage, title, words[now] if talks else "")
-        # The picture stays where it is whatever the sentence: the longest decide.
-        bodies = (heading(stage, title, s if talks else "")[1] for s in longest)
-        body = min(bodies, key=lambda area: area.height)
-        scene = _draw(stage, body, about, moment, moment.share(t), least)
-        return stage.frame(*head, *scene)
-
-    return frame
-
-
-def _draw(
-    stage: Stage, body: Rect, about: Multiplication, moment: Moment, share: float, least: float
-) -> tuple[Mark, ...]:
-    """Everything below the heading."""
-    table = table_size(stage, about)
-    sizes = about.sizes
-    (rows, inner), (_, columns) = sizes.padded("M"), sizes.padded("N")
-    at_ = areas(stage, body, table, (inner + columns) / (inner + rows))
-    matrices = framed(stage, at_.whole, rows, inner, columns)
-    return (
-        *global_memory(stage, matrices, about, moment, share, least),
-        *_naive(stage, at_, about, moment, share, least, table),
-        *totals(stage, at_.totals, about, moment, share),
-        *track(stage, at_.track, phase_parts(stage, about.phases), moment.track),
-        *block(stage, at_.shared, matrices, about, moment, share, least),
+def _body(about: Multiplication, moment: Moment, over: float) -> Node:
+    """Everything below the heading: the access table where it fits, else heat over its elements;
+    totals in as many words as there is room for.
+    """
+    work = at_work(tiles(about, moment, over), statement(about, moment))
+    table, bands = access_table(about, moment, True), naive_bands(about, moment, over)
+    matrices, phases = tiled_memory(about, moment, over), track(moment, about.phases, about.phases)
+    return arranged(
+        matrices, work, (first(table, bands), table), _totals(about, moment, over), phases
     )
 
 
-def _naive(
-    stage: Stage,
-    at_: Areas,
-    about: Multiplication,
-    moment: Moment,
-    share: float,
-    least: float,
-    table: Table,
-) -> tuple[Mark, ...]:
-    """The access table where it fits, else heat over the elements read."""
-    area = at_.naive
-    if area.height < stage.text(14) * 4:
-        return ()
-    if table.width <= area.width and table.bare <= area.height + 0.5:
-        return access_table(stage, area, about, moment)
-    return heat_map(stage, area, about, moment, share, least)
+def _totals(about: Multiplication, moment: Moment, over: float) -> tuple[Table, Answer, Answer]:
+    """The global loads of both kernels, so far and in all: a table, two lines, one line."""
+    naive, tiled = about.totals["naive"], about.totals["tiled"]
+    moved = tr("sectors moved") if about.noun == "sector" else tr("transactions moved")
+    loads, sectors = (naive.loads, tiled.loads), (naive.sectors, tiled.sectors)
+    fewer = ratio(*loads), ratio(*sectors)
+    counted = [_so_far(about, moment, over), loads, sectors]
+    table = Table(
+        (
+            Column(
+                (tr("global loads"), tr("loads")),
+                (tr("this block so far"), tr("whole launch"), moved),
+                "left",
+            ),
+            Column((tr("naive"),), tuple(spaced(a) for a, _ in counted), bold=True),
+            Column((tr("tiled"),), tuple(spaced(b) for _, b in counted), bold=True),
+            Column(("",), ("", *fewer), "left", tr("model"), bold=True, tone="good"),
+        )
+    )
+    name = tr("global loads")
+    both = [tr("naive {a} · tiled {b}", a=spaced(a), b=spaced(b)) for a, b in (loads, sectors)]
+    arrow = [f"{spaced(a)} → {spaced(b)}" for a, b in (loads, sectors)]
+    short = Lines(
+        tuple(
+            Line((f"{what}: {b} · {r}", f"{what}: {b}", f"{what}: {a}", a), bold=True)
+            for what, b, a, r in zip((name, moved), both, arrow, fewer, strict=True)
+        )
+    )
+    few, more = f"{tr('loads')} {arrow[0]}", f"{moved} {arrow[1]}"
+    long = f"{name}: {both[0]} · {fewer[0]}"
+    forms = (f"{long} · {more}", f"{few}, {fewer[0]} · {more}", long, f"{few}, {fewer[0]}", few)
+    return table, Answer(short), Answer(Lines((Line(forms, bold=True),)))
+
+
+def _so_far(about: Multiplication, moment: Moment, over: float) -> tuple[int, int]:
+    """Elements that the watched block has loaded from global memory, in both kernels."""
+    half = over >= 0.5
+    step = moment.naive + (half and moment.step >= 0)
+    naive = sum(int(o.naive[step].sum()) for o in about.operands)
+    done = zip(about.operands, moment.tiles, strict=True)
+    return naive, sum(
+        int(o.tiled[n + (half and moment.part == f"load {o.name}")].sum()) for o, n in done
+    )
 
 
 LESSON = Lesson(

@@ -1,21 +1,14 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from gpuviz.draw.ease import ticking
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Boxes, Raster, Texts
-from gpuviz.draw.matrix import Matrix, heat, numbers, painted, product, strip, ticking, tile_lines
+from gpuviz.draw.marks import Boxes, Raster
+from gpuviz.draw.matrix import Matrix, heat, painted, product, strip, tile_lines
 from gpuviz.draw.palette import DARK, LIGHT, Palette
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.track import Part, height_of, track
 
 STAGE = Stage(760, 480, DARK)
-PARTS = tuple(
-    Part(name, color, phase)
-    for phase in range(2)
-    for name, color in (("load", DARK.load), ("barrier", DARK.barrier))
-) + (Part("store", DARK.store, -1),)
 
 
 @pytest.mark.parametrize("shape", [(4, 4, 4), (10, 3, 5), (1, 64, 1), (64, 1, 3)])
@@ -53,18 +46,6 @@ def test_small_cells_become_an_image_that_says_the_same() -> None:
     assert small.tip is not None and small.tip(1, 2) == "5"
 
 
-def test_numbers_are_left_out_where_they_do_not_fit() -> None:
-    count = np.array([3, 0, 12, 7])
-    fill = heat(DARK, count, 12)
-    written = [
-        numbers(STAGE, Matrix(0, 0, 2, 2, pitch), count, fill, count > 0, 14)
-        for pitch in (40.0, 16.0)
-    ]
-    (texts,) = written[0]
-    assert isinstance(texts, Texts) and texts.strings == ("3", "12", "7")
-    assert written[1] == ()
-
-
 def test_a_strip_holds_its_cells() -> None:
     matrix = Matrix(0, 0, 4, 5, 10.0)
     assert strip(matrix, np.array([6, 16])) == matrix.part(1, 1, 3, 1)
@@ -73,36 +54,3 @@ def test_a_strip_holds_its_cells() -> None:
 def test_tile_lines_are_left_out_where_they_would_stand_too_close() -> None:
     assert len(tile_lines(STAGE, Matrix(0, 0, 8, 8, 10.0), 4).points) == 2
     assert len(tile_lines(STAGE, Matrix(0, 0, 8, 8, 2.0), 2).points) == 0
-
-
-def words(width: float, now: int, slim: bool = False) -> list[str]:
-    area = Rect(0, 0, width, height_of(STAGE, slim))
-    marks = track(STAGE, area, PARTS, now)
-    return [text for m in marks if isinstance(m, Texts) for text in m.strings]
-
-
-def test_a_track_shows_all_phases_or_the_one_under_way() -> None:
-    names = ["load", "barrier"]
-    assert words(700, 2) == [*names, *names, "store", "phase 1", "phase 2"]
-    assert words(260, 2) == [*names, "store", "phase 2 of 2"]
-    assert words(260, 0, slim=True) == [*names, "store"]
-
-
-@pytest.mark.parametrize("now", [0, 3, 5])
-def test_a_track_is_full_then_outlined_then_dim(now: int) -> None:
-    boxes = [m for m in track(STAGE, Rect(0, 0, 700, 49), PARTS, now) if isinstance(m, Boxes)]
-    fill, outlines = boxes[0].fill, boxes[1]
-    assert fill is not None and len(outlines.rect) == (now < 5)
-    for number, part in enumerate(PARTS):
-        dim = np.array_equal(fill[number], DARK.todo(part.color))
-        assert dim == (number > now)
-        assert np.array_equal(fill[number], part.color) == (number == now)
-
-
-def test_skipped_parts_are_hatched_whatever_the_time() -> None:
-    parts = tuple(replace(part, skipped=part.phase == 1) for part in PARTS)
-    for now in (0, 3, 5):
-        marks = track(STAGE, Rect(0, 0, 700, 49), parts, now)
-        boxes = [m for m in marks if isinstance(m, Boxes)]
-        assert [len(m.rect) for m in boxes if m.hatch is not None] == [2]
-        assert len(boxes[0].rect) == 3

@@ -3,16 +3,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul.boundary_view import dropped
-from gpuviz.scenes.matmul.parameters import block_of, sizes_of, thread_of
-from gpuviz.scenes.matmul.results import outcome
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
+from gpuviz.scenes.matmul_block import Multiplication, multiplication
 from gpuviz.scenes.matmul_boundary import LESSON
+from gpuviz.scenes.matmul_panels import dropped
+from gpuviz.scenes.matmul_results import outcome
+from gpuviz.scenes.matmul_sizes import sizes_of
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
@@ -44,9 +43,8 @@ def values(case: str) -> dict[str, Value]:
 
 
 def about(case: str, role: str) -> Multiplication:
-    v, runs = values(case), played(case).runs
-    pair = {"naive": runs["naive"], "tiled": runs[role]}
-    return multiplication(sizes_of(v), block_of(v), thread_of(v), pair, architecture("sm_90"))
+    runs = played(case).runs
+    return multiplication(values(case), runs["naive"], runs[role])
 
 
 def frame(case: str, share: float) -> Frame:
@@ -90,12 +88,12 @@ def test_elements_never_loaded_are_those_of_the_dropped_tile(case: str) -> None:
     sizes, down = sizes_of(values(case)), about(case, "rounded down")
     kept = sizes.inner // sizes.tile * sizes.tile
     assert down.phases == sizes.inner // sizes.tile
-    columns = dropped(down, down.m) % down.m.padded[1]
+    columns = dropped(down.m) % down.m.padded[1]
     assert set(columns.tolist()) == set(range(kept, sizes.inner))
-    rows = dropped(down, down.n) // down.n.padded[1]
+    rows = dropped(down.n) // down.n.padded[1]
     assert set(rows.tolist()) == set(range(kept, sizes.inner))
     up = about(case, "rounded up")
-    assert up.phases == sizes.phases and not len(dropped(up, up.m))
+    assert up.phases == sizes.phases and not len(dropped(up.m))
 
 
 def test_the_second_act_tells_only_what_is_new() -> None:

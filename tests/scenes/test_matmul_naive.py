@@ -3,19 +3,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul.parameters import sizes_of
-from gpuviz.scenes.matmul.ratio import CARDS, Ratios, ratios, said
-from gpuviz.scenes.matmul.reads import costs, costs_by_step
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
-from gpuviz.scenes.matmul.table import fitting, whole
-from gpuviz.scenes.matmul.time import naive_moments
-from gpuviz.scenes.matmul_naive import LESSON, expected_loads
+from gpuviz.scenes.matmul_block import Multiplication, multiplication, naive_moments
+from gpuviz.scenes.matmul_naive import CARDS, LESSON, Ratios, expected_loads, ratios
+from gpuviz.scenes.matmul_panels import access_table
+from gpuviz.scenes.matmul_reads import costs
+from gpuviz.scenes.matmul_sizes import sizes_of
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
@@ -40,10 +37,8 @@ def values(case: str) -> dict[str, Value]:
 
 @cache
 def about(case: str) -> Multiplication:
-    v, runs = values(case), played(case).runs
-    block = int(v["block_x"]), int(v["block_y"])
-    thread = int(v["thread_x"]), int(v["thread_y"])
-    return multiplication(sizes_of(v), block, thread, runs, architecture("sm_90"))
+    runs = played(case).runs
+    return multiplication(values(case), runs["naive"], runs["tiled"])
 
 
 def rates(case: str) -> Ratios:
@@ -74,7 +69,7 @@ def test_published_rates_come_from_the_ratios() -> None:
     assert naive.rate / needed.rate == pytest.approx(0.02, rel=0.05)
     tiled = rates("32 × 32, blocks of 16 × 16, 150 GB/s").rows[1]
     assert (tiled.ratio, tiled.rate) == (16, 600)
-    assert said(rates("4 × 4, blocks of 2 × 2")) == "128 operations / 128 loads = 1"
+    assert rates("4 × 4, blocks of 2 × 2").said == "128 operations / 128 loads = 1"
 
 
 def test_an_element_is_read_once_by_each_thread_of_its_row_or_column() -> None:
@@ -89,10 +84,9 @@ def test_an_element_is_read_once_by_each_thread_of_its_row_or_column() -> None:
 @cases
 def test_costs_of_the_steps_add_up_to_those_of_the_block(case: str) -> None:
     shown, sizes = about(case), sizes_of(values(case))
-    run, number = played(case).runs["naive"], shown.block[1] * sizes.grid[0] + shown.block[0]
-    made = costs(run.trace, architecture("sm_90"), number)
-    table = costs_by_step(made, number, sizes.inner)
-    assert tuple(table.sum(axis=0)) == made.of("load", "global", shown.naive.load.line)
+    made = costs(played(case).runs["naive"].trace, shown.arch, shown.number)
+    table = made.by_step(sizes.inner)
+    assert tuple(table.sum(axis=0)) == made.of(shown.naive.load)
     loading = (shown.naive.m.reshape(sizes.inner, -1) >= 0).any()
     assert (table[:, 0] >= 2 * loading).all()
 
@@ -107,7 +101,7 @@ def test_steps_name_their_load_and_its_sectors() -> None:
 
 def test_moments_are_the_steps_of_the_loop() -> None:
     sizes = sizes_of({"rows": 4, "inner": 5, "columns": 4, "tile": 2})
-    line = naive_moments(sizes)
+    line = tuple(naive_moments(sizes))
     assert [m.step for m in line] == [0, 1, 2, 3, 4, -1, -1]
     assert [m.naive for m in line] == [0, 1, 2, 3, 4, 5, 5]
     assert [m.part for m in line[-2:]] == ["store", "result"]
@@ -117,13 +111,14 @@ def test_moments_are_the_steps_of_the_loop() -> None:
 def test_a_window_shows_the_followed_thread_and_the_step(room: tuple[int, int]) -> None:
     shown, stage = about("8 × 8, blocks of 4 × 4"), Stage(700, 330, DARK)
     for moment in naive_moments(shown.sizes):
-        window = fitting(stage, Rect(0, 0, *room), shown, moment)
+        table = access_table(shown, moment)
+        window = table.window(stage, Rect(0, 0, *room))
         assert window is not None and 0 <= window.thread <= shown.watched
         assert shown.watched < window.thread + window.threads <= 16
         if moment.step >= 0:
             assert window.step <= moment.step < window.step + window.steps <= 8
-    assert fitting(stage, Rect(0, 0, 2000, 900), shown, moment) == whole(shown)
-    assert fitting(stage, Rect(0, 0, 60, 200), shown, moment) is None
+    assert table.window(stage, Rect(0, 0, 2000, 900)) == (0, 16, 0, 8)
+    assert table.window(stage, Rect(0, 0, 60, 200)) is None
 
 
 @cases

@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Mark, Raster, Texts
@@ -16,11 +15,9 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.qt.look.fonts import font
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul.parameters import sizes_of
-from gpuviz.scenes.matmul.reads import Sizes, tally, words
-from gpuviz.scenes.matmul.scene import Multiplication, multiplication
-from gpuviz.scenes.matmul.table import repeats
-from gpuviz.scenes.matmul.time import at, moments
+from gpuviz.scenes.matmul_block import Multiplication, moments, multiplication
+from gpuviz.scenes.matmul_reads import tally, words
+from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
 from gpuviz.scenes.perform import Performance, perform
 
@@ -74,10 +71,8 @@ def values(case: str) -> dict[str, Value]:
 
 @cache
 def about(case: str) -> Multiplication:
-    given = values(case)
-    block = int(given["block_x"]), int(given["block_y"])
-    thread = int(given["thread_x"]), int(given["thread_y"])
-    return multiplication(sizes_of(given), block, thread, played(case).runs, architecture("sm_90"))
+    runs = played(case).runs
+    return multiplication(values(case), runs["naive"], runs["tiled"])
 
 
 def frame(case: str, share: float, stage: Stage = STAGES["small"]) -> Frame:
@@ -87,8 +82,8 @@ def frame(case: str, share: float, stage: Stage = STAGES["small"]) -> Frame:
 
 def part(case: str, name: str, phase: int = 0, k: int = 0) -> float:
     """A time in the middle of some part."""
-    line = about(case).line
-    found = next(m for m in line if (m.part, m.phase) == (name, phase) and (m.k == k or not k))
+    steps = zip(moments(sizes_of(values(case))), played(case).story.steps, strict=True)
+    found = next(s for m, s in steps if (m.part, m.phase) == (name, phase) and (m.k == k or not k))
     return (found.start + found.end) / 2
 
 
@@ -156,8 +151,8 @@ def test_the_documents_table_of_the_4_x_4_example() -> None:
     shown = about("4 × 4, tile 2")
     assert shown.naive.m.T.tolist() == [[0, 1, 2, 3], [0, 1, 2, 3], [4, 5, 6, 7], [4, 5, 6, 7]]
     assert shown.naive.n.T.tolist() == [[0, 4, 8, 12], [1, 5, 9, 13]] * 2
-    assert repeats(shown.naive.m)[0].tolist() == [0, 1, 0, 1]
-    assert repeats(shown.naive.n)[0].tolist() == [0, 0, 1, 1]
+    assert shown.m.repeats[0].tolist() == [0, 1, 0, 1]
+    assert shown.n.repeats[0].tolist() == [0, 0, 1, 1]
     texts = [
         s for m in frame("4 × 4, tile 2", 0.5).marks if isinstance(m, Texts) for s in m.strings
     ]
@@ -200,11 +195,11 @@ def test_the_followed_sum_ends_at_what_is_stored(case: str) -> None:
 
 def test_costs_of_a_single_block_are_the_totals() -> None:
     runs = perform(LESSON, {"tile": 4}, level="ptx").runs
-    shown = multiplication(Sizes(4, 4, 4, 4), (0, 0), (0, 0), runs, architecture("sm_90"))
+    shown = multiplication({**LESSON.defaults(), "tile": 4}, runs["naive"], runs["tiled"])
     totals = runs["tiled"].counts.totals
-    loads = [shown.costs.of("load", "global", o.tile.load.line) for o in (shown.m, shown.n)]
+    loads = [shown.costs.of(o.tile.load) for o in (shown.m, shown.n)]
     assert sum(c for _, c in loads) == totals["global_load_sectors"]
-    reads = shown.costs.of("load", "shared", shown.tiled.read.line, 0)
+    reads = shown.costs.of(shown.tiled.read, 0)
     assert reads == (totals["shared_load_requests"], totals["shared_load_wavefronts"])
 
 
@@ -259,8 +254,8 @@ def test_tally_counts_before_each_step() -> None:
     assert tally(reads, 3).tolist() == [[0, 0, 0], [2, 0, 1], [2, 0, 3]]
 
 
-def test_moments_cover_the_story_without_gaps() -> None:
-    line = moments(Sizes(4, 5, 4, 2))
+def test_moments_are_the_parts_of_the_phases() -> None:
+    line = tuple(moments(Sizes(4, 5, 4, 2)))
     assert [m.part for m in line[:7]] == [
         "load M",
         "load N",
@@ -272,10 +267,6 @@ def test_moments_cover_the_story_without_gaps() -> None:
     ]
     assert line[-1].naive == 5 and max(m.step for m in line) == 4
     assert [m.tiles for m in line[:3]] == [(0, 0), (1, 0), (1, 1)]
-    for number, moment in enumerate(line):
-        assert at(line, moment.start) == number
-        assert moment.share(moment.start) == 0 and moment.share(moment.end) == 1
-    assert at(line, line[-1].end + 9) == len(line) - 1
 
 
 def same(one: Mark, other: Mark) -> bool:

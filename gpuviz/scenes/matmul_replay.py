@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gpuviz.arrays import F64, I64, Bool
-from gpuviz.ptx.text.parser import parse
-from gpuviz.scenes.matmul.reads import Words, by_turn, earlier, in_buffer, numbered_from, words
+from gpuviz.scenes.matmul_reads import Words, barrier_lines, earlier, step_of, tile_base, words
 from gpuviz.trace import LANES, Trace
 
 PartName = Literal["load", "multiply", "store", "barrier"]
@@ -41,6 +40,32 @@ class Touch:
     slot: I64
     phase: I64
     line: I64
+
+
+class Misread(NamedTuple):
+    """Reads of the shared tiles: all, those that come too early, those that come too late."""
+
+    every: int
+    early: int
+    late: int
+
+    @property
+    def wrong(self) -> int:
+        """Those that get an element of another phase, or nothing."""
+        return self.early + self.late
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one warp does in a row, or a barrier (warp -1): positions `first` to before `last`."""
+
+    interval: int
+    warp: int
+    part: PartName
+    phase: int
+    first: int
+    last: int
+    line: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +97,16 @@ class TileReplay:
         now[self.stores.slot[order]] = self.stores.phase[order]
         return now
 
-
-@dataclass(frozen=True)
-class Turn:
-    """What one warp does in a row, or a barrier (warp -1): positions `first` to before `last`."""
-
-    interval: int
-    warp: int
-    part: PartName
-    phase: int
-    first: int
-    last: int
-    line: int
+    def reading(self, turn: Turn, position: int) -> Bool:
+        """The reads of a turn in the step that is made at a position."""
+        reads = self.reads
+        inside = (reads.position >= turn.first) & (reads.position < turn.last)
+        if turn.part != "multiply" or not inside.any():
+            return np.zeros(len(inside), bool)
+        far = np.where(inside, np.abs(reads.position - position), np.iinfo(np.int64).max)
+        latest = int(np.argmin(far))
+        same = (reads.phase == reads.phase[latest]) & (self.k == self.k[latest])
+        return np.asarray(inside & same)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,73 +124,90 @@ class Replay:
     barriers: int
     stores: int
 
+    @property
+    def tiles(self) -> tuple[TileReplay, TileReplay]:
+        """Both shared tiles."""
+        return self.m, self.n
+
     def wrong_before(self, position: int) -> Bool:
         """(threads,) who has read something wrong before a position."""
         hit = np.zeros(len(self.value), bool)
-        for tile in (self.m, self.n):
+        for tile in self.tiles:
             hit[tile.reads.thread[tile.wrong & (tile.reads.position < position)]] = True
         return hit
+
+    def misread(self, turn: Turn) -> Misread:
+        """The reads of one turn, in both tiles."""
+        every = early = late = 0
+        for tile in self.tiles:
+            inside = (tile.reads.position >= turn.first) & (tile.reads.position < turn.last)
+            found, meant = tile.found[inside], tile.reads.phase[inside]
+            every += len(found)
+            early += int((found < meant).sum())
+            late += int((found > meant).sum())
+        return Misread(every, early, late)
+
+    def read_before(self, position: float) -> tuple[I64, I64]:
+        """(warps,) reads of the shared tiles before a position, and the wrong ones among them."""
+        warps = -(-len(self.value) // LANES)
+        every, wrong = np.zeros(warps, np.int64), np.zeros(warps, np.int64)
+        for tile in self.tiles:
+            before = tile.reads.position < position
+            warp = tile.reads.thread // LANES
+            every += np.bincount(warp[before], minlength=warps)
+            wrong += np.bincount(warp[before & tile.wrong], minlength=warps)
+        return every, wrong
 
 
 def replay(trace: Trace, block: int, tile: int, m: F64, n: F64, last_first: bool) -> Replay:
     """The recorded block, its warps taking turns from the first on (or from the last)."""
     touched = words(trace, block)
     position = _positions(touched, last_first)
-    tiles = [_tile(trace, touched, position, name, tile) for name in "MN"]
-    threads = trace.launch.threads_per_block
-    stores = _picked(touched, position, _is(touched, "store", "global"))
-    stored = np.full(threads, -1, np.int64)
-    final = in_buffer(touched.of("store", "global"), "P")
-    stored[final.thread] = final.address
-    value = _sums(tiles[0], tiles[1], threads, (m, n), tile)
-    turns = tuple(_with_barriers(tuple(_turns(tiles, stores)), barrier_lines(trace)))
-    barriers = int(touched.phase.max())
-    return Replay(tiles[0], tiles[1], turns, value, stored, barriers, len(stores.thread))
+    tiles = _tile(touched, position, "M", tile), _tile(touched, position, "N", tile)
+    stores = _picked(touched, position, touched.are("store", "global"))
+    final = touched.of("store", "global").inside("P")
+    stored = final.by_thread(np.zeros(len(final.thread), np.int64), 1)[0]
+    turns = tuple(_turns(tiles, stores))
+    return Replay(
+        *tiles,
+        tuple(_with_barriers(turns, barrier_lines(trace))),
+        _sums(tiles, len(stored), (m, n), tile),
+        stored,
+        int(touched.phase.max()),
+        len(stores.thread),
+    )
 
 
 def _positions(touched: Words, last_first: bool) -> I64:
     """(W,) when each word is touched: interval by interval, in it warp by warp."""
     warp = touched.thread // LANES
     turn = warp.max() - warp if last_first else warp
-    order = np.lexsort((np.arange(len(warp)), turn, touched.phase))
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
+    position = np.empty_like(turn)
+    position[np.lexsort((np.arange(len(warp)), turn, touched.phase))] = np.arange(len(warp))
     return position
 
 
-def _is(touched: Words, op: str, space: str) -> Bool:
-    fits = [i.op == op and i.space == space for i in touched.trace.instructions]
-    return np.array(fits, bool)[touched.instruction]
-
-
-def _picked(touched: Words, position: I64, keep: Bool) -> Touch:
-    """Some of the words, their slots not yet numbered from the start of a tile."""
+def _picked(touched: Words, position: I64, keep: Bool, base: int = 0) -> Touch:
+    """Some of the words, the slots being words after `base`."""
     some = touched.pick(keep)
     line = np.array([i.line for i in touched.trace.instructions], np.int64)[some.instruction]
-    phase = earlier(some.thread)
-    interval = some.phase.astype(np.int64)
-    return Touch(position[keep], interval, some.thread, some.address, phase, line)
+    slot, interval = (some.address - base) // _WORD, some.phase.astype(np.int64)
+    return Touch(position[keep], interval, some.thread, slot, earlier(some.thread), line)
 
 
-def _tile(trace: Trace, touched: Words, position: I64, name: str, tile: int) -> TileReplay:
+def _tile(touched: Words, position: I64, name: Literal["M", "N"], tile: int) -> TileReplay:
     """The shared tile that is filled on the lines which load one matrix."""
-    loads = in_buffer(touched.of("load", "global"), name)
-    line = np.array([i.line in loads.lines for i in trace.instructions], bool)
-    filled = _is(touched, "store", "shared") & line[touched.instruction]
-    base = int(touched.address[filled].min())
+    loads, base = touched.of("load", "global").inside(name), tile_base(touched, name)
+    stores = _picked(touched, position, touched.are("store", "shared", loads.lines), base)
     inside = (touched.address >= base) & (touched.address < base + tile * tile * _WORD)
-    slot = numbered_from(touched, base).address
-    stores = replace(_picked(touched, position, filled), slot=slot[filled])
-    keep = _is(touched, "load", "shared") & inside
-    reads = replace(_picked(touched, position, keep), slot=slot[keep])
+    reads = _picked(touched, position, touched.are("load", "shared") & inside, base)
     # A thread reads each of its slots once in a phase.
     reads = replace(reads, phase=earlier(reads.thread * tile * tile + reads.slot))
     which = _latest(stores, reads)
-    source = by_turn(loads, int(stores.phase.max()) + 1, trace.launch.threads_per_block)
+    source = loads.by_thread(earlier(loads.thread), int(stores.phase.max()) + 1)
     found = np.where(which < 0, -1, stores.phase[which])
     element = np.where(which < 0, -1, source[stores.phase[which], stores.thread[which]])
-    k = reads.slot % tile if name == "M" else reads.slot // tile
-    return TileReplay(name, base, stores, reads, found, element, k)
+    return TileReplay(name, base, stores, reads, found, element, step_of(reads.slot, name, tile))
 
 
 def _latest(stores: Touch, reads: Touch) -> I64:
@@ -180,55 +220,49 @@ def _latest(stores: Touch, reads: Touch) -> I64:
     return np.where((at >= 0) & (stores.slot[which] == reads.slot), which, -1)
 
 
-def _sums(m: TileReplay, n: TileReplay, threads: int, values: tuple[F64, F64], tile: int) -> F64:
+def _sums(
+    tiles: tuple[TileReplay, TileReplay], threads: int, values: tuple[F64, F64], tile: int
+) -> F64:
     """(threads,) the sums of the products of what is found; nothing there counts as zero."""
-    steps = (int(m.reads.phase.max()) + 1) * tile
-    factors = []
-    for one, value in zip((m, n), values, strict=True):
-        table = np.zeros((threads, steps))
+    steps = (int(tiles[0].reads.phase.max()) + 1) * tile
+    product = np.ones((threads, steps))
+    for one, value in zip(tiles, values, strict=True):
+        factor = np.zeros((threads, steps))
         got = np.where(one.element < 0, 0.0, value.ravel()[one.element])
-        table[one.reads.thread, one.reads.phase * tile + one.k] = got
-        factors.append(table)
-    return np.asarray((factors[0] * factors[1]).sum(axis=1))
+        factor[one.reads.thread, one.reads.phase * tile + one.k] = got
+        product *= factor
+    return np.asarray(product.sum(axis=1))
 
 
-def _turns(tiles: list[TileReplay], stores: Touch) -> Iterator[Turn]:
+def _turns(tiles: tuple[TileReplay, TileReplay], stores: Touch) -> Iterator[Turn]:
     """Accesses that follow each other, of one warp, for one purpose.
 
     A store to P between two steps of the inner loop belongs to the multiplication.
     """
-    kinds = [(0, tile.stores) for tile in tiles] + [(1, tile.reads) for tile in tiles]
-    every = [*kinds, (2, stores)]
-    position, interval, thread, phase, line = (
-        np.concatenate([getattr(touch, name) for _, touch in every])
-        for name in ("position", "interval", "thread", "phase", "line")
-    )
-    part = np.concatenate([np.full(len(touch.thread), kind) for kind, touch in every])
-    warp, last = thread // LANES, part == 2
-    inner = last & (stores_each(stores) > 1)
-    part[inner] = 1
-    phase[last] = -1
+    m, n = tiles
+    touches = m.stores, n.stores, m.reads, n.reads, stores
+    last = 1 if stores.phase.any() else 2
+    part = np.repeat((0, 0, 1, 1, last), [len(touch.thread) for touch in touches])
+    stores = replace(stores, phase=np.full(len(stores.thread), -1))
+    rows = [
+        np.stack([t.position, t.interval, t.thread // LANES, t.phase, t.line])
+        for t in (*touches[:4], stores)
+    ]
+    position, interval, warp, phase, line = np.concatenate(rows, axis=1)
     order = np.argsort(position, kind="stable")
-    rows = np.stack([interval, warp, part])[:, order]
-    cuts = np.flatnonzero((np.diff(rows, axis=1) != 0).any(axis=0)) + 1
+    kinds = np.stack([interval, warp, part])[:, order]
+    cuts = np.flatnonzero((np.diff(kinds, axis=1) != 0).any(axis=0)) + 1
     for group in np.split(order, cuts):
         first, end = group[0], group[-1]
-        known = phase[group][phase[group] >= 0]
-        meant = int(known.max()) if len(known) else -1
         yield Turn(
             int(interval[first]),
             int(warp[first]),
             _PARTS[int(part[first])],
-            meant,
+            int(phase[group].max()),
             int(position[first]),
             int(position[end]) + 1,
             int(line[end]),
         )
-
-
-def stores_each(stores: Touch) -> int:
-    """How often each thread stores its element of P."""
-    return int(stores.phase.max()) + 1
 
 
 def _with_barriers(turns: tuple[Turn, ...], lines: tuple[int, ...]) -> Iterator[Turn]:
@@ -238,11 +272,3 @@ def _with_barriers(turns: tuple[Turn, ...], lines: tuple[int, ...]) -> Iterator[
         for _ in range(after.interval - turn.interval if after else 0):
             line = next((n for n in lines if n > turn.line), lines[0] if lines else 0)
             yield Turn(turn.interval, -1, "barrier", turn.phase, turn.last, turn.last, line)
-
-
-def barrier_lines(trace: Trace) -> tuple[int, ...]:
-    """CUDA lines of the barriers that the compiler was given, in order."""
-    bodies = (function.body for function in parse(trace.ptx).functions)
-    return tuple(
-        sorted({i.line for body in bodies for i in body if i.opcode.name in ("bar", "barrier")})
-    )

@@ -1,0 +1,154 @@
+"""What the lessons on matrix products ask for: sizes, tile, block, thread, elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuviz.language import tr
+from gpuviz.scenes.base import Choice, Parameter, Plan, Preset, Values
+from gpuviz.scenes.values import number
+
+KERNEL = "matmul.cu"
+WATCHED = (
+    Parameter("block_x", "block x", 0, 0, 31, hint="the block whose threads are watched"),
+    Parameter("block_y", "block y", 0, 0, 31, hint="the block whose threads are watched"),
+    Parameter("thread_x", "thread x", 1, 0, 31, hint="the thread whose sum is followed"),
+    Parameter("thread_y", "thread y", 0, 0, 31, hint="the thread whose sum is followed"),
+)
+FILL = Parameter(
+    "fill",
+    "elements",
+    "arange",
+    choices=(
+        Choice("arange", "0, 1, 2, …"),
+        Choice("ones", "all ones"),
+        Choice("twos", "M ones, N twos"),
+        Choice("rand", "random"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """M is rows x inner, N inner x columns, P rows x columns; blocks and tiles are tile x tile."""
+
+    rows: int
+    inner: int
+    columns: int
+    tile: int
+
+    @property
+    def phases(self) -> int:
+        """Tiles along a row of M, the last one possibly partial."""
+        return -(-self.inner // self.tile)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Blocks in x and y."""
+        return -(-self.columns // self.tile), -(-self.rows // self.tile)
+
+    @property
+    def whole(self) -> bool:
+        """Whether tiles cover the matrices without a rest."""
+        return not any(n % self.tile for n in (self.rows, self.inner, self.columns))
+
+    def shape(self, name: str) -> tuple[int, int]:
+        """Rows and columns of M, N or P."""
+        shapes = {"M": (self.rows, self.inner), "N": (self.inner, self.columns)}
+        return shapes.get(name, (self.rows, self.columns))
+
+    def padded(self, name: str) -> tuple[int, int]:
+        """Rows and columns, rounded up to whole tiles."""
+        rows, columns = self.shape(name)
+        return -(-rows // self.tile) * self.tile, -(-columns // self.tile) * self.tile
+
+
+def extents(size: int) -> tuple[Parameter, ...]:
+    """The sizes of the matrices, by default all the same."""
+    return (
+        Parameter("rows", "rows of M and P", size, 1, 64),
+        Parameter("inner", "columns of M, rows of N", size, 1, 64),
+        Parameter("columns", "columns of N and P", size, 1, 64),
+    )
+
+
+def width(tiles: tuple[int, ...], hint: str, label: str = "tile width") -> Parameter:
+    """The width of a block, a constant of the kernel."""
+    choices = tuple(Choice(n, f"{n} × {n}") for n in tiles)
+    return Parameter("tile", label, tiles[0], compiled=True, hint=hint, choices=choices)
+
+
+def preset(
+    name: str,
+    sizes: tuple[int, int, int, int],
+    thread: tuple[int, int],
+    fill: str = "arange",
+    **others: str,
+) -> Preset:
+    """A size worth showing, with the thread to follow in block (0,0)."""
+    rows, inner, columns, tile = sizes
+    values = {"rows": rows, "inner": inner, "columns": columns, "tile": tile}
+    watched = {"block_x": 0, "block_y": 0, "thread_x": thread[0], "thread_y": thread[1]}
+    return Preset(name, {**values, **watched, "fill": fill, **others})
+
+
+def sizes_of(values: Values) -> Sizes:
+    """The sizes the parameters ask for."""
+    return Sizes(*(number(values, name) for name in ("rows", "inner", "columns", "tile")))
+
+
+def block_of(values: Values) -> tuple[int, int]:
+    """x and y of the block that is watched."""
+    return number(values, "block_x"), number(values, "block_y")
+
+
+def thread_of(values: Values) -> tuple[int, int]:
+    """x and y of the thread that is followed."""
+    return number(values, "thread_x"), number(values, "thread_y")
+
+
+def problem(values: Values) -> str:
+    """Why these values make no sense together, or ""."""
+    sizes = sizes_of(values)
+    watched = zip("xy", sizes.grid, block_of(values), thread_of(values), strict=True)
+    for axis, blocks, block, thread in watched:
+        if block >= blocks:
+            return tr(
+                "There is no block with {axis} = {block}: blocks of {tile} × {tile} cover P "
+                "up to {axis} = {last}.",
+                axis=axis,
+                block=block,
+                tile=sizes.tile,
+                last=blocks - 1,
+            )
+        if thread >= sizes.tile:
+            return tr(
+                "There is no thread with {axis} = {thread}: a block of {tile} × {tile} "
+                "threads goes up to {last}.",
+                axis=axis,
+                thread=thread,
+                tile=sizes.tile,
+                last=sizes.tile - 1,
+            )
+    return ""
+
+
+def launch(values: Values, role: str) -> Plan:
+    """A kernel of matmul.cu, named as its role; the watched block is recorded."""
+    sizes, fill = sizes_of(values), str(values["fill"])
+    (x, y), (block_x, block_y) = sizes.grid, block_of(values)
+    fills = ("ones", "2", "zeros") if fill == "twos" else (fill, fill, "zeros")
+    shapes = map(sizes.shape, "MNP")
+    return Plan(
+        role,
+        KERNEL,
+        role,
+        (x, y, 1),
+        (sizes.tile, sizes.tile, 1),
+        (
+            *(f"f32[{r * c}]={how}" for (r, c), how in zip(shapes, fills, strict=True)),
+            *(f"i32={n}" for n in (sizes.rows, sizes.inner, sizes.columns)),
+        ),
+        (("TILE", str(sizes.tile)),),
+        record=(block_y * x + block_x,),
+    )
