@@ -62,7 +62,7 @@ def _readable(file: Path) -> Path:
 
 def _fit(view: Provenance) -> Provenance:
     """The view checked as far as it can be without running it."""
-    from gpuviz.views.fitting import check_file, fitted
+    from gpuviz.views.check_record import check_file, fitted
     from gpuviz.views.performed import lesson_for
 
     made = fitted(view, lesson_for(view))

@@ -15,7 +15,7 @@ from gpuviz.cli.painter import painter_for
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError
 from gpuviz.export.export import Options, Painter
-from gpuviz.export.formats import format_of
+from gpuviz.export.formats import Holds, format_of, holding
 from gpuviz.export.reading import read
 from gpuviz.export.save import save
 from gpuviz.scenes import SCENES
@@ -23,8 +23,14 @@ from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
 
-EXAMPLE = """OUT is a picture (.png .svg .pdf) of one moment; a film (.gif .apng, with PyAV .mp4
-.webm) or a page for browsers (.html) of a stretch of time; or the counts (.csv .json .md).
+
+def _suffixes(holds: Holds) -> str:
+    return " ".join(row.suffix for row in holding(holds))
+
+
+EXAMPLE = f"""OUT is a picture ({_suffixes("picture")}) of one moment; a film ({_suffixes("film")})
+or a page for browsers ({_suffixes("page")}) of a stretch of time; or the counts
+({_suffixes("data")}).
 
 example:
   gpuviz render --scene coalescing --set stride=2 --time 4 --theme light -o stride.png

@@ -260,7 +260,7 @@ def test_a_picture_copied_while_the_window_closes_is_no_crash_at_the_end(tmp_pat
     """It is done before its thread has noticed, and told of when the window is closed already."""
     code = """
 import threading
-from gpuviz.qt.export import exporting
+from gpuviz.qt.export import export_commands as exporting
 begun, real = threading.Event(), exporting.clip
 def slow(*given):
     begun.set()

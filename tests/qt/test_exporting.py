@@ -24,7 +24,7 @@ from gpuviz.arrays import Rgba
 from gpuviz.draw.marks import Frame
 from gpuviz.export import video
 from gpuviz.export.reading import read, read_content
-from gpuviz.qt.export import files
+from gpuviz.qt.export import file_dialogs
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.painting.qt_painter import QtPainter
@@ -45,9 +45,9 @@ class Answer:
 
     folder: Path
     name: str = ""
-    asked: list[files.Question] = field(default_factory=list)
+    asked: list[file_dialogs.Question] = field(default_factory=list)
 
-    def __call__(self, parent: QWidget, question: files.Question) -> Path | None:
+    def __call__(self, parent: QWidget, question: file_dialogs.Question) -> Path | None:
         self.asked.append(question)
         return self.folder / (self.name or question.proposed.name)
 
@@ -165,16 +165,16 @@ def test_what_was_saved_is_said_when_a_run_is_done(
 
 def test_pictures_go_where_pictures_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QStandardPaths, "writableLocation", lambda place: str(tmp_path / "Fotos"))
-    assert files.pictures_folder() == tmp_path / "Fotos" / "gpuviz"
+    assert file_dialogs.pictures_folder() == tmp_path / "Fotos" / "gpuviz"
     assert (tmp_path / "Fotos" / "gpuviz").is_dir()
     (tmp_path / "a file").write_text("")
     monkeypatch.setattr(QStandardPaths, "writableLocation", lambda place: str(tmp_path / "a file"))
-    assert files.pictures_folder() == Path.home()
+    assert file_dialogs.pictures_folder() == Path.home()
 
 
 def test_long_names_are_cut_in_their_middle() -> None:
-    assert files.shortened("short.png") == "short.png"
-    cut = files.shortened("a" * 60 + ".png", 20)
+    assert file_dialogs.shortened("short.png") == "short.png"
+    cut = file_dialogs.shortened("a" * 60 + ".png", 20)
     assert len(cut) == 20 and cut.endswith(".png") and "…" in cut
 
 
@@ -458,7 +458,7 @@ def test_names_that_are_too_long_are_a_message(
     window: Window, answer: Answer, qtbot: QtBot
 ) -> None:
     long = "a" * 248
-    assert files.free(answer.folder / f"{long}-light.png").name == f"{long}-light.png"
+    assert file_dialogs.free(answer.folder / f"{long}-light.png").name == f"{long}-light.png"
     answer.name = f"{long}.gif"
     window.actions_["export.film"].trigger()
     dialog = window.exchange.exporting.dialog
@@ -638,8 +638,8 @@ def test_the_file_dialog_proposes_name_and_folder(window: Window, tmp_path: Path
         dialog.accept()
 
     QTimer.singleShot(200, look)
-    question = files.Question("Save", tmp_path / "a.svg", (".svg", ".png"))
-    assert files.ask_where(window, question) == tmp_path / "a.svg"
+    question = file_dialogs.Question("Save", tmp_path / "a.svg", (".svg", ".png"))
+    assert file_dialogs.ask_where(window, question) == tmp_path / "a.svg"
     assert seen == [str(tmp_path / "a.svg"), "svg"]
 
 

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz import trace_file
 from gpuviz.errors import InputError
 from gpuviz.export.save import save
-from gpuviz.qt.export.files import ask_which
+from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running import viewing
 from gpuviz.qt.running.meter import Sources

@@ -7,7 +7,7 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export.opened import told_by
+from gpuviz.export.read_any import read_any
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.perform import perform
@@ -78,13 +78,13 @@ def test_another_file_of_the_name_is_another_lesson(file: Path) -> None:
 
 def test_files_are_told_by_what_is_in_them(file: Path, tmp_path: Path) -> None:
     plain = file.rename(tmp_path / "without suffix")
-    assert isinstance(told_by(plain), Lesson)
+    assert isinstance(read_any(plain), Lesson)
     gone = Provenance("x", {}, "sm_90", launch={"trace": str(tmp_path / "gone.gputrace")})
     (tmp_path / "a.svg").write_text(f"<svg>{gone.text()}</svg>")
     with pytest.raises(InputError, match=r"gone\.gputrace.*missing"):
-        told_by(tmp_path / "a.svg")
+        read_any(tmp_path / "a.svg")
     with pytest.raises(InputError, match="not a file"):
-        told_by(tmp_path)
+        read_any(tmp_path)
     (tmp_path / "b.svg").write_text("<svg/>")
     with pytest.raises(FormatError, match="does not say"):
-        told_by(tmp_path / "b.svg")
+        read_any(tmp_path / "b.svg")

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.errors import Error, failure_of
 from gpuviz.export.formats import FORMATS
-from gpuviz.export.opened import check_files, told_by
+from gpuviz.export.read_any import check_files, read_any
 from gpuviz.export.reading import read_content
 from gpuviz.language import tr, trn
-from gpuviz.qt.export.files import AskWhich, ask_which, shortened
+from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
 from gpuviz.suffixes import KERNELS, LECTURE
@@ -99,7 +99,7 @@ class Reopening(QObject):
     def _work(self, path: Path, number: int) -> None:
         """Runs in a thread."""
         try:
-            outcome: object = told_by(path)
+            outcome: object = read_any(path)
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now

@@ -15,7 +15,7 @@ from gpuviz.qt.commands.palette_dialog import Entry
 from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.viewing import Viewing
-from gpuviz.views.fitting import check_file
+from gpuviz.views.check_record import check_file
 from gpuviz.views.link import SCHEME, link, parse
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance

@@ -10,7 +10,7 @@ from gpuviz.export.formats import PDF
 from gpuviz.language import tr
 from gpuviz.lectures.handout import handout
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.export.exporting import Exporting
+from gpuviz.qt.export.export_commands import ExportCommands
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.painting.qt_painter import QtPainter
 
@@ -19,7 +19,7 @@ class Handout(QObject):
     """Binds the command that saves the pages."""
 
     def __init__(
-        self, document: Document, exporting: Exporting, actions: Actions, parent: QObject
+        self, document: Document, exporting: ExportCommands, actions: Actions, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._document, self._exporting = document, exporting

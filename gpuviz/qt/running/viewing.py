@@ -18,7 +18,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.showing import Showing
-from gpuviz.views.fitting import fitted
+from gpuviz.views.check_record import fitted
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, lesson_for
 from gpuviz.views.provenance import Provenance

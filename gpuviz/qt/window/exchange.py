@@ -12,8 +12,8 @@ from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.export.dropping import Dropping
-from gpuviz.qt.export.exporting import Exporting, Parts
-from gpuviz.qt.export.exports import Saved
+from gpuviz.qt.export.export_commands import ExportCommands, Parts
+from gpuviz.qt.export.export_queue import Saved
 from gpuviz.qt.export.reopening import Reopening
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.window.status import Offer, Status
@@ -26,7 +26,7 @@ class Exchange(QObject):
     def __init__(self, window: QMainWindow, parts: Parts, kept: Settings, actions: Actions) -> None:
         super().__init__(window)
         self._parts = parts
-        self.exporting = Exporting(window, parts, kept, actions)
+        self.exporting = ExportCommands(window, parts, kept, actions)
         self.reopening = Reopening(window)
         self.dropping = Dropping(window, parts.theme)
         actions.bind("file.open", self.reopening.choose)

@@ -14,7 +14,7 @@ from gpuviz.language import tr
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.counts.counts import Counts
-from gpuviz.qt.export.exporting import Parts
+from gpuviz.qt.export.export_commands import Parts
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.kernels.opening import Opening, marked_lines
 from gpuviz.qt.lecture.handout import Handout

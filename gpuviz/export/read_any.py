@@ -13,11 +13,11 @@ from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
-from gpuviz.views.fitting import missing
+from gpuviz.views.check_record import missing
 from gpuviz.views.provenance import Provenance
 
 
-def told_by(path: Path) -> Provenance | Recording | Lesson:
+def read_any(path: Path) -> Provenance | Recording | Lesson:
     """What is in a file, whatever its name: the record of a view, a recording, a trace's lesson.
 
     Raises

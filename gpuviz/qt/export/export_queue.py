@@ -11,8 +11,8 @@ from PySide6.QtGui import QGuiApplication
 
 from gpuviz.errors import failure_of
 from gpuviz.language import tr, trn
-from gpuviz.qt.export.clip import Clip
-from gpuviz.qt.export.files import shortened
+from gpuviz.qt.export.clipboard import Clip
+from gpuviz.qt.export.file_dialogs import shortened
 from gpuviz.qt.running.activity import Activity, Work
 
 
@@ -50,7 +50,7 @@ class Task:
     work: Work
 
 
-class Exports(Activity):
+class ExportQueue(Activity):
     """Does tasks in the order in which they were asked for.
 
     Signals

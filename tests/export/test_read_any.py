@@ -9,9 +9,9 @@ import pytest
 
 from gpuviz import trace_file
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export.opened import check_files, told_by
+from gpuviz.export.read_any import check_files, read_any
 from gpuviz.scenes import traced
-from gpuviz.views.fitting import check_file, fitted
+from gpuviz.views.check_record import check_file, fitted
 from gpuviz.views.link import link, parse
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -59,7 +59,7 @@ def test_a_trace_with_any_byte_wrong_is_damaged(trace: Path) -> None:
     content, refused = trace.read_bytes(), 0
     for at in (*range(0, len(content), 61), *range(len(content) - 200, len(content), 3)):
         trace.write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
-        for read in (trace_file.load, told_by):
+        for read in (trace_file.load, read_any):
             try:
                 read(trace)
             except InputError:
@@ -74,6 +74,6 @@ def test_a_manifest_that_cannot_be_unpacked(trace: Path) -> None:
     start = info.header_offset + 30 + len(info.filename)
     content[start : start + 20] = b"\xff" * 20
     trace.write_bytes(content)
-    for read in (trace_file.load, told_by):
+    for read in (trace_file.load, read_any):
         with pytest.raises(FormatError):
             read(trace)

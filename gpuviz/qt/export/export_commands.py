@@ -1,4 +1,4 @@
-"""The commands of the menu “Export”: what each asks, and the task that it gives to `Exports`."""
+"""The commands of the menu “Export”: what each asks, and the task that it gives to the queue."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
-from gpuviz.qt.export import files
-from gpuviz.qt.export.clip import clip
-from gpuviz.qt.export.exports import Exports, Saved, Task
+from gpuviz.qt.export import file_dialogs
+from gpuviz.qt.export.clipboard import clip
+from gpuviz.qt.export.export_queue import ExportQueue, Saved, Task
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.history.settings import Settings
@@ -53,7 +53,7 @@ class Parts:
     theme: Theme
 
 
-class Exporting(QObject):
+class ExportCommands(QObject):
     """Asks how and where, then lets `exports` write. How to ask for a file can be exchanged.
 
     Signals
@@ -66,9 +66,9 @@ class Exporting(QObject):
     def __init__(self, window: QWidget, parts: Parts, kept: Settings, actions: Actions) -> None:
         super().__init__(window)
         self._window, self._parts, self._kept = window, parts, kept
-        self.exports = Exports(self)
-        self.ask_where: files.AskWhere = files.ask_where
-        self.quick_folder: Callable[[], Path] = files.pictures_folder
+        self.exports = ExportQueue(self)
+        self.ask_where: file_dialogs.AskWhere = file_dialogs.ask_where
+        self.quick_folder: Callable[[], Path] = file_dialogs.pictures_folder
         self.open_folder: Callable[[Path], object] = _open_folder
         self.dialog: QDialog | None = None
         for id, do in self._commands().items():
@@ -113,7 +113,7 @@ class Exporting(QObject):
 
         def work(progress: Progress, cancel: Cancel) -> Saved:
             made = clip(view, QUICK)
-            path = files.free(folder / name_for(view))
+            path = file_dialogs.free(folder / name_for(view))
             write(path, made.png)
             return Saved((path,), made)
 
@@ -177,7 +177,10 @@ class Exporting(QObject):
             return
         if path := self._where(tr("Save trace"), name_for(view, TRACE), (TRACE,)):
             self.exports.add(
-                Task(path.name, lambda progress, cancel: Saved(save_traces(view, path, files.free)))
+                Task(
+                    path.name,
+                    lambda progress, cancel: Saved(save_traces(view, path, file_dialogs.free)),
+                )
             )
 
     def save_times(self) -> None:
@@ -231,13 +234,13 @@ class Exporting(QObject):
             return
         for theme, one in views.items():
             of_theme = path.with_name(f"{path.stem}-{theme}{path.suffix}")
-            self._add(one, files.free(of_theme) if theme else path, wanted.options())
+            self._add(one, file_dialogs.free(of_theme) if theme else path, wanted.options())
 
     def _where(self, title: str, name: str, suffixes: tuple[str, ...]) -> Path | None:
         """Ask for a file, beginning in the folder of the last one."""
         kept = Path(self._kept.text("export/folder", ""))
         folder = kept if kept.is_absolute() and isdir(kept) else self.quick_folder()
-        path = self.ask_where(self._window, files.Question(title, folder / name, suffixes))
+        path = self.ask_where(self._window, file_dialogs.Question(title, folder / name, suffixes))
         if path is not None:
             self._kept.keep("export/folder", str(path.parent))
         return path
