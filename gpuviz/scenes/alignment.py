@@ -20,7 +20,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.scenes.requests.sentences import shape, verdict
@@ -45,12 +45,7 @@ PARAMETERS = (
         ),
         hint="how the five floats of each particle lie in memory",
     ),
-    Parameter(
-        "threads",
-        "threads per block",
-        128,
-        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512)),
-    ),
+    Parameter("threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512)),
     Parameter("blocks", "blocks", 16, 1, 1024),
     Parameter("warp", "warp shown", 0, 0, 15, hint="of block 0"),
 )

@@ -19,7 +19,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run
 from gpuviz.scenes import stride_sweep
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.values import number
 
@@ -48,7 +48,7 @@ PARAMETERS = (
         "share",
         "lanes per word",
         32,
-        choices=tuple(Choice(n, str(n)) for n in (2, 4, 8, 16, 32)),
+        choices=offered(2, 4, 8, 16, 32),
         hint="broadcast: lanes that read the same element",
     ),
     Parameter("padding", "padding", 0, 0, 15, hint="column: unused elements at the end of a row"),

@@ -28,6 +28,11 @@ class Choice:
     label: str
 
 
+def offered(*values: int) -> tuple[Choice, ...]:
+    """Numbers to choose from, each named by itself."""
+    return tuple(Choice(value, str(value)) for value in values)
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A knob of a lesson; the window draws it from this declaration alone.

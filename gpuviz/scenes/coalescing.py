@@ -11,7 +11,7 @@ from gpuviz.memory.request import requests_of
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of, total
 from gpuviz.scenes.requests.board import told
 from gpuviz.scenes.requests.sentences import shape, title, verdict
@@ -72,12 +72,7 @@ PARAMETERS = (
         hint="what one thread copies",
         choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}") for n, name in _NAMES.items()),
     ),
-    Parameter(
-        "threads",
-        "threads per block",
-        256,
-        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024)),
-    ),
+    Parameter("threads", "threads per block", 256, choices=offered(32, 64, 128, 256, 512, 1024)),
     Parameter("blocks", "blocks", 64, 1, 1024),
     Parameter("warp", "warp shown", 0, 0, 31, hint="of block 0"),
 )

@@ -19,7 +19,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Path, Stretch, Trace, lane_mask
@@ -34,17 +34,12 @@ PARAMETERS = (
         "group",
         "lanes in a group",
         16,
-        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64)),
+        choices=offered(1, 2, 4, 8, 16, 32, 64),
         hint="groups take path A and path B in turn",
     ),
     Parameter("first", "repetitions of path A", 6, 1, 24),
     Parameter("second", "repetitions of path B", 6, 1, 24),
-    Parameter(
-        "threads",
-        "threads per block",
-        128,
-        choices=tuple(Choice(n, str(n)) for n in (64, 128, 256)),
-    ),
+    Parameter("threads", "threads per block", 128, choices=offered(64, 128, 256)),
     Parameter("warp", "warp shown", 0, 0, 7, hint="of block 0"),
 )
 

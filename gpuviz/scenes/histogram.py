@@ -20,7 +20,7 @@ from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.histogram_count import Cost, Counting, cost_of, counting_of
 from gpuviz.scenes.measured import time_column
 from gpuviz.trace import LANES
@@ -47,32 +47,22 @@ PARAMETERS = (
         "bins in use",
         64,
         hint="values are spread over so many bins",
-        choices=tuple(Choice(n, str(n)) for n in (1, 4, 16, 32, 64, 128)),
+        choices=offered(1, 4, 16, 32, 64, 128),
     ),
     Parameter(
         "values", "values", "rand", choices=(Choice("rand", "random"), Choice("arange", "in order"))
     ),
-    Parameter(
-        "bins", "bins", 64, compiled=True, choices=tuple(Choice(n, str(n)) for n in (32, 64, 128))
-    ),
+    Parameter("bins", "bins", 64, compiled=True, choices=offered(32, 64, 128)),
     Parameter(
         "copies",
         "copies of each bin",
         32,
         compiled=True,
         hint="where every lane has a copy of its own, or some share one",
-        choices=tuple(Choice(n, str(n)) for n in (2, 4, 8, 16, 32)),
+        choices=offered(2, 4, 8, 16, 32),
     ),
-    Parameter(
-        "each", "values per thread", 8, choices=tuple(Choice(n, str(n)) for n in (8, 32, 128))
-    ),
-    Parameter(
-        "blocks",
-        "blocks",
-        4,
-        hint="of 128 threads",
-        choices=tuple(Choice(n, str(n)) for n in (4, 32, 132)),
-    ),
+    Parameter("each", "values per thread", 8, choices=offered(8, 32, 128)),
+    Parameter("blocks", "blocks", 4, hint="of 128 threads", choices=offered(4, 32, 132)),
 )
 _THREADS = 128
 

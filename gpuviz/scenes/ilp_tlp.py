@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arrays import F64
-from gpuviz.draw.plot import logarithmic
 from gpuviz.language import tr
 from gpuviz.occupancy import occupancy
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Counted, Figure, Sourced
-from gpuviz.panels.layout import Line, rows, spare
+from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.plot import Corner, Curve, Element, Note, Plot, Points
 from gpuviz.panels.script import Act, Script
-from gpuviz.panels.table import Column, Table
 from gpuviz.panels.warp_turns import WarpTurns
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.scenes.base import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Value,
+    Values,
+    offered,
+)
 from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, Variant, cycles_of, rates_of
+from gpuviz.scenes.latency_plots import Shown, as_compiled, as_measured, warps_needed
 from gpuviz.scenes.occupancy_fit import G80, name_of, percent
 from gpuviz.scenes.values import number
 
@@ -38,7 +41,7 @@ PARAMETERS = (
         "independent instructions",
         4,
         compiled=True,
-        choices=tuple(Choice(n, str(n)) for n in LOADS),
+        choices=offered(*LOADS),
         hint="that a warp can execute while a load of its own is under way",
     ),
     Parameter(
@@ -49,12 +52,7 @@ PARAMETERS = (
         255,
         hint="0: those that the compiler takes for so many independent loads",
     ),
-    Parameter(
-        "threads",
-        "threads per block",
-        256,
-        choices=tuple(Choice(n, str(n)) for n in (64, 128, 256, 512)),
-    ),
+    Parameter("threads", "threads per block", 256, choices=offered(64, 128, 256, 512)),
     Parameter("latency", "latency of a load", 200, 20, 1000, hint="cycles"),
     Parameter(
         "sm",
@@ -102,24 +100,6 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Shown:
-    """All that the pictures select from: a multiprocessor with its warps, the kernels as compiled,
-    and what was measured of the sweep (None: nothing).
-    """
-
-    arch: Architecture
-    one: Latency
-    threads: int
-    registers: int
-    given: bool
-    blocks: int
-    variants: tuple[Variant, ...]
-    rates: F64 | None
-    badge: str
-    device: str
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Warps take turns; the line between hidden and not; the kernels as compiled."""
     arch = G80 if values["sm"] == "G80" else architecture(runs[_SWEEP].arch)
@@ -134,7 +114,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         badge = tr("recorded") if found.badge == "recorded" else tr("live")
         device = found.device.name
     given = bool(number(values, "registers"))
-    shown = _Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
+    shown = Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
     script = Script(str(independent))
     turns = _turns(script, one, runs[script.role])
     chart = script.act(
@@ -150,10 +130,10 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         if t < turns.end:
             return _warps(shown, turns.share(t))
         if t < chart.end:
-            return _chart(shown, min((t - chart.start) / _CHART, 1.0))
+            return warps_needed(shown, min((t - chart.start) / _CHART, 1.0))
         if t < table.end or rates is None:
-            return _compiled(shown, min((t - table.start) / _TABLE, 1.0))
-        return _measured(shown, rates, min((t - table.end) / _MEASURED, 1.0))
+            return as_compiled(shown, min((t - table.start) / _TABLE, 1.0))
+        return as_measured(shown, rates, min((t - table.end) / _MEASURED, 1.0))
 
     return Story.of(script, at, _expected(shown))
 
@@ -190,7 +170,7 @@ def _title(one: Latency) -> str:
     )
 
 
-def _sentence(scene: _Shown) -> str:
+def _sentence(scene: Shown) -> str:
     """The arithmetic in words."""
     one = scene.one
     text = tr(
@@ -210,7 +190,7 @@ def _sentence(scene: _Shown) -> str:
     )
 
 
-def _expected(scene: _Shown) -> str:
+def _expected(scene: Shown) -> str:
     """The slides' figures, or the formula."""
     one = scene.one
     formula = tr(
@@ -260,14 +240,14 @@ def _line(run: Run, part: str) -> int:
     return next((n for n, text in enumerate(source, 1) if part in text), 0)
 
 
-def _warps(shown: _Shown, share: float) -> Picture:
+def _warps(shown: Shown, share: float) -> Picture:
     """The rows of warps."""
     one, span = shown.one, _PERIODS * shown.one.period
     turns = WarpTurns(one.warps, one.turn, one.period, one.wait, span, share * span)
     return Picture(_title(one), _sentence(shown), rows(turns, _figures(shown), _source(shown)))
 
 
-def _figures(shown: _Shown) -> Counted:
+def _figures(shown: Shown) -> Counted:
     """Needed, resident, busy."""
     one = shown.one
     ink: Ink = "accent" if one.busy >= 1 else "warn"
@@ -288,7 +268,7 @@ def _figures(shown: _Shown) -> Counted:
     )
 
 
-def _source(shown: _Shown) -> Sourced:
+def _source(shown: Shown) -> Sourced:
     """The slides' figures for these registers, or where the registers come from."""
     said = {
         10: (
@@ -315,157 +295,6 @@ def _source(shown: _Shown) -> Sourced:
         tr("{n} registers ({origin})", n=shown.registers, origin=origin),
     )
     return Sourced(texts, tr("model"), "accent")
-
-
-def _chart(shown: _Shown, share: float) -> Picture:
-    """Needed warps over independent instructions."""
-    texts = (
-        tr(
-            "{name}: {wait} cycles of latency, {cycles} cycles an instruction of a warp",
-            name=name_of(shown.arch),
-            wait=shown.one.wait,
-            cycles=f"{shown.one.cycles:g}",
-        ),
-        name_of(shown.arch),
-    )
-    return Picture(
-        tr("Twice the independent instructions need half the warps"),
-        tr(
-            "Rings: our kernel with 1, 2, 4 and 8 loads at once, with the registers it compiles to."
-        ),
-        rows(_needed(shown, share), Sourced(texts, tr("model"), "accent")),
-    )
-
-
-def _needed(shown: _Shown, share: float) -> Plot:
-    """The line above which latency is hidden; the kernels as compiled, and the one chosen."""
-    one, fitting = shown.one, [v for v in shown.variants if v.latency.warps]
-    top = 2.0 ** np.ceil(np.log2(max(one.wait / one.cycles, 64.0)) + 0.01)
-    x = logarithmic(
-        (tr("independent instructions before a warp waits"), tr("independent instructions")),
-        1.0,
-        16.0,
-        2.0,
-    )
-    y = logarithmic((tr("warps on a multiprocessor"), tr("warps")), 1.0, float(top), 4.0)
-    ways: F64 = np.array([1.0, 2.0 ** (4.0 * min(share * 1.5, 1.0))])
-    elements: list[Element] = [Curve(ways, one.wait / (ways * one.cycles), width=3)]
-    if share * 1.5 >= 1:
-        elements += [
-            Corner("top right", tr("above: latency hidden"), "good", answers=True),
-            Corner("bottom left", tr("below: lanes idle"), "warn", answers=True),
-        ]
-        loads, warps = [v.loads for v in fitting], [v.latency.warps for v in fitting]
-        if fitting:
-            elements.append(
-                Points(
-                    loads,
-                    warps,
-                    "compute",
-                    6,
-                    hollow=True,
-                    tip=lambda i: _tip(fitting[i]),
-                    answers=True,
-                )
-            )
-        if one.warps:
-            ink: Ink = "good" if one.busy >= 1 else "warn"
-            chosen = [one.independent], [one.warps]
-            text = tr("{warps} warps, {needed} needed", warps=one.warps, needed=one.needed)
-            elements.append(Points(*chosen, ink, answers=True))
-            elements.append(Note(one.independent, one.warps, text, answers=True))
-    return Plot(x, y, tuple(elements))
-
-
-def _tip(one: Variant) -> str:
-    """A compiled kernel in words."""
-    return tr(
-        "{loads} loads at once: {registers} registers, {warps} warps",
-        loads=one.loads,
-        registers=one.registers,
-        warps=one.latency.warps,
-    )
-
-
-def _compiled(shown: _Shown, share: float) -> Picture:
-    """The kernels as compiled."""
-    ink: Ink = "muted" if shown.rates is None else "good"
-    texts = (tr("how fast one multiprocessor loads: {device}", device=shown.device), shown.device)
-    model = (
-        tr(
-            "{name}: {threads} threads a block, latency {wait} cycles",
-            name=name_of(shown.arch),
-            threads=shown.threads,
-            wait=shown.one.wait,
-        ),
-        name_of(shown.arch),
-    )
-    several = len({v.latency.warps for v in shown.variants}) > 1
-    title = (
-        tr("Loads at once cost registers, and registers cost warps")
-        if several
-        else tr("Loads at once cost registers; this multiprocessor has enough of them")
-    )
-    body: Line = rows(
-        _table(shown, share),
-        Sourced(model, tr("model"), "accent"),
-        Sourced(texts, shown.badge, ink),
-        spare(_needed(shown, 1.0)),
-    )
-    said = tr("The compiler keeps every load that is under way in a register of its own.")
-    return Picture(title, said, body)
-
-
-def _table(shown: _Shown, share: float) -> Table:
-    """What each kernel takes, leaves, and reaches."""
-    every, rates, model = shown.variants, shown.rates, tr("model")
-    cells = tuple("–" for _ in every)
-    if rates is not None:
-        cells = tuple(tr("{n} B/ns", n=f"{rate:.1f}") for rate in rates[-1])
-    busy = tuple(v.latency.busy for v in every)
-    under_way = tuple(f"{v.under_way:,}".replace(",", "\u2009") for v in every)
-    warps = tuple(str(v.latency.warps) for v in every)
-    needed = tuple(str(v.latency.needed) for v in every)
-    ink: Ink = "muted" if rates is None else "good"
-    columns = (
-        Column((tr("loads at once"), tr("loads")), tuple(str(v.loads) for v in every)),
-        Column((tr("registers"),), tuple(str(v.registers) for v in every), badge=model, bold=True),
-        Column((tr("blocks"),), tuple(str(v.blocks) for v in every), optional=2),
-        Column((tr("warps resident"), tr("warps")), warps, badge=model, bold=True),
-        Column((tr("warps needed"), tr("needed")), needed),
-        Column((tr("lanes busy"), tr("busy")), tuple(map(percent, busy))),
-        Column(
-            (tr("of the time"), ""),
-            ("",) * len(every),
-            "left",
-            optional=4,
-            bars=tuple((Bar(share, 1 - share, ink="accent"),) for share in busy),
-        ),
-        Column((tr("bytes under way"), tr("bytes")), under_way, badge=model, optional=1),
-        Column(
-            (tr("32 warps load"), tr("32 warps")), cells, badge=shown.badge, ink=ink, optional=3
-        ),
-    )
-    count = min(int(share * len(LOADS)) + 1, len(LOADS))
-    return Table(columns, LOADS.index(shown.one.independent), count)
-
-
-def _measured(shown: _Shown, rates: F64, share: float) -> Picture:
-    """Bytes a nanosecond over warps, a line for each number of loads at once."""
-    x = logarithmic((tr("warps on the multiprocessor"), tr("warps")), 1.0, 32.0, 2.0)
-    low, high = 2.0 ** np.floor(np.log2(rates.min())), 2.0 ** np.ceil(np.log2(rates.max()))
-    titles = tr("bytes a nanosecond, one multiprocessor"), tr("B/ns")
-    inks: tuple[Ink, ...] = ("warn", "good", "shared", "accent")
-    elements: list[Element] = []
-    for column, (loads, ink) in enumerate(zip(LOADS, inks, strict=True)):
-        name, y = tr("{n} at once", n=loads), rates[:, column]
-        elements += [Curve(WARPS, y, ink, name=name, grown=share), Points(WARPS, y, ink, 4, share)]
-    plot = Plot(x, logarithmic(titles, float(low), float(high), 2.0), tuple(elements))
-    return Picture(
-        tr("Measured: more warps, or more loads of each, load faster"),
-        tr("Each block alone on its multiprocessor, timed from its first to its last thread."),
-        rows(plot, Sourced((shown.device,), shown.badge, "good")),
-    )
 
 
 LESSON = Lesson(

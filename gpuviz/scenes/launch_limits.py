@@ -21,7 +21,17 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.scenes.base import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Value,
+    Values,
+    offered,
+)
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.values import number
 
@@ -60,10 +70,7 @@ PARAMETERS = (
         hint="N: every thread computes one",
     ),
     Parameter(
-        "threads",
-        "threads per block",
-        128,
-        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024, 2048)),
+        "threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512, 1024, 2048)
     ),
     Parameter(
         "along",

@@ -23,7 +23,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 
@@ -42,8 +42,8 @@ PARAMETERS = (
         "row",
         choices=(Choice("row", "a row"), Choice("column", "a column")),
     ),
-    Parameter("rows", "rows", 32, choices=tuple(Choice(n, str(n)) for n in _SIZES)),
-    Parameter("columns", "columns", 32, choices=tuple(Choice(n, str(n)) for n in _SIZES)),
+    Parameter("rows", "rows", 32, choices=offered(*_SIZES)),
+    Parameter("columns", "columns", 32, choices=offered(*_SIZES)),
 )
 
 PRESETS = (

@@ -17,7 +17,7 @@ from gpuviz.panels.script import Script, StepKind
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.reduction_rounds import Round, Rounds, rounds_of
 from gpuviz.trace import LANES
@@ -46,14 +46,14 @@ PARAMETERS = (
         128,
         compiled=True,
         hint="and elements of its sum",
-        choices=tuple(Choice(n, str(n)) for n in (64, 128, 256)),
+        choices=offered(64, 128, 256),
     ),
     Parameter(
         "blocks",
         "blocks",
         4,
         hint="the times of a GPU mean something for many only",
-        choices=tuple(Choice(n, str(n)) for n in (4, 64, 1024, 4096)),
+        choices=offered(4, 64, 1024, 4096),
     ),
 )
 

@@ -15,7 +15,17 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.roofline import Roof, a_float
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.scenes.base import (
+    Choice,
+    Lesson,
+    Parameter,
+    Plan,
+    Preset,
+    Story,
+    Value,
+    Values,
+    offered,
+)
 from gpuviz.scenes.measured import badge_of, device_of
 from gpuviz.scenes.roofline_points import DOCUMENT, TILES, Point, measured_roof, point_of
 from gpuviz.scenes.values import number
@@ -60,7 +70,7 @@ PARAMETERS = (
         "degree of the polynomial",
         64,
         compiled=True,
-        choices=tuple(Choice(n, str(n)) for n in (16, 32, 64, 128, 256)),
+        choices=offered(16, 32, 64, 128, 256),
     ),
 )
 

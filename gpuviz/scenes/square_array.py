@@ -19,7 +19,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.turn_table import TurnTable
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.square_array_trials import PUBLISHED, Triple, role_of, tell_trials, trial_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Trace
@@ -48,7 +48,7 @@ PARAMETERS = (
         "STRIDE",
         4,
         hint="threads that walk side by side",
-        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32)),
+        choices=offered(1, 2, 4, 8, 16, 32),
     ),
     Parameter("offset", "OFFSET", 0, 0, 31, hint="element of the row its first thread starts with"),
     Parameter(
@@ -56,7 +56,7 @@ PARAMETERS = (
         "GROUP_SIZE",
         512,
         hint="threads that take the same branch",
-        choices=tuple(Choice(n, str(n)) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)),
+        choices=offered(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
     ),
     Parameter(
         "elements",

@@ -21,7 +21,7 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.scenes.requests.sentences import shape, verdict
@@ -56,21 +56,17 @@ PARAMETERS = (
         4,
         compiled=True,
         hint="cells that one thread computes",
-        choices=tuple(Choice(n, str(n)) for n in (2, 4, 8)),
+        choices=offered(2, 4, 8),
     ),
-    Parameter(
-        "rows", "rows of M and P", 4, choices=tuple(Choice(n, str(n)) for n in (4, 64, 256, 1024))
-    ),
+    Parameter("rows", "rows of M and P", 4, choices=offered(4, 64, 256, 1024)),
     Parameter(
         "inner",
         "columns of M",
         8,
         hint="and rows of N: the products of one cell",
-        choices=tuple(Choice(n, str(n)) for n in (8, 64, 256, 1024)),
+        choices=offered(8, 64, 256, 1024),
     ),
-    Parameter(
-        "columns", "columns of N and P", 256, choices=tuple(Choice(n, str(n)) for n in (256, 1024))
-    ),
+    Parameter("columns", "columns of N and P", 256, choices=offered(256, 1024)),
 )
 
 PRESETS = (

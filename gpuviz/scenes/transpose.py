@@ -21,7 +21,7 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
-from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import device_of, time_column, time_of
 from gpuviz.scenes.transpose_block import SHARED, Block, Moves, block_of
 from gpuviz.scenes.values import number
@@ -44,12 +44,7 @@ PARAMETERS = (
             Choice("swizzled", "shared, swizzled"),
         ),
     ),
-    Parameter(
-        "size",
-        "rows and columns",
-        64,
-        choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256, 512, 1024)),
-    ),
+    Parameter("size", "rows and columns", 64, choices=offered(32, 64, 128, 256, 512, 1024)),
     Parameter("warp", "warp shown", 0, 0, 7),
 )
 
