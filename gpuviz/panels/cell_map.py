@@ -72,12 +72,12 @@ class CellMap(Panel):
     least: float = _LEAST
 
     def need(self, stage: Stage, width: float) -> Need:
-        """As high as wide, or rows of a comfortable height."""
+        """As high as wide, or rows that can be told apart; they take what room is left."""
         head, least = self._head(stage), self.least * stage.text(14)
         if self.square:
             return Need(head + width, head + least, least)
-        rows = self.rows * stage.scale
-        return Need(head + rows * _TALL, head + max(rows * _LOW, least), least)
+        least = max(self.rows * _LOW * stage.scale, least)
+        return Need(head + least, head + least, self.least * stage.text(14))
 
     def _head(self, stage: Stage) -> float:
         """The height of what stands above the cells."""

@@ -73,7 +73,7 @@ class Table(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""
         laid = self._laid(stage, area)
-        shown = self.rows if self.shown is None else self.shown
+        shown = self.rows if self.shown is None else min(self.shown, self.rows)
         yield from table.draw(stage, laid, shown, self.now)
         for number, column in enumerate(self.columns):
             if column.bars:

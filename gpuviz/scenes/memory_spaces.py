@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpuviz.arch import architecture
-from gpuviz.draw.heading import heading
-from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Frame, Mark
-from gpuviz.draw.stage import Stage
-from gpuviz.draw.table import Column, draw, height_of, lay_out
+from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.panels.script import Step, StepKind
+from gpuviz.memory.transaction_names import counted, noun_of
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import rows
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Act, Script, StepKind
+from gpuviz.panels.spaces import Space, Spaces
 from gpuviz.runners.base import Run
+from gpuviz.scenes.automatic_array import arrays_of, compared, cost_of, loading
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.measured import badge_of, time_of
-from gpuviz.scenes.shared_memory.spaces import (
-    SPACES,
-    Placement,
-    Space,
-    order_of,
-    placement_of,
-    spaces_of,
-)
-from gpuviz.scenes.shared_memory.spaces_listing import listings
-from gpuviz.scenes.shared_memory.spaces_local import LocalLoads, layout, local_loads, registers
-from gpuviz.scenes.shared_memory.spaces_view import Tour, array_facts, columns
 from gpuviz.scenes.values import number
+from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _KERNEL = "spaces.cu"
 VARIANTS = ("indexed", "unrolled")
@@ -91,137 +81,172 @@ def plan(values: Values) -> tuple[Plan, ...]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Scene:
-    """All that the pictures select from."""
-
-    variant: str
-    spaces: dict[str, Space]
-    order: tuple[str, ...]
-    arrays: tuple[Placement, Placement]
-    table: tuple[Column, ...]
-    elements: int
-    loads: LocalLoads | None
-
-    @property
-    def all_seen(self) -> float:
-        """When the tour is over."""
-        return _STOP * len(self.order)
-
-    @property
-    def loading(self) -> float:
-        """When the array's loads begin, if they are from local memory."""
-        return self.all_seen + _ALL
-
-    @property
-    def turn(self) -> float:
-        """When both kernels' arrays are compared."""
-        return self.loading + (_LOCAL if "local" in self.order else 0.0)
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """A tour of the spaces in the order in which a warp uses them; then the array."""
-    variant = str(values["variant"])
-    run = runs[variant]
+    variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
-    order = order_of(run.trace)
+    order, uses = order_of(run.trace), uses_of(run.trace, arch)
     if len(order) < 2:
         raise InputError("the trace has no request of warp 0 of block 0; record block 0")
-    used = "local" if "local" in order else "register"
-    spaces = dict(zip(SPACES, spaces_of(run, arch, used), strict=True))
-    one, other = (placement_of(runs[name], architecture(runs[name].arch)) for name in VARIANTS)
-    scene = _Scene(
-        variant,
-        spaces,
-        order,
-        (one, other),
-        _table(runs, one, other),
-        number(values, "elements"),
-        local_loads(runs["indexed"].trace, arch),
+    spaces = spaces_of(run, arch, uses)
+    arrays = arrays_of(runs["indexed"], runs["unrolled"], number(values, "elements"))
+    loads, line = arrays.loads, arrays.placed[VARIANTS.index(variant)].line
+
+    script = Script(variant)
+    stops = [_stop(script, spaces[key], uses.get(key)) for key in order]
+    rest = script.act(_ALL, "result", tr("all spaces"))
+    reads = Act(rest.end, rest.end)
+    if loads is not None and "local" in order:
+        detail = f"{len(loads.counted)} × {loads.counted[0]}"
+        reads = script.act(_LOCAL, "load", tr("loads of the array"), detail, line)
+    last = script.act(_ARRAY, "result", tr("the array"), line=line)
+    tour = stops[0].until(stops[-1])
+
+    def at(t: float) -> Picture:
+        if t >= last.start:
+            return compared(arrays, last.share(t))
+        if t >= reads.start and loads is not None:
+            return loading(loads, reads.share(t))
+        done = tour.counted(t, len(order))
+        return _tour(spaces, order, int(done), done % 1.0)
+
+    return Story.of(script, at, _expected(values), arrays.verdict)
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """What a warp asks of a memory space: `requests`, of which one takes `each` of `unit`.
+
+    `each` is a range where not all take the same. `first` is the first request's instruction.
+    """
+
+    requests: int
+    each: str
+    unit: str
+    first: MemoryInstruction
+    stores: bool
+    loads: bool
+
+
+def space_of(instruction: MemoryInstruction) -> str:
+    """The space an instruction belongs to; the read-only path has its own."""
+    return "texture" if instruction.path == "nc" else instruction.space
+
+
+def order_of(trace: Trace) -> tuple[str, ...]:
+    """The spaces in the order in which warp 0 of block 0 first uses them, registers first."""
+    rows = trace.of(block=0, warp=0)
+    used = (space_of(trace.instructions[i]) for i in rows.instruction.tolist())
+    return ("register", *dict.fromkeys(used))
+
+
+def uses_of(trace: Trace, arch: Architecture) -> dict[str, Use]:
+    """What warp 0 of block 0 asks of each space."""
+    rows, found = trace.of(block=0, warp=0), dict[str, list[int]]()
+    for row, instruction in enumerate(rows.instruction.tolist()):
+        found.setdefault(space_of(trace.instructions[instruction]), []).append(row)
+    return {key: _use(trace, arch, rows, some) for key, some in found.items()}
+
+
+def _use(trace: Trace, arch: Architecture, rows: Requests, some: list[int]) -> Use:
+    """Rows of requests to one space; a wide one to local memory is one for each of its words."""
+    did = [trace.instructions[rows.instruction[row]] for row in some]
+    costs = [cost_of(trace, arch, rows, row) for row in some]
+    each = sorted({cost // asked for asked, cost in costs})
+    unit = counted(noun_of(arch, did[0].space), each[-1]).removeprefix(str(each[-1])).strip()
+    return Use(
+        sum(asked for asked, _ in costs),
+        f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]),
+        unit,
+        did[0],
+        any(one.op == "store" for one in did),
+        any(one.op != "store" for one in did),
     )
-    return Story(
-        _title(),
-        _verdict(scene),
-        _steps(scene),
-        lambda t, given: _frame(scene, t, given.roomy()),
-        _expected(values),
-    )
 
 
-def _table(runs: Mapping[str, Run], one: Placement, other: Placement) -> tuple[Column, ...]:
-    """What the two kernels make of the array, and how long they take."""
-    rows = array_facts(one, other)
-    times = [time_of(runs[name]) for name in VARIANTS]
-    cells = [t.text if t else "–" for t in times]
-    time = tr("time ({badge})", badge=badge_of(times))
-    return (
-        Column((tr("array"),), (*(r[0] for r in rows), time), "left"),
-        Column((tr("indexed at run time"), tr("indexed")), (*(r[1] for r in rows), cells[0])),
-        Column((tr("unrolled"),), (*(r[2] for r in rows), cells[1])),
-    )
-
-
-def _title() -> str:
-    return tr("One kernel, a variable in each memory space")
-
-
-def _steps(scene: _Scene) -> tuple[Step, ...]:
-    """A step a space, all of them, the array."""
-    steps = []
-    for place, key in enumerate(scene.order):
-        space = scene.spaces[key]
-        first, start = space.first, place * _STOP
-        kind: StepKind = (
-            "compute"
-            if first is None
-            else (
-                "shared" if first.space == "shared" else "store" if first.op == "store" else "load"
-            )
+def spaces_of(run: Run, arch: Architecture, uses: Mapping[str, Use]) -> dict[str, Space]:
+    """Every space: what lies where, who may use it, and what warp 0 of block 0 asks of it."""
+    read, both, none = tr("read"), tr("read, write"), "–"
+    one, block, every = tr("one thread"), tr("its block"), tr("all threads")
+    thread, program, freed = tr("the thread"), tr("the program"), tr("until freed")
+    cache = tr("L1 cache") if arch.caches_global else ""
+    texture = tr("L1 cache") if arch.has_sectors else tr("texture")
+    array = ("", "kept") if "local" in uses else (", kept", "")
+    found = {
+        "register": (tr("registers"), f"i, sum{array[0]}", "", one, thread, both, none),
+        "shared": (tr("shared"), "row", "", block, tr("the block"), both, none),
+        "constant": (tr("constant"), tr("cache"), "scale", every, program, read, tr("write")),
+        "texture": (tr("read-only"), texture, "table", every, freed, read, both),
+        "global": (tr("global"), cache, "in, out", every, freed, both, both),
+        "local": (tr("local"), cache, array[1], one, thread, both, none),
+    }
+    log = str(run.resources.registers) if run.resources else tr("not known")
+    cost = {key: (use.each, use.unit) for key, use in uses.items()}
+    cost["register"] = (log, tr("a thread"))
+    return {
+        key: Space(
+            name,
+            chip,
+            device,
+            key in ("register", "shared"),
+            tuple(facts),
+            str(uses[key].requests) if key in uses else "–",
+            cost.get(key, ("–", "")),
+            _tip(name, *facts),
+            key in uses and uses[key].loads and not uses[key].stores,
         )
-        detail = f"{space.each} {space.unit}"
-        if first is not None:
-            detail = f"{first.text} · {space.requests} × {detail}"
-        steps.append(
-            Step(
-                start,
-                start + _STOP,
-                kind,
-                space.name,
-                detail,
-                first.line if first else 0,
-                scene.variant,
-            )
-        )
-    over, turn = scene.all_seen, scene.turn
-    line = _array_line(scene)
-    return (
-        *steps,
-        Step(over, scene.loading, "result", tr("all spaces"), "", 0, scene.variant),
-        *_loading_step(scene, line),
-        Step(turn, turn + _ARRAY, "result", tr("the array"), "", line, scene.variant),
+        for key, (name, chip, device, *facts) in found.items()
+    }
+
+
+def _tip(name: str, seen: str, lasts: str, threads: str, host: str) -> str:
+    return tr(
+        "{name} · seen by {seen} · lasts for {lasts}\nthreads: {threads} · host: {host}",
+        name=name,
+        seen=seen,
+        lasts=lasts,
+        threads=threads,
+        host=host,
     )
 
 
-def _loading_step(scene: _Scene, line: int) -> tuple[Step, ...]:
-    """The loads of the array, where these are from local memory."""
-    if scene.turn == scene.loading or scene.loads is None:
-        return ()
-    detail = f"{len(scene.loads.counted)} × {scene.loads.counted[0]}"
-    return (
-        Step(
-            scene.loading, scene.turn, "load", tr("loads of the array"), detail, line, scene.variant
+def _stop(script: Script, space: Space, use: Use | None) -> Act:
+    """The tour's act at a space."""
+    detail = " ".join(space.cost)
+    if use is None:
+        return script.act(_STOP, "compute", space.name, detail)
+    did = use.first
+    kind: StepKind = "store" if did.op == "store" else "load"
+    detail = f"{did.text} · {use.requests} × {detail}"
+    return script.act(
+        _STOP, "shared" if did.space == "shared" else kind, space.name, detail, did.line
+    )
+
+
+def _tour(spaces: Mapping[str, Space], order: tuple[str, ...], place: int, share: float) -> Picture:
+    """The spaces seen so far, the one in use pointed out."""
+    seen, over = order[: place + 1], place >= len(order)
+    shown = tuple(replace(space, seen=over or key in seen) for key, space in spaces.items())
+    now = None if over else list(spaces).index(order[place])
+    facts = tr("seen by"), tr("lasts for"), tr("threads"), tr("host")
+    last = tr("On the chip it is small and fast; in device memory large, and slow to reach.")
+    texts = (
+        tr(
+            "requests of warp 0 by the PTX, and what each of them takes; registers by the "
+            "compiler's log"
         ),
+        tr("requests of warp 0; registers by the compiler's log"),
+        tr("requests of warp 0"),
+    )
+    return Picture(
+        tr("One kernel, a variable in each memory space"),
+        last if over else _sentences()[order[place]],
+        rows(Spaces(tr("warp 0"), facts, shown, now, share), Sourced(texts, tr("model"), "accent")),
     )
 
 
-def _array_line(scene: _Scene) -> int:
-    """The line that reads the array."""
-    return scene.arrays[VARIANTS.index(scene.variant)].line
-
-
-def _sentence(scene: _Scene, place: int) -> str:
-    """What is to be said about a stop of the tour."""
-    key = scene.order[place]
+def _sentences() -> dict[str, str]:
+    """What is to be said about each space."""
     return {
         "register": tr("Plain variables live in registers, which only their thread sees."),
         "shared": tr("__shared__ row: every thread of the block reads what another one wrote."),
@@ -229,88 +254,19 @@ def _sentence(scene: _Scene, place: int) -> str:
         "texture": tr("__ldg(table): global memory that nobody writes, read by the texture path."),
         "global": tr("in and out: device memory that all threads and the host share."),
         "local": tr("kept has run-time indices: each thread has its own in device memory."),
-    }[key]
-
-
-def _verdict(scene: _Scene) -> str:
-    """Where the array went, by the PTX and by the assembler."""
-    indexed = scene.arrays[0]
-    if indexed.stack == 0 and indexed.requests:
-        return tr(
-            "The PTX keeps it in local memory, but it is small: the assembler chooses among "
-            "registers instead."
-        )
-    if indexed.requests:
-        return tr(
-            "Registers have no addresses: indexed at run time, it has to lie in local memory."
-        )
-    return tr("All indices are known when it is compiled: it is in registers.")
+    }
 
 
 def _expected(values: Values) -> str:
     """Local requests of a warp: stores of four elements at once, loads one by one."""
     elements = number(values, "elements")
-    warps = number(values, "threads") // 32 * number(values, "blocks")
+    warps = number(values, "threads") // LANES * number(values, "blocks")
     if values["variant"] == "unrolled":
         return tr("closed form: no local request, {count} shared loads", count=elements * warps)
     return tr(
         "closed form: {loads} local loads by the PTX, one for each element and warp",
         loads=elements * warps,
     )
-
-
-def _frame(scene: _Scene, t: float, stage: Stage) -> Frame:
-    """The pure function from time to picture."""
-    if t >= scene.turn:
-        return _array(scene, stage, (t - scene.turn) / _ARRAY)
-    if t >= scene.loading and scene.loads is not None:
-        return _loading(scene, scene.loads, stage, (t - scene.loading) / _LOCAL)
-    place = min(int(t / _STOP), len(scene.order))
-    said = (
-        _sentence(scene, place)
-        if place < len(scene.order)
-        else tr("On the chip it is small and fast; in device memory large, and slow to reach.")
-    )
-    head, area = heading(stage, _title(), said)
-    tour = Tour(scene.order, place, t / _STOP - place)
-    return stage.frame(*head, *columns(stage, area, scene.spaces, tour))
-
-
-def _loading(scene: _Scene, loads: LocalLoads, stage: Stage, share: float) -> Frame:
-    """The array's loads, one after another, where its copies lie in local memory."""
-    done = min(share * 1.1 * len(loads.word), float(len(loads.word)))
-    now = min(int(done), len(loads.word) - 1)
-    said = tr(
-        "Equal elements of all lanes lie side by side. Load {number} of {count}: {counted}.",
-        number=now + 1,
-        count=len(loads.word),
-        counted=loads.counted[now],
-    )
-    head, area = heading(stage, tr("Local memory: each lane has its own kept, interleaved"), said)
-    return stage.frame(*head, *layout(stage, area, loads, done))
-
-
-def _array(scene: _Scene, stage: Stage, share: float) -> Frame:
-    """The array indexed at run time and by an unrolled loop: log, PTX, requests."""
-    title = tr("float kept[{count}]: where does an automatic array live?", count=scene.elements)
-    head, area = heading(stage, title, _verdict(scene))
-    size = stage.text(14)
-    rows = len(scene.table[0].cells)
-    tall = min(height_of(stage, rows, badges=False) + size, area.height * 0.62)
-    top, rest = area.inset(size * 0.5, 0).above(tall, size * 0.5)
-    table = lay_out(stage, top, scene.table)
-    shown = min(int(share * 2.5 * rows) + 1, rows)
-    code, left = listings(stage, rest, scene.arrays)
-    return stage.frame(*head, *draw(stage, table, shown), *code, *_places(scene, stage, left))
-
-
-def _places(scene: _Scene, stage: Stage, area: Rect) -> tuple[Mark, ...]:
-    """Local memory and registers below the listings, where there is room."""
-    if scene.loads is None or area.height < 130 * stage.scale:
-        return ()
-    one, other = area.columns(2, stage.text(14))
-    done = float(len(scene.loads.word))
-    return (*layout(stage, one, scene.loads, done), *registers(stage, other, scene.elements))
 
 
 LESSON = Lesson(

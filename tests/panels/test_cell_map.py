@@ -90,4 +90,4 @@ def test_a_square_map_wishes_to_be_as_high_as_wide_and_so_does_one_that_is_not_t
     for panel in (cells(square=True), Blank(("tile",), "not used")):
         assert panel.need(STAGE, 200).height == head + 200
     assert "not used" in said(drawn(Blank(("tile",), "not used")))
-    assert cells().need(STAGE, 200).height == head + 4 * 30
+    assert cells().need(STAGE, 200).height == head + 5 * STAGE.text(14)

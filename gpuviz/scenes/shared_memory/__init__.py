@@ -1,1 +1,0 @@
-"""Pieces of the lessons on shared, constant and other memories."""
