@@ -11,10 +11,11 @@ import numpy as np
 from gpuviz.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.color import mix
 from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect, first_fitting, grid
+from gpuviz.draw.layout import Rect, around, centers, first_fitting, grid
 from gpuviz.draw.marks import Boxes, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.notes import noted, room_left
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
 _NAME, _AXIS = 1.5, 1.3  # letters above the cells: the map's name, the columns' names
@@ -22,6 +23,9 @@ _LEAST = 5.0  # letters high and wide
 _TALL, _LOW = 30.0, 3.0  # most and least height of a row at scale 1
 _BOX = 6.0  # pixels; smaller cells are an image
 _BOLD = 8.0  # pixels of a cell from which outlines stand out
+_WIDE = 64.0  # pixels that a cell is wide at most, at scale 1, where all together have a shape
+_LETTER = 12.0  # least size of words in cells
+_READABLE = 16.0  # letters of a line that is easy to read
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +47,19 @@ class CellMap(Panel):
     Attributes
     ----------
     names : what it is, wordings from the longest
-    rows, columns : how many cells there are; `square` together they are as wide as high
+    rows, columns : how many cells there are
     lane : (N,) whose element a cell holds, -1 for none
     done : (N,) how far it is there, 0 to 1
     ahead : whether what is to come is seen, dim, or the cell is empty until then
     tip : hover text of a cell
-    unused, wasted : cells that are hatched; those that are wasted, not while a class is asked
+    aspect : how many times as wide as high they are together; None: as the room is
+    unused, wasted : cells that are hatched; those that are wasted, not while a class is asked, and
+        over their colour where something is there
     outlines : around what is asked for and served
     row_name, column_name : names of some rows and columns, as many as fit
     corner : what the columns are
+    words : what stands in each cell, where it can be read
+    notes : sentences for the room that is left beside or below, the first one said loudest
     least : letters that the cells are high and wide at least
     """
 
@@ -62,20 +70,22 @@ class CellMap(Panel):
     done: F64
     ahead: bool
     tip: Callable[[int], str]
-    square: bool = False
+    aspect: float | None = None
     unused: I64 | None = None
     wasted: I64 | None = None
     outlines: tuple[Outline, ...] = ()
     row_name: Callable[[int], str] | None = None
     column_name: Callable[[int], str] | None = None
     corner: str = ""
+    words: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     least: float = _LEAST
 
     def need(self, stage: Stage, width: float) -> Need:
         """As high as wide, or rows that can be told apart; they take what room is left."""
         head, least = self._head(stage), self.least * stage.text(14)
-        if self.square:
-            return Need(head + width, head + least, least)
+        if self.aspect is not None:
+            return Need(head + width / self.aspect, head + least, least)
         least = max(self.rows * _LOW * stage.scale, least)
         return Need(head + least, head + least, self.least * stage.text(14))
 
@@ -84,22 +94,40 @@ class CellMap(Panel):
         return stage.text(14) * (_NAME * bool(self.names) + _AXIS * (self.column_name is not None))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Name, cells, what is hatched, outlines, names of rows and columns."""
+        """Name, cells, what is hatched, outlines, names of rows and columns, notes."""
+        area = self.used(stage, area)
         yield from _named(stage, area, self.names)
-        laid = _Laid(self, stage, self._inner(stage, area.above(self._head(stage))[1]))
+        body = area.above(self._head(stage))[1]
+        laid = _Laid(self, stage, self._inner(stage, body))
         yield laid.painted()
         yield from laid.hatching()
         for outline in self.outlines:
             yield laid.outlined(outline)
         yield from laid.axes()
+        yield from laid.numbers()
+        yield from noted(stage, room_left(stage, body, laid.area), self.notes)
+
+    def used(self, stage: Stage, area: Rect) -> Rect:
+        """Of a fixed shape, no more width than its cells, its name and its notes need."""
+        if self.aspect is None:
+            return area
+        body = area.above(self._head(stage))[1]
+        cells = self._inner(stage, body)
+        room = room_left(stage, body, cells)
+        if self.notes and room.width and room.x > area.x:
+            return area
+        size = stage.text(14)
+        name = text_width(first_fitting(self.names, area.width, size, bold=True), size, True)
+        least = size * _READABLE if self.notes and room.width else 0.0
+        return area._replace(width=min(max(cells.right - area.x, least, name), area.width))
 
     def _inner(self, stage: Stage, area: Rect) -> Rect:
         """The area of the cells."""
         if self.row_name is not None:
             widest = max(text_width(self.row_name(i), stage.text(13)) for i in range(self.rows))
             area = area.beside(widest + stage.text(13) * 0.6)[1]
-        if self.square:
-            return _square(area)
+        if self.aspect is not None:
+            return _fitted(area, self.aspect, self.columns * _WIDE * stage.scale)
         return area._replace(height=min(area.height, self.rows * _TALL * stage.scale))
 
 
@@ -119,7 +147,7 @@ class Blank(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """A frame with the words in it."""
         yield from _named(stage, area, self.names)
-        box = _square(area.above(_NAME * stage.text(14))[1])
+        box = _fitted(area.above(_NAME * stage.text(14))[1])
         yield Boxes(box.array(), stroke=stage.palette.border, radius=4)
         faint = stage.palette.faint
         yield label(*box.center, self.why, faint, stage.text(14), align="center")
@@ -132,9 +160,10 @@ def _named(stage: Stage, area: Rect, names: tuple[str, ...]) -> Iterator[Mark]:
         yield label(area.x, area.y + size * 0.6, text, stage.palette.ink, size, bold=True)
 
 
-def _square(area: Rect) -> Rect:
-    side = min(area.width, area.height)
-    return area._replace(width=side, height=side)
+def _fitted(area: Rect, aspect: float = 1.0, most: float = np.inf) -> Rect:
+    """As large as fits, so many times as wide as high, `most` pixels wide at the most."""
+    wide = min(area.width, area.height * aspect, most)
+    return area._replace(width=wide, height=wide / aspect)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +207,12 @@ class _Laid:
         """Cells that are not used, and those that are moved for nothing."""
         palette, asks = self.stage.palette, self.stage.asks
         for cells in (self.panel.unused, None if asks else self.panel.wasted):
-            if cells is not None:
-                yield Boxes(self.cells[cells], palette.waste_ground, hatch=palette.waste)
+            if cells is None:
+                continue
+            there = (self.panel.lane[cells] >= 0) & (self.panel.done[cells] > 0)
+            for which, ground in ((cells[there], None), (cells[~there], palette.waste_ground)):
+                if len(which):
+                    yield Boxes(self.cells[which], ground, hatch=palette.waste)
 
     def outlined(self, outline: Outline) -> Mark:
         """Around the cells of each run."""
@@ -189,11 +222,24 @@ class _Laid:
         rects = first.copy()
         rects[:, 2] = last[:, 0] + last[:, 2] - first[:, 0]
         tall = self.pitch[1] >= _BOLD
+        if outline.bold and not tall and len(rects) > 1 and (np.diff(row) == 1).all():
+            rects = around(rects).array()
         if outline.bold and (tall or len(rects) <= 4):
             rects += np.array([-1.5, -1.5, 3, 3], np.float32)
             return Boxes(rects, stroke=color(self.stage, outline.ink), stroke_width=2.0, radius=1)
         width = 1.5 if tall else 1.0
         return Boxes(rects, stroke=color(self.stage, outline.ink), stroke_width=width)
+
+    def numbers(self) -> Iterator[Mark]:
+        """The words in the cells, all or none."""
+        words, pitch = self.panel.words, min(self.pitch)
+        if not words:
+            return
+        size = min(self.stage.text(14), pitch * 0.6)
+        widest = max(text_width(word, size, True) for word in words)
+        if (size := float(int(min(size, size * (self.pitch[0] - 4) / widest)))) >= _LETTER:
+            ink = self.stage.palette.ink_on(self._fill())
+            yield Texts(centers(self.cells), words, ink, size, "center", bold=True)
 
     def axes(self) -> Iterator[Mark]:
         """Names beside the rows and above the columns, as many as fit."""

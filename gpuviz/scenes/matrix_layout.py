@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arrays import I64, Bool
+from gpuviz.arrays import I64
 from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
 from gpuviz.language import tr
@@ -16,9 +16,9 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import nouns
 from gpuviz.panels.address_map import AddressMap
-from gpuviz.panels.elements import Elements
+from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Counted, Figure
-from gpuviz.panels.layout import columns, first, rows, share
+from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.shares import Share, Shares
@@ -32,6 +32,9 @@ _ENTRIES = {"row": "row_sums", "column": "column_sums"}
 _MOST_GROUPS = 6  # steps that the requests after the second are told in
 _FIRST, _SECOND, _REST, _STORE, _END = 4.0, 2.0, 7.0, 1.5, 2.5  # seconds
 _GAP = 0.2  # letters between the parts of a picture
+_ASPECT = 1.6  # from which matrix and request stand side by side
+_HIGH = 15  # letters that the request is high below the matrix
+_QUIET = 0.65  # how much colour elements have that were read before
 _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
 
@@ -119,7 +122,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         matrix = _matrix(reading, k, served)
         request = AddressMap(loads[k], sent, served * loads[k].count)
         wide = columns(share(0.42, matrix), share(0.58, request))
-        both = first(wide, rows(matrix, request, gap=_GAP))
+        high = rows(matrix, at_least(request, height=_HIGH), gap=_GAP)
+        both = first(at_least(wide, aspect=_ASPECT), high, wide)
         body = rows(both, _counted(reading, k, served), bars, gap=_GAP)
         return Picture(_title(each), said[k], body, (max(said, key=len),))
 
@@ -150,34 +154,35 @@ def _script(each: str, reading: Reading, run: Run, store: Request, cuts: list[in
     return script
 
 
-def _matrix(reading: Reading, k: int, served: float) -> Elements:
+def _matrix(reading: Reading, k: int, served: float) -> CellMap:
     """Elements in the colours of the lanes that read them, until and with request k."""
-    turn, load = reading.turn, reading.loads[k]
+    turn, load, count = reading.turn, reading.loads[k], len(reading.turn)
+    row, column = np.divmod(np.flatnonzero(turn == k), reading.columns)
+    now = Outline(np.stack([row, column, np.ones_like(row)], axis=1), "outline", bold=True)
     size = {"rows": reading.rows, "columns": reading.columns}
-    short = tr("M, {rows} × {columns}", **size)
     long = tr("M, {rows} × {columns}, stored row by row", **size)
-    return Elements(
+    return CellMap(
+        (long, tr("M, {rows} × {columns}", **size)),
+        reading.rows,
         reading.columns,
         np.where(turn <= k, reading.lane, -1),
-        np.where(turn == k, served, 1.0),
-        turn == k,
-        (long, short),
+        np.where(turn == k, served, _QUIET),
+        False,
         lambda element: element_tip(reading, element),
-        quiet=turn < k,
-        along=_along(load, len(turn)) & (served > 0.5),
-        numbered=True,
+        aspect=reading.columns / reading.rows,
+        wasted=_along(load, count) if served > 0.5 else None,
+        outlines=(now,),
+        words=tuple(map(str, range(count))),
         notes=_rule(reading.columns),
     )
 
 
-def _along(load: Request, count: int) -> Bool:
-    """(N,) elements moved by a request that no lane of it asks for."""
+def _along(load: Request, count: int) -> I64:
+    """Elements, of so many, moved by a request that no lane of it asks for."""
     strip = load.strip
     byte = strip.start[strip.cell_box] + strip.cell_at
     element = np.unique(byte[strip.cell_lane < 0] // load.instruction.width)
-    found = np.zeros(count, bool)
-    found[element[element < count]] = True
-    return found
+    return element[element < count]
 
 
 def element_tip(reading: Reading, element: int) -> str:

@@ -12,7 +12,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.language import tr
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.panels.elements import Elements
+from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.layout import columns, rows, share
 from gpuviz.panels.picture import Picture
@@ -262,22 +262,25 @@ def _lanes(threads: int) -> I64:
     return quarter * (LANES // 4) + within
 
 
-def _array(walk: Walk, now: float) -> Elements:
+def _array(walk: Walk, now: float) -> CellMap:
     """The array, a line of 128 bytes a row, in the colour of the thread that works on it."""
     mine = walk.owner >= 0
-    captions = (
+    row, column = np.divmod(np.sort(walk.element[min(int(now), walk.iterations - 1)]), _LINE)
+    going = np.stack([row, column, np.ones_like(row)], axis=1) if now < walk.iterations else None
+    names = (
         tr("a[0] to a[{last}], a line of 128 bytes in each row", last=walk.size - 1),
         tr("the array, 128 bytes a row"),
         tr("the array"),
     )
-    return Elements(
+    return CellMap(
+        names,
+        -(-walk.size // _LINE),
         _LINE,
         np.where(mine, _lanes(walk.threads)[walk.owner], -1),
         np.clip(now - walk.turn, 0.0, 1.0),
-        mine & (walk.turn == int(now)),
-        captions,
+        True,
         lambda element: _element_tip(walk, element),
-        tall=1.7,
+        outlines=() if going is None else (Outline(going, "outline", bold=True),),
     )
 
 

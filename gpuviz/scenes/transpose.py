@@ -146,7 +146,7 @@ def _map(
         done,
         name == "in",
         tile.tip,
-        True,
+        1.0,
         unused,
         wasted,
         outlines,

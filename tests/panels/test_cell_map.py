@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
@@ -87,7 +88,37 @@ def test_rows_and_columns_are_named_as_far_as_there_is_room() -> None:
 
 def test_a_square_map_wishes_to_be_as_high_as_wide_and_so_does_one_that_is_not_there() -> None:
     head = STAGE.text(14) * 1.5
-    for panel in (cells(square=True), Blank(("tile",), "not used")):
+    for panel in (cells(aspect=1.0), Blank(("tile",), "not used")):
         assert panel.need(STAGE, 200).height == head + 200
     assert "not used" in said(drawn(Blank(("tile",), "not used")))
     assert cells().need(STAGE, 200).height == head + 5 * STAGE.text(14)
+
+
+def test_waste_over_an_element_that_is_there_leaves_its_colour() -> None:
+    marks = drawn(cells(wasted=np.array([3, 20]))).marks
+    hatched = [m for m in marks if isinstance(m, Boxes) and m.hatch is not None]
+    assert [m.fill is None for m in hatched] == [True, False]
+
+
+def test_words_stand_in_cells_where_they_can_be_read() -> None:
+    panel = cells(words=tuple(map(str, range(32))), aspect=2.0)
+    assert "31" in said(drawn(panel))
+    assert "31" not in said(drawn(panel, area=Rect(20, 20, 120, 440)))
+
+
+@pytest.mark.parametrize("area", [Rect(20, 20, 600, 140), Rect(20, 20, 300, 440)])
+def test_notes_stand_in_the_room_that_is_left(area: Rect) -> None:
+    panel = cells(notes=("first", "second"), aspect=2.0)
+    assert {"first", "second"} <= set(said(drawn(panel, area=area)))
+    assert "first" not in said(drawn(panel, area=Rect(20, 20, 400, 230)))
+
+
+def test_small_cells_below_each_other_are_outlined_together() -> None:
+    column = np.array([[row, 2, 1] for row in range(4)])
+    panel = cells(outlines=(Outline(column, "outline", bold=True),))
+
+    def lines(height: float) -> int:
+        marks = drawn(panel, area=Rect(20, 20, 400, height)).marks
+        return sum(len(m.rect) for m in marks if isinstance(m, Boxes) and m.stroke is not None)
+
+    assert (lines(300), lines(45)) == (4, 1)
