@@ -8,8 +8,9 @@ from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.bank_tips import lanes_named
-from gpuviz.panels.figures import Answer, Counted, Figure
+from gpuviz.panels.figures import Counted, Figure, Said
 from gpuviz.panels.layout import Line, rows
+from gpuviz.panels.panel import Answer
 from gpuviz.panels.ticks import Ticks
 
 
@@ -28,7 +29,7 @@ def with_board(shown: BankMap, request: BankRequest, served: float, *more: Figur
     return rows(
         shown,
         Counted(counters),
-        Answer(_cause(request, served), "warn" if request.worst else "muted"),
+        Answer(Said(_cause(request, served), "warn" if request.worst else "muted")),
         Ticks(request.count, request.ideal, served),
     )
 

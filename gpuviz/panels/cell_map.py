@@ -121,6 +121,11 @@ class CellMap(Panel):
         least = size * _READABLE if self.notes and room.width else 0.0
         return area._replace(width=min(max(cells.right - area.x, least, name), area.width))
 
+    def zoom(self, stage: Stage, area: Rect) -> float:
+        """How large the cells are."""
+        inner = self._inner(stage, area.above(self._head(stage))[1])
+        return min(inner.width / self.columns, inner.height / self.rows)
+
     def _inner(self, stage: Stage, area: Rect) -> Rect:
         """The area of the cells."""
         if self.row_name is not None:

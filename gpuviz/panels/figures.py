@@ -124,13 +124,6 @@ class Said(Panel):
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Said):
-    """Words that say what a class may be asked."""
-
-    answers: ClassVar[bool] = True
-
-
-@dataclass(frozen=True, eq=False)
 class Paragraph(Panel):
     """A text in as many lines as it takes."""
 

@@ -56,7 +56,9 @@ class First:
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """Of several layouts the one in which the panels that ask for it come out largest."""
+    """Of several layouts that fit (of all, where none does) the one in which the panels that ask
+    for it come out largest.
+    """
 
     nodes: tuple[Node, ...]
 
@@ -176,8 +178,9 @@ def place(node: Node, stage: Stage, area: Rect) -> Iterator[tuple[Panel, Rect]]:
         fitting = (one for one in node.nodes if fits(one, stage, area))
         yield from place(next(fitting, node.nodes[-1]), stage, area)
     elif isinstance(node, Largest):
+        fitting = (one for one in node.nodes if fits(one, stage, area))
         yield from max(
-            (list(place(one, stage, area)) for one in node.nodes),
+            [list(place(one, stage, area)) for one in tuple(fitting) or node.nodes],
             key=lambda placed: sum(panel.zoom(stage, piece) for panel, piece in placed),
         )
     else:

@@ -28,7 +28,6 @@ from gpuviz.trace import LANES
 _KERNEL = "histogram.cu"
 _WAYS = ("global_atomics", "shared_atomics", "privatised")
 _LOAD, _TURNS, _TURN, _PAUSE, _REST, _MERGE, _END = 1.5, 6.0, 1.2, 0.8, 5.0, 2.0, 4.0  # seconds
-_MOST_STEPS = 8
 _GAP = 0.5  # letters between the parts of the picture
 
 PARAMETERS = (
@@ -264,14 +263,17 @@ def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script
     detail = f"{did.text} · {cost_in_words(counting, int(counting.cost[0]))}"
     script = Script(way)
     load = script.act(_LOAD, "load", tr("values"), loaded.text, loaded.line)
-    edges = np.linspace(0, counting.turns, min(counting.turns, _MOST_STEPS) + 1).round()
-    seconds = min(counting.turns * _TURN, _TURNS) / counting.turns
-    for first, count in zip(edges, np.diff(edges), strict=False):
-        name = turn_name(counting, int(first) + 1)
-        script.act(seconds * float(count), kind, name, detail, did.line)
-    served, requests = script.end, request_count(len(counting.cell))
+    turns = script.series(
+        min(counting.turns * _TURN, _TURNS),
+        counting.turns,
+        kind,
+        lambda first, last: turn_name(counting, first + 1),
+        detail,
+        did.line,
+    )
+    requests = request_count(len(counting.cell))
     script.act(_PAUSE + _REST, kind, tr("rest of the block"), requests, did.line)
-    turns, rest = Act(load.end, served), Act(served + _PAUSE, script.end)
+    rest = Act(turns.end + _PAUSE, script.end)
     merge = [i for i in run.trace.instructions if i.space == "global" and i.op == "reduction"][-1:]
     line, blocks = merge[0].line if merge else did.line, run.trace.launch.blocks
     merged = script.act(

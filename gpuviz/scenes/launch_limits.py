@@ -13,10 +13,10 @@ from gpuviz.errors import LaunchError
 from gpuviz.language import tr
 from gpuviz.panels.boxed import Boxed
 from gpuviz.panels.calls import Call, Calls, LaneStrip, ValuesBeside
-from gpuviz.panels.figures import Answer, Counted, Figure, Paragraph, Sourced
+from gpuviz.panels.figures import Counted, Figure, Paragraph, Said, Sourced
 from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.limits import Limit, Limits
-from gpuviz.panels.panel import Ink
+from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
@@ -308,7 +308,7 @@ def _brought(attempt: Attempt) -> Node:
     numbers = [f"{v:.3f}".rstrip("0").rstrip(".") for v in attempt.got[:8]]
     values = tuple("d = " + "  ".join(numbers[:n]) + " …" for n in range(8, 0, -1))
     bars = ValuesBeside(attempt.got, attempt.reference, captions)
-    return first(rows(bars, said), rows(Answer(values), said))
+    return first(rows(bars, said), rows(Answer(Said(values)), said))
 
 
 def _checked(attempt: Attempt, done: float) -> Boxed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 
@@ -15,7 +15,7 @@ from gpuviz.memory.counts import Count
 from gpuviz.memory.served import Served
 from gpuviz.panels.cell_map import Blank, CellMap, Outline
 from gpuviz.panels.figures import Figure, Figures, Said
-from gpuviz.panels.layout import Line, Node, columns, first, rows, share
+from gpuviz.panels.layout import Line, Node, columns, first, largest, rows, share
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script, StepKind
@@ -28,8 +28,7 @@ from gpuviz.scenes.values import number
 
 _KERNEL = "transpose.cu"
 VARIANTS = ("naive", "shared", "padded", "swizzled")
-_LARGE, _FAIR, _TINY = 16.0, 10.7, 4.0  # letters that tiles are wide at least
-_GAP = 1.5  # letters between them
+_LEAST, _GAP = 10.7, 1.5  # letters: width of a tile that is not small, space between tiles
 _SHORT, _LONG, _REST, _BARRIER, _END = 1.8, 4.8, 1.6, 0.6, 5.0  # seconds
 
 PARAMETERS = (
@@ -85,11 +84,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         now = next((kind for kind, act in acts if t < act.end), "result")
-
-        def tiles(least: float) -> Line:
-            maps = (_map(block, name, watched, rest, t, least) for name in _PLACES)
-            return columns(*(share(1, one) for one in maps), gap=_GAP)
-
+        maps = (_map(block, name, watched, rest, t) for name in _PLACES)
+        tiles = columns(*(share(1, one) for one in maps), gap=_GAP)
         return Picture(_title(variant), sentences[now], _body(tiles, totals, now == "result"))
 
     return Story.of(script, at, _expected(values, run), sentences["result"])
@@ -122,17 +118,12 @@ def _act(script: Script, kind: str, moves: Moves | None) -> Act:
 
 
 def _map(
-    block: Block,
-    name: str,
-    watched: Mapping[str, Act],
-    rest: Mapping[str, Act],
-    t: float,
-    least: float,
+    block: Block, name: str, watched: Mapping[str, Act], rest: Mapping[str, Act], t: float
 ) -> Node:
     """One tile with the request under way, and what the watched requests at it cost."""
     tile, kinds = block.tiles.get(name), _PLACES[name]
     if tile is None:
-        return rows(Blank(SHARED.names, tr("not used"), least), Figures(()), gap=0.3)
+        return rows(Blank(SHARED.names, tr("not used"), _LEAST), Figures(()), gap=0.3)
     moves = block.moves[kinds[0]]
     done = moves.came(watched[kinds[0]].share(t), rest[kinds[0]].share(t))
     under = next((k for k in kinds if watched[k].start <= t < watched[k].end), None)
@@ -150,7 +141,7 @@ def _map(
         unused,
         wasted,
         outlines,
-        least=least,
+        least=_LEAST,
     )
     costs = (_cost(kind, block.moves[kind].first, watched[kind].share(t)) for kind in kinds)
     return rows(shown, Figures(tuple(costs)), gap=0.3)
@@ -182,15 +173,10 @@ def _cost(kind: str, one: Served, share: float) -> Figure:
     return Figure(f"{short}, {ideal}", ink if share > 0 else "faint", True, shorter=shorter)
 
 
-def _body(tiles: Callable[[float], Line], totals: Line, result: bool) -> Node:
+def _body(tiles: Line, totals: Line, result: bool) -> Node:
     """The tiles over their totals or beside them; until the result small ones stand alone."""
-    small = columns(share(1, tiles(_TINY)), totals) if result else tiles(_TINY)
-    return first(
-        rows(share(0, tiles(_LARGE)), totals, gap=0.6),
-        columns(share(1, tiles(_FAIR)), totals),
-        rows(share(0, tiles(_FAIR)), totals, gap=0.6),
-        small,
-    )
+    over, beside = rows(share(0, tiles), totals, gap=0.6), columns(share(1, tiles), totals)
+    return first(largest(over, beside), beside if result else tiles)
 
 
 def _totals(runs: Mapping[str, Run], now: int) -> Line:
