@@ -378,3 +378,22 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "no.ptx").write_text("hello")
     with pytest.raises(InputError, match="is not PTX"):
         load_program(tmp_path / "no.ptx")
+
+
+def test_a_library_is_asked_what_it_is_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To ask is to load it, which a program that is kept has no need of."""
+    file, asked = tmp_path / "libnvrtc.so.13", []
+
+    def version(self: nvrtc.Library) -> tuple[int, int]:
+        asked.append(self.path)
+        return 13, len(asked)
+
+    monkeypatch.setattr(nvrtc.Library, "_ask_version", version)
+    monkeypatch.setattr(nvrtc.Library, "_ask_archs", lambda self: (75, 90))
+    file.write_bytes(b"one")
+    assert [nvrtc.Library(file).version for _ in range(2)] == [(13, 1), (13, 1)]
+    assert nvrtc.Library(file).archs == (75, 90) and len(asked) == 1
+    file.write_bytes(b"another")
+    assert nvrtc.Library(file).version == (13, 2)
