@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import F64
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import english, tr
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.transaction_names import counted
@@ -59,7 +59,10 @@ PARAMETERS = (
         4,
         compiled=True,
         hint="what one lane reads",
-        choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}") for n, name in _NAMES.items()),
+        choices=tuple(
+            Choice(n, english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n))
+            for n, name in _NAMES.items()
+        ),
     ),
     Parameter("blocks", "blocks", 64, 1, 1024, hint="of one warp each; block 0 is shown"),
 )

@@ -141,19 +141,21 @@ def _words(shape: tuple[int, int], loads: tuple[Request, ...]) -> tuple[str, str
     m, n = loads
     rows, columns = (len(np.unique(r.address[r.active])) for r in loads)
     x, y = shape
-    title = tr(
-        "A warp of {x} × {y} blocks reads {rows} rows of M and {columns} columns of N",
+    title = trn(
+        "A warp of {x} × {y} blocks reads {rows} rows of M and {n} column of N",
+        "A warp of {x} × {y} blocks reads {rows} rows of M and {n} columns of N",
+        columns,
         x=x,
         y=y,
         rows=rows,
-        columns=columns,
     )
     if rows == 1:
-        title = tr(
-            "A warp of {x} × {y} blocks reads one row of M and {columns} columns of N",
+        title = trn(
+            "A warp of {x} × {y} blocks reads one row of M and {n} column of N",
+            "A warp of {x} × {y} blocks reads one row of M and {n} columns of N",
+            columns,
             x=x,
             y=y,
-            columns=columns,
         )
     said = tr(
         "For one product of every lane: {a} of M and {b} of N.",
@@ -348,7 +350,14 @@ def _expected(shape: tuple[int, int], run: Run) -> str:
     parts = []
     if architecture(run.arch).has_sectors:
         m, n = expected_sectors(*shape)
-        parts.append(tr("closed form: {m} sectors of M and {n} of N", m=m, n=n))
+        parts.append(
+            trn(
+                "closed form: {n} sector of M and {other} of N",
+                "closed form: {n} sectors of M and {other} of N",
+                m,
+                other=n,
+            )
+        )
     if published is not None:
         parts.append(
             tr(

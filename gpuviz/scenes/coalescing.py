@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import english, tr
 from gpuviz.memory.request import requests_of
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
@@ -70,7 +70,10 @@ PARAMETERS = (
         4,
         compiled=True,
         hint="what one thread copies",
-        choices=tuple(Choice(n, f"{name}, {n} byte{'s' * (n > 1)}") for n, name in _NAMES.items()),
+        choices=tuple(
+            Choice(n, english(f"{name}, {{n}} byte", f"{name}, {{n}} bytes", n))
+            for n, name in _NAMES.items()
+        ),
     ),
     Parameter("threads", "threads per block", 256, choices=offered(32, 64, 128, 256, 512, 1024)),
     Parameter("blocks", "blocks", 64, 1, 1024),

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
 from gpuviz.panels.layout import rows, spare
@@ -290,7 +290,14 @@ def _counted(way: Way, cost: Cost, now: float) -> Counted:
     return Counted(
         (
             Figure(tr("{n} of 32 lanes at work", n=int(way.active[row].sum())), "accent", True),
-            Figure(tr("{n} of {all} warps part", n=cost.parted, all=cost.forks)),
+            Figure(
+                trn(
+                    "{some} of {n} warp parts",
+                    "{some} of {n} warps part",
+                    cost.forks,
+                    some=cost.parted,
+                )
+            ),
             Figure(tr("branch efficiency {share} %", share=share)),
         )
     )

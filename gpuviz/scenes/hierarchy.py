@@ -214,7 +214,9 @@ def _warps(script: Script, seen: Threads, line: int) -> list[tuple[Act, int, int
         if last > first + 1:
             name = tr("warps {a} to {b}", a=first, b=last - 1)
         lanes = int(((seen.warp >= first) & (seen.warp < last)).sum())
-        act = script.act(_WARP, "compute", name, tr("{n} lanes at work", n=lanes), line)
+        act = script.act(
+            _WARP, "compute", name, trn("{n} lane at work", "{n} lanes at work", lanes), line
+        )
         acts.append((act, first, last))
     return acts
 
@@ -226,10 +228,17 @@ def _counted(launch: Launch, seen: Threads, formed: int) -> Counted:
     of_lanes = tr("{used} of {all} lanes used ({share} %)", used=used, all=lanes, share=share)
     return Counted(
         (
-            Figure(tr("{n} of {all} warps", n=formed, all=seen.warps), "accent", True),
+            Figure(
+                trn("{done} of {n} warp", "{done} of {n} warps", seen.warps, done=formed),
+                "accent",
+                True,
+            ),
             Figure(of_lanes),
-            Figure(tr("{threads} threads in the grid", threads=used * launch.blocks), "muted"),
-            Figure(tr("{warps} warps", warps=seen.warps * launch.blocks), "muted"),
+            Figure(
+                trn("{n} thread in the grid", "{n} threads in the grid", used * launch.blocks),
+                "muted",
+            ),
+            Figure(trn("{n} warp", "{n} warps", seen.warps * launch.blocks), "muted"),
         )
     )
 

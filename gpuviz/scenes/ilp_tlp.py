@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.occupancy import occupancy
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
@@ -258,7 +258,8 @@ def _figures(shown: Shown) -> Counted:
         c=f"{one.cycles:g}",
         needed=one.needed,
     )
-    resident = tr("{warps} warps in {blocks} blocks", warps=one.warps, blocks=shown.blocks)
+    warps = trn("{n} warp", "{n} warps", one.warps)
+    resident = trn("{warps} in {n} block", "{warps} in {n} blocks", shown.blocks, warps=warps)
     return Counted(
         (
             Figure(tr("lanes busy {n}", n=percent(one.busy)), ink, True),
@@ -285,14 +286,15 @@ def _source(shown: Shown) -> Sourced:
         return Sourced(said[shown.registers])
     origin = tr("given") if shown.given else tr("as compiled")
     texts = (
-        tr(
+        trn(
+            "{name}: {threads} threads a block, {n} register each ({origin})",
             "{name}: {threads} threads a block, {n} registers each ({origin})",
+            shown.registers,
             name=name_of(shown.arch),
             threads=shown.threads,
-            n=shown.registers,
             origin=origin,
         ),
-        tr("{n} registers ({origin})", n=shown.registers, origin=origin),
+        trn("{n} register ({origin})", "{n} registers ({origin})", shown.registers, origin=origin),
     )
     return Sourced(texts, tr("model"), "accent")
 

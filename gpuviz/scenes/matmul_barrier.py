@@ -221,9 +221,10 @@ def _title(variant: str, shown: Kernel, right: Kernel) -> str:
         "no first": tr("Without the first barrier a warp multiplies what is not loaded yet"),
         "no second": tr("Without the second barrier a warp loads over what others still read"),
         "none": tr("Without barriers nothing keeps the warps in the same phase"),
-        "inside": tr(
+        "inside": trn(
+            "Barrier and store in the inner loop: right, with {n} barrier instead of {few}",
             "Barrier and store in the inner loop: right, with {n} barriers instead of {few}",
-            n=shown.replay.barriers,
+            shown.replay.barriers,
             few=right.replay.barriers,
         ),
     }[variant]
@@ -306,8 +307,11 @@ def expected(variant: str, tile: int, phases: int) -> tuple[int, int]:
 
 def _expected(variant: str, tile: int, phases: int) -> str:
     barriers, stores = expected(variant, tile, phases)
-    said = tr(
-        "closed form: {n} barriers and {stores} stores to P in a block", n=barriers, stores=stores
+    said = trn(
+        "closed form: {n} barrier and {stores} stores to P in a block",
+        "closed form: {n} barriers and {stores} stores to P in a block",
+        barriers,
+        stores=stores,
     )
     if variant == "inside":
         return tr(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.layout import Node
 from gpuviz.panels.picture import Picture, longest
@@ -62,10 +62,12 @@ def problem(values: Values) -> str:
     """Why these values make no sense together, or ""."""
     sizes = sizes_of(values)
     if sizes.inner < sizes.tile:
-        return tr(
-            "With {inner} columns of M and tiles of {tile} the count rounded down is 0: "
+        return trn(
+            "With {n} column of M and tiles of {tile} the count rounded down is 0: "
             "make M at least {tile} wide.",
-            inner=sizes.inner,
+            "With {n} columns of M and tiles of {tile} the count rounded down is 0: "
+            "make M at least {tile} wide.",
+            sizes.inner,
             tile=sizes.tile,
         )
     return no_such_thread(values)
@@ -185,7 +187,11 @@ def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
             said=up.said,
         )
     if not down.count:
-        return tr("Both ways of rounding give {n} phases, and the same product.", n=phases)
+        return trn(
+            "Both ways of rounding give {n} phase, and the same product.",
+            "Both ways of rounding give {n} phases, and the same product.",
+            phases,
+        )
     row, column = (int(i) for i in np.argwhere(down.wrong)[0])
     return tr(
         "P[{row}][{column}] = {value} instead of {right}: what was never loaded is missing.",

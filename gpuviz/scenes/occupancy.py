@@ -202,13 +202,19 @@ def _origin(values: Values, run: Run) -> str:
         return tr("no compiler said how many registers")
     arch = target[1] if target else run.arch
     if given:
-        return tr(
-            "{given} registers given; compiled for {arch}: {n}",
-            given=given,
+        return trn(
+            "{n} register given; compiled for {arch}: {made}",
+            "{n} registers given; compiled for {arch}: {made}",
+            given,
             arch=arch,
-            n=known.registers,
+            made=known.registers,
         )
-    return tr("{n} registers, compiled for {arch}", n=known.registers, arch=arch)
+    return trn(
+        "{n} register, compiled for {arch}",
+        "{n} registers, compiled for {arch}",
+        known.registers,
+        arch=arch,
+    )
 
 
 def _title(fit: Fit) -> str:

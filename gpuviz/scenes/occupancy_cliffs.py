@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.draw.plot import Axis, linear
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import columns, first, rows
 from gpuviz.panels.panel import Ink
@@ -20,12 +20,13 @@ _KIB = 1024
 def cliffs(fit: Fit, sweeps: tuple[Sweep, ...], share: float) -> Picture:
     """The three curves."""
     texts = (
-        tr(
-            "{name}; {threads} threads, {registers} registers, {shared} bytes a block",
+        trn(
+            "{name}; {threads} threads, {registers} registers, {n} byte a block",
+            "{name}; {threads} threads, {registers} registers, {n} bytes a block",
+            fit.demand.shared,
             name=name_of(fit.arch),
             threads=fit.demand.threads,
             registers=fit.demand.registers,
-            shared=fit.demand.shared,
         ),
         name_of(fit.arch),
     )

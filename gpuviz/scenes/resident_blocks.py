@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement, Placement
 
@@ -60,15 +60,22 @@ def resident_of(run: Run) -> Resident:
         blocks,
         badge,
         (
-            tr(
+            trn(
+                "at most {n} block at once on one multiprocessor; {grid} blocks on {sms} of them, "
+                "{device}",
                 "at most {n} blocks at once on one multiprocessor; {grid} blocks on {sms} of them, "
                 "{device}",
-                n=blocks,
+                blocks,
                 grid=grid,
                 sms=sms,
                 device=device,
             ),
-            tr("at most {n} blocks at once, {device}", n=blocks, device=device),
+            trn(
+                "at most {n} block at once, {device}",
+                "at most {n} blocks at once, {device}",
+                blocks,
+                device=device,
+            ),
         ),
     )
 

@@ -83,7 +83,7 @@ def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:
 @cases
 def test_what_is_expected_is_told(case: str) -> None:
     m, n = expected_sectors(*CASES[case].values())
-    assert f"{m} sectors of M and {n} of N" in story(case).expected
+    assert f"{m} sector{'s' * (m > 1)} of M and {n} of N" in story(case).expected
     assert ("33.264 ms" in story(case).expected) == (case == "32 x 5")
 
 
