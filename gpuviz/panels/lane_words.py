@@ -17,7 +17,7 @@ from gpuviz.draw.marks import Boxes, Curves, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import tr
+from gpuviz.language import tr, trn
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.trace import LANES
 
@@ -123,10 +123,11 @@ class LaneWords(Panel):
     def _word_tip(self, index: int) -> str:
         words, which = self.words
         turns = np.unique(self.turn[which == index]) + 1
-        return tr(
-            "word {word} · for {count} lanes · turn {turns}",
+        return trn(
+            "word {word} · for {n} lane · turn {turns}",
+            "word {word} · for {n} lanes · turn {turns}",
+            int((which == index).sum()),
             word=int(words[index]),
-            count=int((which == index).sum()),
             turns=", ".join(map(str, turns.tolist())),
         )
 

@@ -43,6 +43,9 @@ def test_hovering_tells_which_turn_serves_a_lane_and_a_word() -> None:
         (boxes.rect[1], "word 10 · for 8 lanes · turn 2"),
     ):
         assert tip_at(shown(words(0.0)), rect[0] + 4, rect[1] + 4) == tip
+    alone = shown(LaneWords(LANES, LANES, "32 passes", 1.0, 0.0))
+    box = [m.rect[5] for m in alone.marks if isinstance(m, Boxes) and m.tip][1]
+    assert tip_at(alone, box[0] + 4, box[1] + 4) == "word 5 · for 1 lane · turn 6"
 
 
 def test_bands_wait_come_and_rest() -> None:
