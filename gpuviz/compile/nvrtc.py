@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import json
 import os
 import re
 import sys
@@ -16,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import cast
 
+from gpuviz import records
 from gpuviz.disk_cache import DiskCache, key, stamp
 from gpuviz.errors import UnavailableError
 
@@ -34,6 +33,14 @@ MISSING = (
         "nvidia-cuda-cccl"
     )
 )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What a compiler says of itself."""
+
+    version: tuple[int, int]
+    archs: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,22 +73,21 @@ class Library:
     @property
     def version(self) -> tuple[int, int]:
         """Major and minor version."""
-        major, minor = self._facts["version"]
-        return major, minor
+        return self._facts.version
 
     @property
     def archs(self) -> tuple[int, ...]:
         """Compute capabilities it compiles for, times ten: 75, 80, ..., in order."""
-        return tuple(self._facts["archs"])
+        return self._facts.archs
 
     @cached_property
-    def _facts(self) -> Mapping[str, Sequence[int]]:
+    def _facts(self) -> _Facts:
         """What it says of itself; kept, for to ask it is to load 100 MB."""
         name = key("nvrtc", stamp(self.path))
         if (kept := _KEPT.load(name)) is not None:
-            return cast(Mapping[str, Sequence[int]], json.loads(kept))
-        facts = {"version": self._ask_version(), "archs": self._ask_archs()}
-        _KEPT.store(name, json.dumps(facts).encode())
+            return records.read(kept, _Facts, name)
+        facts = _Facts(self._ask_version(), self._ask_archs())
+        _KEPT.store(name, records.text(facts).encode())
         return facts
 
     def _ask_version(self) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -109,8 +109,9 @@ class Device:
     def describe(self, request: protocol.Describe) -> Reply:
         """All GPUs; counters are tried on the own one."""
         count = self._cupy.cuda.runtime.getDeviceCount()
-        devices = [asdict(self._facts(i)) for i in range(count)]
-        devices[self._index]["counters"] = self._why_no_counters()
+        devices = [self._facts(i) for i in range(count)]
+        own = replace(devices[self._index], counters=self._why_no_counters())
+        devices[self._index] = own
         return Reply({"devices": devices, "own": self._index})
 
     def _why_no_counters(self) -> str:
@@ -205,8 +206,8 @@ class Device:
         """What this GPU reaches at best."""
         facts = self._facts(self._index)
         found = self._guarded(lambda: self._stopwatch.peaks(facts.multiprocessors, facts.memory))
-        return Reply(asdict(found))
+        return Reply(vars(found))
 
     def sense(self, request: protocol.Sense) -> Reply:
         """Clocks, temperature, power."""
-        return Reply(asdict(self._sensor.read()))
+        return Reply(vars(self._sensor.read()))
