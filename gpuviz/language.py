@@ -117,6 +117,11 @@ def english(one: str, many: str, count: int, /, **values: object) -> str:
     return text.format(**{"n": number, **values})
 
 
+def grouped(value: float) -> str:
+    """A whole number, thousands apart by a thin space, as in every language here."""
+    return f"{round(value):,}".replace(",", "\u2009")
+
+
 def later(text: str) -> str:
     """The text itself: a literal in a table, which `tr` translates where it is shown."""
     return text

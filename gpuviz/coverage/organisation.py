@@ -9,9 +9,9 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.coverage.figure import Figure, Ratio, Row, Said, Settings, Shown
 from gpuviz.coverage.matrices import shape
+from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import Occupancy, occupancy
-from gpuviz.panels.slots import grouped
 from gpuviz.scenes.launch_limits import attempted, refusal, sequential
 from gpuviz.scenes.occupancy import demand_of
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from gpuviz.arch import architecture
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.lectures.lecture import Guess, Question
 from gpuviz.lectures.slide_fields import CONFLICTS, TIME
 from gpuviz.memory.counts import by_name, count_of, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES, unit_of
 from gpuviz.memory.units import label as label_of
-from gpuviz.results.quantities import grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 from gpuviz.scenes.compare import SIDES

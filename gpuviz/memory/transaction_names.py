@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.arch import Architecture
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.units import UNITS
 from gpuviz.trace import Space
 
@@ -46,4 +46,4 @@ def nouns(noun: str) -> str:
 
 def in_bytes(count: int) -> str:
     """`1 024 bytes`, thousands apart by a thin space."""
-    return trn("{n} byte", "{n} bytes", count, n=f"{count:,}".replace(",", "\u2009"))
+    return trn("{n} byte", "{n} bytes", count, n=grouped(count))

@@ -11,7 +11,7 @@ from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.panels.panel import Need, Panel
 
 _ROW = 2.7  # letters that a row is high at most
@@ -115,7 +115,7 @@ def counted(value: int | None) -> str:
     """A count, thousands apart; 2^31 - 1 by its name; a dash for what is not known."""
     if value is None:
         return "–"
-    return "2^31 - 1" if value == 2**31 - 1 else f"{value:,}".replace(",", "\u2009")
+    return "2^31 - 1" if value == 2**31 - 1 else grouped(value)
 
 
 def _cell(

@@ -15,7 +15,7 @@ from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.panel import Need, Panel
 
 _MOST_OVER = 0.3  # of a row, kept for the part of a block that does not fit
@@ -153,11 +153,6 @@ class Slots(Panel):
             yield Boxes(ghost, fill, stroke=bad, stroke_width=2, hatch=bad, radius=2)
         elif self.tried < 1:
             yield Boxes(ghost, stroke=palette.muted, stroke_width=1.5, radius=2)
-
-
-def grouped(value: int) -> str:
-    """Digits in groups of three."""
-    return f"{value:,}".replace(",", "\u2009")
 
 
 def _room(one: Resource, limits: bool) -> str:

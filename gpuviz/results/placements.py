@@ -13,9 +13,8 @@ from gpuviz.draw.marks import Boxes, Frame, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.swimlanes import Bar, swimlanes
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.results.badges import caption
-from gpuviz.results.quantities import grouped
 from gpuviz.results.timings import duration
 from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.trace import Launch

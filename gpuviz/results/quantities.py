@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import (
     Count,
@@ -47,11 +47,6 @@ class Row:
         if counter is None or not self.derived:
             return counter
         return self.derived[run](counter)
-
-
-def grouped(value: float) -> str:
-    """A whole number with thin spaces between thousands."""
-    return f"{round(value):,}".replace(",", THIN)
 
 
 def shown(value: float | None, percent: bool = False) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from gpuviz.arrays import F64
 from gpuviz.language import tr, trn
 from gpuviz.panels.grid import Grid, Hatching, Note, Outline, Paint
 from gpuviz.panels.layout import Node, at_least, columns, first, rows, share, spare
-from gpuviz.panels.lines import Heading, Line, Lines
+from gpuviz.panels.lines import Heading
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.product import Product
@@ -20,14 +19,16 @@ from gpuviz.panels.script import Script, pace
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.swimlanes import Bar, Swimlanes
 from gpuviz.panels.table import Column
-from gpuviz.ptx.races import Hazard, hazards
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.hazards import counted, report
 from gpuviz.scenes.matmul_block import LASTING
+from gpuviz.scenes.matmul_kernels import Kernel, kernel
 from gpuviz.scenes.matmul_panels import lane_of, spaced
 from gpuviz.scenes.matmul_phases import things
-from gpuviz.scenes.matmul_replay import Misread, PartName, Replay, TileReplay, Turn, replay
-from gpuviz.scenes.matmul_results import Outcome, outcome, summary
+from gpuviz.scenes.matmul_replay import Misread, PartName, Replay, TileReplay, Turn
+from gpuviz.scenes.matmul_results import summary
+from gpuviz.scenes.matmul_sizes import FILL, width
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 
@@ -63,14 +64,7 @@ PARAMETERS = (
             Choice("inside", "second one in the inner loop"),
         ),
     ),
-    Parameter(
-        "tile",
-        "tile width",
-        8,
-        compiled=True,
-        hint="width of a block and of its tiles",
-        choices=tuple(Choice(n, f"{n} × {n}") for n in (4, 8, 16)),
-    ),
+    replace(width((4, 8, 16), "width of a block and of its tiles"), default=8),
     Parameter("phases", "phases", 2, 1, 4, hint="tiles along a row of M"),
     Parameter(
         "ahead",
@@ -79,12 +73,7 @@ PARAMETERS = (
         hint="the warp whose turn comes first",
         choices=(Choice("first", "warp 0"), Choice("last", "the last warp")),
     ),
-    Parameter(
-        "fill",
-        "elements",
-        "arange",
-        choices=(Choice("arange", "0, 1, 2, …"), Choice("rand", "random")),
-    ),
+    replace(FILL, choices=(FILL.choices[0], FILL.choices[-1])),
 )
 
 
@@ -141,39 +130,6 @@ def _plan(values: Values, variant: str) -> Plan:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Kernel:
-    """One kernel: its run, the replay of block 0, the races in it, and what it ends up with."""
-
-    run: Run
-    tile: int
-    replay: Replay
-    hazards: tuple[Hazard, ...]
-    outcome: Outcome
-
-    @property
-    def warps(self) -> int:
-        """Warps in a block."""
-        return self.run.trace.launch.warps_per_block
-
-
-def kernel(run: Run, tile: int, names: tuple[str, ...], last_first: bool) -> Kernel:
-    """A run of the product, replayed."""
-    side = round(len(run.outputs["P"]) ** 0.5)
-    m, n = (np.asarray(run.outputs[name], np.float64).reshape(side, side) for name in "MN")
-    made = replay(run.trace, 0, tile, m, n, last_first)
-    return Kernel(run, tile, made, hazards(run.trace), _outcome(names, made, m, n, tile))
-
-
-def _outcome(names: tuple[str, ...], made: Replay, m: F64, n: F64, tile: int) -> Outcome:
-    """The block's part of P in the order of the replay, checked."""
-    row, column = np.divmod(made.stored, len(m))
-    value = np.zeros((tile, tile))
-    value[row - row.min(), column - column.min()] = made.value
-    down, across = (slice(int(a.min()), int(a.max()) + 1) for a in (row, column))
-    return outcome(names, value, m[down], n[:, across])
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The warps of block 0 take turns."""
     variant, tile = str(values["barriers"]), number(values, "tile")
@@ -192,7 +148,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     def at(t: float) -> Picture:
         now, over = script.at(t)
         turn = turns[now] if now < len(turns) else None
-        position = turns[-1].last if turn is None else _position(turn, over)
+        position = turns[-1].last if turn is None else turn.position(over)
         order = _order(shown, script, bars, t)
         tiles, report = _tiles(shown, phases, turn, position), _report(shown, position)
         body = _body(tiles, report, _table(kernels, turn is None), order)
@@ -232,32 +188,28 @@ def _title(variant: str, shown: Kernel, right: Kernel) -> str:
 
 def _sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
     """What a turn does, and what goes wrong in it."""
-    warp, n = turn.warp, turn.phase + 1
+    what: dict[str, object] = {"warp": turn.warp, "n": turn.phase + 1, "all": spaced(read.every)}
     if turn.part == "barrier":
         if shown.warps == 1:
             return tr("Barrier: the only warp has nobody to wait for.")
         return tr("Barrier: here all {n} warps wait for each other.", n=shown.warps)
     if turn.part == "load":
-        return tr("Warp {warp} copies its elements of phase {n} to shared memory.", warp=warp, n=n)
+        return tr("Warp {warp} copies its elements of phase {n} to shared memory.", **what)
     if turn.part == "store":
-        return tr("Warp {warp} stores its elements of P.", warp=warp)
+        return tr("Warp {warp} stores its elements of P.", **what)
     if read.early:
         return tr(
             "Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
-            warp=warp,
-            n=n,
             few=spaced(read.early),
-            all=spaced(read.every),
+            **what,
         )
     if read.late:
         return tr(
             "Warp {warp} multiplies phase {n}: {few} of its {all} reads find the next phase.",
-            warp=warp,
-            n=n,
             few=spaced(read.late),
-            all=spaced(read.every),
+            **what,
         )
-    return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", warp=warp, n=n)
+    return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", **what)
 
 
 def _result(shown: Kernel) -> str:
@@ -279,22 +231,21 @@ def _script(shown: Kernel, misreads: tuple[Misread, ...], role: str) -> Script:
     turns = shown.replay.turns
     script = Script(role, pace((*(_SECONDS[t.part] for t in turns), _RESULT), *LASTING))
     for turn, read in zip(turns, misreads, strict=True):
-        n, warp = turn.phase + 1, turn.warp
+        what: dict[str, object] = {"n": turn.phase + 1, "warp": turn.warp}
         label = {
-            "load": tr("warp {warp}: load {n}", warp=warp, n=n),
-            "multiply": tr("warp {warp}: multiply {n}", warp=warp, n=n),
-            "store": tr("warp {warp}: store", warp=warp),
+            "load": tr("warp {warp}: load {n}", **what),
+            "multiply": tr("warp {warp}: multiply {n}", **what),
+            "store": tr("warp {warp}: store", **what),
             "barrier": tr("barrier"),
         }[turn.part]
+        few, every = spaced(read.wrong), spaced(read.every)
         detail = {
             "barrier": "__syncthreads()",
-            "multiply": tr(
-                "{few} of {all} reads wrong", few=spaced(read.wrong), all=spaced(read.every)
-            ),
+            "multiply": tr("{few} of {all} reads wrong", few=few, all=every),
         }.get(turn.part) or things(min(LANES, shown.tile**2), "thread")
         script.act(_SECONDS[turn.part], _KIND[turn.part], label, detail, turn.line)
-    races = trn("{n} hazard", "{n} hazards", len(shown.hazards))
-    script.act(_RESULT, "result", tr("result"), f"{races} · {shown.outcome.said}")
+    last = f"{counted(shown.hazards)} · {shown.outcome.said}"
+    script.act(_RESULT, "result", tr("result"), last)
     return script
 
 
@@ -318,11 +269,6 @@ def _expected(variant: str, tile: int, phases: int) -> str:
             "{said}; the listing is that of the tutorial CUDA memory considerations", said=said
         )
     return said
-
-
-def _position(turn: Turn, over: float) -> int:
-    """How far the replay has come."""
-    return turn.first + round(over * (turn.last - turn.first))
 
 
 def _tiles(shown: Kernel, phases: int, turn: Turn | None, position: int) -> Product:
@@ -382,20 +328,18 @@ def _threads(shown: Kernel, turn: Turn | None, position: int) -> Grid:
 
 def _report(shown: Kernel, position: int) -> tuple[Node, Node]:
     """What the race check has found; what the warps have read so far, hatched what is wrong."""
-    said = [line for one in shown.hazards for line in _hazard(shown, one)]
-    if not said:
-        words = tr("No hazard: between two barriers no warp touches what another one writes.")
-        if shown.warps == 1:
-            words = tr("No hazard: all threads of the block are in one warp.")
-        said = [Line((words,), "good")]
-    head = Heading((tr("Race check of the kernel"), tr("Race check")), badge=tr("model"))
+    tile = shown.tile
+
+    def thread(n: int) -> str:
+        return tr("thread ({x},{y})", x=n % tile, y=n // tile)
+
     names = (
         tr("Reads of the shared tiles so far (hatched: wrong element)"),
         tr("Reads so far (hatched: wrong)"),
         tr("Reads so far"),
     )
     bars = Shares(tuple(_reads(shown.replay, position)))
-    found = rows(Answer(head), Answer(Lines(tuple(said))))
+    found = report(shown.hazards, thread, shown.slot, shown.warps)
     return found, rows(Answer(Heading(names)), bars)
 
 
@@ -414,60 +358,6 @@ def _reads(made: Replay, position: int) -> Iterator[Share]:
             spoilt=bad / max(lost, 1),
             ink="compute",
         )
-
-
-def _hazard(shown: Kernel, hazard: Hazard) -> tuple[Line, Line]:
-    """A hazard in two sentences: which lines, and the first case of it."""
-    lines = tr(
-        "lines {a} and {b}, {n} words",
-        a=hazard.first.line,
-        b=hazard.second.line,
-        n=spaced(hazard.count),
-    )
-    one, two = (
-        tr("thread ({x},{y})", x=thread % shown.tile, y=thread // shown.tile)
-        for thread in hazard.threads
-    )
-    slot = _slot(shown, hazard)
-    kind, case = {
-        "read after write": (
-            tr("Read after write"),
-            tr(
-                "{one} writes {slot} and {two} of another warp reads it, with no barrier between.",
-                one=one,
-                two=two,
-                slot=slot,
-            ),
-        ),
-        "write after read": (
-            tr("Write after read"),
-            tr(
-                "{one} reads {slot} and {two} of another warp writes it, with no barrier between.",
-                one=one,
-                two=two,
-                slot=slot,
-            ),
-        ),
-        "write after write": (
-            tr("Write after write"),
-            tr(
-                "{one} and {two} of another warp write {slot}, with no barrier between.",
-                one=one,
-                two=two,
-                slot=slot,
-            ),
-        ),
-    }[hazard.kind]
-    said = case[:1].upper() + case[1:]
-    return Line((f"{kind}: {lines}",), "bad", bold=True), Line((said,), "muted")
-
-
-def _slot(shown: Kernel, hazard: Hazard) -> str:
-    """The shared element that a hazard is about, as in the program: `Ns[0][4]`."""
-    tiles = sorted(shown.replay.tiles, key=lambda tile: tile.base)
-    tile = tiles[hazard.address >= tiles[1].base]
-    row, column = divmod((hazard.address - tile.base) // 4, shown.tile)
-    return f"{tile.name}s[{row}][{column}]"
 
 
 def _table(kernels: tuple[Kernel, ...], known: bool) -> tuple[Node, Node]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Bool
 from gpuviz.draw.ease import smooth, ticking
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.panels.access_table import Accesses, AccessTable
 from gpuviz.panels.grid import Grid, Hatching, Heat, Note, Outline, Paint
 from gpuviz.panels.grids import Grids
@@ -35,7 +35,7 @@ def number(value: float) -> str:
 def spaced(count: float) -> str:
     """A count, thousands apart by a thin space; small fractions in three digits."""
     exact = count == round(count) or count >= 1000
-    return f"{count:,.0f}".replace(",", "\u2009") if exact else f"{count:.3g}"
+    return grouped(count) if exact else f"{count:.3g}"
 
 
 def times(count: int) -> str:

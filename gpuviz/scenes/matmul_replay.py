@@ -67,6 +67,10 @@ class Turn:
     last: int
     line: int
 
+    def position(self, over: float) -> int:
+        """How far the replay has come when so much of the turn is over."""
+        return self.first + round(over * (self.last - self.first))
+
 
 @dataclass(frozen=True, eq=False)
 class TileReplay:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.ease import passed
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
-from gpuviz.panels.slots import Resource, Slots, grouped
+from gpuviz.panels.slots import Resource, Slots
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.occupancy_cliffs import cliffs as cliffs_at

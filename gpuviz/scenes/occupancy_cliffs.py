@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.draw.plot import Axis, linear
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import columns, first, rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Element, Plot, Points, Stairs, Upright
-from gpuviz.panels.slots import grouped
 from gpuviz.scenes.occupancy_fit import Fit, Sweep, name_of, names, percent
 
 _KIB = 1024

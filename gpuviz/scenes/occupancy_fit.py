@@ -10,9 +10,8 @@ import numpy as np
 
 from gpuviz.arch import ARCHITECTURES, Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.occupancy import Occupancy, Resource, occupancy
-from gpuviz.panels.slots import grouped
 
 # The multiprocessor of the tutorials ("CUDA memory considerations", "GPGPU programming: memory and
 # data locality"): 1536 threads, 8 blocks, 16384 registers and 16 KB of shared memory.

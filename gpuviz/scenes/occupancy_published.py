@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from gpuviz.arch import Architecture
 from gpuviz.draw.plot import linear
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Line, rows, spare
 from gpuviz.panels.plot import Named, Plot, Points
-from gpuviz.panels.slots import grouped
 from gpuviz.panels.table import Column, Table
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK, Demand, names
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
@@ -396,7 +396,7 @@ def _reached(shown: _Shown) -> Sourced:
 
 def _many(value: int) -> str:
     """Digits in groups, millions cut short."""
-    return f"{value / 1e6:.3g} M" if value >= 1e6 else f"{value:,}".replace(",", "\u2009")
+    return f"{value / 1e6:.3g} M" if value >= 1e6 else grouped(value)
 
 
 LESSON = Lesson(

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.arrays import I64
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.served import Served
 from gpuviz.panels.cell_map import Blank, CellMap, Outline
@@ -211,7 +211,7 @@ def _cell(count: int, ideal: int) -> str:
     """A count, and how many times the ideal it is when that is more than once."""
     if not count:
         return "–"
-    exact = f"{count:,}".replace(",", "\u2009") if count < 1_000_000 else f"{count / 1e6:.2f} M"
+    exact = grouped(count) if count < 1_000_000 else f"{count / 1e6:.2f} M"
     times = count / max(ideal, 1)
     return exact if times <= 1 else f"{exact} ({times:.3g}×)"
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from gpuviz.fuzzy import score
+from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
 from gpuviz.qt.code.highlight import spans
-from gpuviz.results.quantities import grouped, rows_of
+from gpuviz.results.quantities import rows_of
 
 
 def totals(**counts: int) -> dict[str, int]:

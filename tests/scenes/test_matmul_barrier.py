@@ -7,7 +7,8 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.scenes.base import Value
-from gpuviz.scenes.matmul_barrier import LESSON, Kernel, expected, kernel
+from gpuviz.scenes.matmul_barrier import LESSON, expected
+from gpuviz.scenes.matmul_kernels import Kernel, kernel
 from gpuviz.scenes.matmul_reads import barrier_lines
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpuviz.arrays import F64
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.style import qcolor
@@ -17,7 +17,6 @@ from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter, State
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES
-from gpuviz.results.quantities import grouped
 from gpuviz.results.timings import Line, Series, by_run, lines_of, series_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of

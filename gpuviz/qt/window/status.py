@@ -10,14 +10,13 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.errors import Failure
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter, State, why_of
 from gpuviz.qt.running.worker import Job
-from gpuviz.results.quantities import grouped
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.scenes.showing import Showing
