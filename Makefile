@@ -20,6 +20,9 @@ GPU := $(if $(MAJOR),$(shell if [ $(MAJOR) -ge 580 ]; then echo cuda13; \
 APP := $(VENV)/.installed-app$(addprefix -,$(GPU))
 DEV := $(VENV)/.installed-dev
 
+# Tests start many processes: what they compile is kept for the next one.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run install test lint types prebuilt prebuild render check clean
 .DEFAULT_GOAL := help
 

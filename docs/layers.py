@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -79,8 +80,18 @@ def layer(name: str) -> str:
     return name.split(".")[1] if "." in name else ""
 
 
-def imports(tree: ast.AST, module_level: bool = False) -> Iterator[tuple[str, int]]:
-    """Dotted names a tree imports, with lines; `module_level`: those that importing it needs."""
+@cache
+def imports(module_level: bool = False) -> Mapping[Path, tuple[tuple[str, int], ...]]:
+    """Dotted names each file imports, with lines; `module_level`: those that importing it needs."""
+    return {file: tuple(_imports(tree, module_level)) for file, tree in _trees().items()}
+
+
+@cache
+def _trees() -> Mapping[Path, ast.AST]:
+    return {file: ast.parse(file.read_text(encoding="utf-8"), str(file)) for file in FILES}
+
+
+def _imports(tree: ast.AST, module_level: bool) -> Iterator[tuple[str, int]]:
     for node in _nodes(tree, module_level):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -104,15 +115,12 @@ def _runs_later(node: ast.AST) -> bool:
     return typing or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-TREES = {file: ast.parse(file.read_text(encoding="utf-8"), str(file)) for file in FILES}
-
-
 def arrows() -> Counter[tuple[int, int]]:
     """How many files of one layer import from each other one, by ranks."""
     found: Counter[tuple[int, int]] = Counter()
-    for file, tree in TREES.items():
+    for file, names in imports().items():
         own = RANK.get(layer(module(file)))
-        named = {RANK.get(layer(name)) for name, _ in imports(tree) if name.startswith("gpuviz.")}
+        named = {RANK.get(layer(name)) for name, _ in names if name.startswith("gpuviz.")}
         if own is not None:
             found.update((own, to) for to in named if to is not None and to != own)
     return found

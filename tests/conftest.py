@@ -25,12 +25,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A compile cache for this session, so that no test depends on an earlier one."""
-    folder = tmp_path_factory.mktemp("cache")
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Folders of the user for this session, so that no test depends on an earlier one.
+
+    Processes of one session share what is compiled: its entries are named after their content.
+    """
+    folder = tmp_path_factory.mktemp("folders")
     for variable in FOLDERS:
         os.environ[variable] = str(folder)
-    return folder
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.getbasetemp().parent / "cache")
 
 
 @pytest.fixture(scope="session", autouse=True)

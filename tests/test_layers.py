@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from docs.layers import FILES, INNER_LAYERS, RANK, ROOT, TREES, imports, layer, module
+from docs.layers import FILES, INNER_LAYERS, RANK, ROOT, imports, layer, module
 
 QT = {"PySide6", "shiboken6", "pyqtgraph", "superqt", "qtpy"}
 GPU = {"cupy", "cupyx", "pynvml", "cupti"}
@@ -26,7 +26,7 @@ DISTRIBUTIONS = {
 }
 
 
-def test_every_module_has_alayer() -> None:
+def test_every_module_has_a_layer() -> None:
     unplaced = {layer(module(file)) for file in FILES} - RANK.keys() - {""}
     assert unplaced == set(), "give it a place in docs/layers.py and in gpuviz/__init__.py"
 
@@ -34,8 +34,8 @@ def test_every_module_has_alayer() -> None:
 def test_imports_go_down() -> None:
     upward = [
         f"{module(file)}:{line} imports {name}"
-        for file, tree in TREES.items()
-        for name, line in imports(tree)
+        for file, names in imports().items()
+        for name, line in names
         if name.startswith("gpuviz.") and layer(name) in RANK
         if RANK.get(layer(module(file)), -1) < RANK[layer(name)]
     ]
@@ -43,7 +43,7 @@ def test_imports_go_down() -> None:
 
 
 @pytest.mark.parametrize("package", INNER_LAYERS)
-def test_imports_go_down_within_alayer(package: str) -> None:
+def test_imports_go_down_within_a_layer(package: str) -> None:
     rank = {name: rank for rank, names in enumerate(INNER_LAYERS[package]) for name in names}
     inner = f"gpuviz.{package}."
 
@@ -52,8 +52,8 @@ def test_imports_go_down_within_alayer(package: str) -> None:
 
     upward = [
         f"{module(file)}:{line} imports {name}"
-        for file, tree in TREES.items()
-        for name, line in imports(tree)
+        for file, names in imports().items()
+        for name, line in names
         if module(file).startswith(inner) and name.startswith(inner)
         if place(module(file)) < place(name)
     ]
@@ -63,8 +63,8 @@ def test_imports_go_down_within_alayer(package: str) -> None:
 def test_imports_are_absolute() -> None:
     relative = [
         f"{module(file)}:{line}"
-        for file, tree in TREES.items()
-        for name, line in imports(tree)
+        for file, names in imports().items()
+        for name, line in names
         if name.startswith(".")
     ]
     assert relative == []
@@ -73,9 +73,8 @@ def test_imports_are_absolute() -> None:
 def test_no_circles() -> None:
     modules = {module(file) for file in FILES}
     graph = {
-        module(file): {name for name, _ in imports(tree, module_level=True) if name in modules}
-        - {module(file)}
-        for file, tree in TREES.items()
+        module(file): {name for name, _ in names if name in modules} - {module(file)}
+        for file, names in imports(module_level=True).items()
     }
     TopologicalSorter(_without_packages(graph)).prepare()  # CycleError names the circle
 
@@ -92,8 +91,8 @@ def _without_packages(graph: dict[str, set[str]]) -> dict[str, set[str]]:
 def test_qt_stays_in_its_folder() -> None:
     strays = [
         f"{module(file)}:{line} imports {name}"
-        for file, tree in TREES.items()
-        for name, line in imports(tree)
+        for file, names in imports().items()
+        for name, line in names
         if name.partition(".")[0] in QT and layer(module(file)) not in ("qt", "app")
     ]
     assert strays == []
@@ -102,8 +101,8 @@ def test_qt_stays_in_its_folder() -> None:
 def test_what_needs_no_qt_is_not_in_its_folder() -> None:
     """A file there imports Qt, or what can only be had with Qt."""
     uses = {
-        module(file): {name for name, _ in imports(tree)}
-        for file, tree in TREES.items()
+        module(file): {name for name, _ in names}
+        for file, names in imports().items()
         if layer(module(file)) == "qt" and file.name != "__init__.py"
     }
     with_qt: set[str] = set()
@@ -119,15 +118,15 @@ def test_what_needs_no_qt_is_not_in_its_folder() -> None:
 def test_gpu_libraries_are_imported_by_runners_when_used() -> None:
     used = [
         (file, name, line)
-        for file, tree in TREES.items()
-        for name, line in imports(tree)
+        for file, names in imports().items()
+        for name, line in names
         if name.partition(".")[0] in GPU
     ]
     assert [use for use in used if layer(module(use[0])) != "runners"] == []
     at_import = [
         f"{module(file)}:{line} imports {name}"
         for file in {file for file, _, _ in used}
-        for name, line in imports(TREES[file], module_level=True)
+        for name, line in imports(module_level=True)[file]
         if name.partition(".")[0] in GPU
     ]
     assert at_import == []
@@ -137,7 +136,7 @@ def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [row for rows in project["optional-dependencies"].values() for row in rows]
     declared = {re.split(r"[^\w.-]", row)[0].lower() for row in [*project["dependencies"], *extras]}
-    foreign = {name.partition(".")[0] for tree in TREES.values() for name, _ in imports(tree)}
+    foreign = {name.partition(".")[0] for names in imports().values() for name, _ in names}
     foreign -= {"gpuviz", "", *sys.stdlib_module_names}
     assert {name for name in foreign if DISTRIBUTIONS.get(name, name).lower() not in declared} == (
         set()

@@ -7,6 +7,8 @@ wide as those without.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 CAP_HEIGHT = 0.727  # of the size: capital letters, above the baseline
 ASCENT, DESCENT = 0.97, 0.24
 
@@ -257,5 +259,10 @@ def text_width(text: str, size: float, bold: bool = False, mono: bool = False) -
     """Width in pixels of one line of text."""
     if mono:
         return len(text) * _MONO * size / 1000
+    return _advance(text, bold) * size / 1000
+
+
+@lru_cache(maxsize=1 << 14)  # words are set again and again, at every moment and size
+def _advance(text: str, bold: bool) -> int:
     widths = _WIDTHS[bold]
-    return sum(widths.get(c, _UNKNOWN) for c in text.translate(_BARE)) * size / 1000
+    return sum(widths.get(c, _UNKNOWN) for c in text.translate(_BARE))

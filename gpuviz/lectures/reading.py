@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from gpuviz import records
 from gpuviz.errors import FormatError, InputError
-from gpuviz.lectures.chunks import Broken, Chunk, chunks, line_of, loads
+from gpuviz.lectures.chunks import SLIDE, Broken, Chunk, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import slide_of
 
@@ -36,6 +36,16 @@ def read(path: Path) -> Lecture:
     InputError : the file cannot be read
     FormatError : it is no lecture at all
     """
+    return parse(_text(path), path.absolute().parent, path.name)
+
+
+def title(path: Path) -> str:
+    """The title of the lecture in a text file, without reading its slides; errors as `read`."""
+    head, *_ = SLIDE.split(_text(path), maxsplit=1)
+    return _head(Chunk(1, head), path.name).title
+
+
+def _text(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST:
             raise FormatError(f"{path} is no lecture: it is larger than {_LARGEST >> 20} MiB")
@@ -45,7 +55,7 @@ def read(path: Path) -> Lecture:
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise FormatError(f"{path} is no lecture: line {line} is no text in UTF-8") from None
-    return parse(text.replace("\r\n", "\n"), path.absolute().parent, path.name)
+    return text.replace("\r\n", "\n")
 
 
 def parse(text: str, folder: Path, name: str = "") -> Lecture:

@@ -19,7 +19,7 @@ from gpuviz.lectures.answer import Answer, answer, figures
 from gpuviz.lectures.cues import cues
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.picture import Shown, frame
-from gpuviz.lectures.reading import read
+from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
@@ -100,7 +100,7 @@ def test_two_are_shipped() -> None:
 
 def test_there_are_no_problems(lecture: Lecture, path: Path) -> None:
     assert lecture.all_problems == ()
-    assert lecture.title and lecture.language == "en"
+    assert lecture.title == title(path) and lecture.language == "en"
     assert all(slide.playable and slide.title for slide in lecture.slides)
     assert text_of(lecture, path.parent) == path.read_text(encoding="utf-8")
 

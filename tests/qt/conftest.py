@@ -22,10 +22,17 @@ from tests.qt.fake_lesson import LESSONS, FakePerform
 
 
 @pytest.fixture(autouse=True)
-def empty_clipboard(qapp: QApplication) -> Iterator[None]:
-    """What a test leaves on the clipboard outlives Python, and would be destroyed without it."""
+def nothing_left(qapp: QApplication) -> Iterator[None]:
+    """A test leaves no window behind, which every later change of the theme would style anew.
+
+    What it leaves on the clipboard outlives Python, and would be destroyed without it.
+    """
+    before = set(QApplication.topLevelWidgets())
     yield
     QApplication.clipboard().clear()
+    for left in set(QApplication.topLevelWidgets()) - before:
+        left.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
@@ -55,8 +62,6 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
     for shown in made:
         shown.close()
         shown.deleteLater()
-    # What is only about to be deleted would still be styled and laid out with the next window.
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

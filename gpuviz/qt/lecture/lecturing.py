@@ -15,7 +15,7 @@ from gpuviz.errors import Error, Failure, InputError, failure_of
 from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture
-from gpuviz.lectures.reading import read
+from gpuviz.lectures.reading import title
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.editing import Editing
@@ -113,7 +113,7 @@ class Lecturing(QObject):
         """A submenu of the lectures that ship, behind the command that opens one."""
         inner = QMenu(tr("Lectures that came with gpuviz"), menu)
         for path in bundle.shipped():
-            inner.addAction(read(path).title, self._actions[f"lecture.shipped.{path.stem}"].trigger)
+            inner.addAction(title(path), self._actions[f"lecture.shipped.{path.stem}"].trigger)
         menu.insertMenu(self._actions["lecture.save"], inner)
         menu.insertSeparator(self._actions["lecture.save"])
 
@@ -169,13 +169,9 @@ class Lecturing(QObject):
         for id, do in doing.items():
             self._actions.bind(id, do)
         for path in bundle.shipped():
-            title = read(path).title
-            self._actions.add(
-                Command(
-                    f"lecture.shipped.{path.stem}", tr("Lecture: {title}", title=title), "Lecture"
-                ),
-                partial(self.open, path),
-            )
+            said = tr("Lecture: {title}", title=title(path))
+            command = Command(f"lecture.shipped.{path.stem}", said, "Lecture")
+            self._actions.add(command, partial(self.open, path))
 
     def _new(self) -> None:
         if self.settle():

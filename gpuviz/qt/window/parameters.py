@@ -44,7 +44,7 @@ class Parameters(QWidget):
         self.knobs: dict[str, Knob] = {}
         self.presets: list[tuple[Preset, QPushButton]] = []
         self.sides = _Sides()
-        self.arch = OtherArch(comparison, theme)  # made anew with the knobs
+        self.arch = OtherArch(comparison, theme)  # its place is below the knobs
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
         self.problem.hide()
@@ -152,7 +152,6 @@ class Parameters(QWidget):
             grid.addWidget(_name(parameter), row, 0)
             grid.addWidget(made, row, 1)
             self.knobs[parameter.id] = made
-        self.arch = OtherArch(self._comparison, self._theme)
         grid.addWidget(self.arch.name, len(lesson.parameters), 0)
         grid.addWidget(self.arch, len(lesson.parameters), 1)
         return grid
