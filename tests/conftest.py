@@ -6,8 +6,6 @@ import os
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
 

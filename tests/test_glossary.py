@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gpuviz import glossary, memory, resources, trace
+from gpuviz import glossary, memory, observe, resources, trace
 from gpuviz.errors import FormatError, InputError
 from gpuviz.scenes import SCENES
 
@@ -18,18 +18,30 @@ ENTRIES = glossary.entries()
 # Classes that are machinery: they carry things the glossary explains, and are no term themselves.
 MACHINERY = {
     "Sink",  # whatever listens to accesses
+    "Listeners",
+    "Lanes",
+    "Warps",
+    "Place",
     "Rows",
     "Patterns",  # requests that look alike, counted once
+    "Strip",  # the transactions of one request, in their places
+    "Served",  # the turns of one request
+    "Deliveries",
+    "Rule",  # how a family of architectures serves requests
+    "Unit",  # names of quantities
+    "Derived",
+    "Hardware",
 }
 
 
 def modules() -> list[ModuleType]:
+    """The seam, what can be observed, and the memory model."""
     names = [f"{memory.__name__}.{info.name}" for info in iter_modules(memory.__path__)]
-    return [trace, *map(import_module, names)]
+    return [trace, observe, *map(import_module, names)]
 
 
 def public_classes() -> set[str]:
-    """Classes that the seam and the memory model define, by their own statements."""
+    """Classes that these define by their own statements."""
     trees = [ast.parse(inspect.getsource(module)) for module in modules()]
     return {
         node.name

@@ -15,7 +15,7 @@ from tests.qt.fake_lesson import LESSONS, run
 
 def sass(address: int, text: str, line: int, ptx_line: int, target: int = -1) -> SassInstruction:
     opcode, _, operands = text.partition(" ")
-    return SassInstruction(address, text, "", opcode, operands, line, ptx_line, False, target)
+    return SassInstruction(address, text, "", opcode, operands, line, ptx_line, target)
 
 
 LISTING = Listing(
