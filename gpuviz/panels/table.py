@@ -6,40 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from gpuviz.arrays import Rgba
-from gpuviz.draw import table
+from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Align, Mark
+from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
+from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
-from gpuviz.panels.panel import Ink, Need, Panel, color
+from gpuviz.panels.panel import Need, Panel, color
+from gpuviz.panels.table_layout import TIGHT, Laid, height_of, lay_out, least_width
+from gpuviz.panels.table_layout import Column as Column
 
 _ABOVE = 0.2  # of a row's height is free above and below a bar
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column: wordings of its title, longest first, and its cells.
-
-    `badge` says where the numbers come from, in a pill of the colour of `ink`. Columns that are
-    `optional` are left out where there is no room, the highest first. Cells that were `given` tell
-    nothing a class may be asked. `bars` stand in place of words: one or several below each other
-    in each cell, each as long as its value beside those of other rows; the colour, if a bar has
-    none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
-    letters wide. `tone` is the colour of the words.
-    """
-
-    titles: tuple[str, ...]
-    cells: tuple[str, ...]
-    align: Align = "right"
-    badge: str = ""
-    ink: Ink = "accent"
-    optional: int = 0
-    bold: bool = False
-    given: bool = False
-    bars: tuple[tuple[Bar, ...], ...] = ()
-    wide: float = 4.0
-    tone: Ink = "ink"
+_SIDE = 0.4  # letters that the row under way reaches beyond the words
 
 
 def bars(values: tuple[float, ...], optional: int = 1) -> Column:
@@ -65,25 +46,46 @@ class Table(Panel):
     def need(self, stage: Stage, width: float) -> Need:
         """A comfortable height, of which it can do with three quarters; the shortest titles."""
         badges = any(column.badge and column.titles[0] for column in self.columns)
-        titles = self._laid(stage, Rect(0, 0, width, 0)).titles
-        high = table.height_of(stage, self.rows, max(map(len, titles)), badges)
-        least = table.least_width(stage, [_drawn(stage, column) for column in self.columns])
-        return Need(high, high * 0.75, least)
+        titles = lay_out(stage, Rect(0, 0, width, 0), self.columns).titles
+        high = height_of(stage, self.rows, max(map(len, titles)), badges)
+        return Need(high, high * 0.75, least_width(stage, self.columns))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""
-        laid = self._laid(stage, area)
+        laid = lay_out(stage, area, self.columns)
         shown = self.rows if self.shown is None else min(self.shown, self.rows)
-        yield from table.draw(stage, laid, shown, self.now)
+        if self.now is not None and self.now < shown:
+            row = Rect(area.x, area.y + laid.head + self.now * laid.row, area.width, laid.row)
+            row = row.inset(-laid.size * _SIDE, 0.5)
+            yield Boxes(row.array(), stage.palette.accent_soft, radius=5)
+        y = area.y + laid.head - laid.size * 0.12
+        rule = np.array([[[area.x, y], [area.right, y]]], np.float32)
+        yield Lines(rule, stage.palette.border, 1.0)
+        for place, number in enumerate(laid.kept):
+            yield from _heading(stage, laid, place)
+            if laid.tells(number):
+                yield from self._cells(stage, laid, number, shown)
         for number, column in enumerate(self.columns):
             if column.bars:
                 yield from self._bars(stage, laid, number, shown)
 
-    def _laid(self, stage: Stage, area: Rect) -> table.Table:
-        columns = [_drawn(stage, column) for column in self.columns]
-        return table.lay_out(stage, area, columns)
+    def _cells(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
+        """The words of a column, quieter than the row under way."""
+        column = self.columns[number]
+        for bold in (False, True):
+            rows = [
+                row
+                for row in range(shown)
+                if column.cells[row] and (column.bold or row == self.now) == bold
+            ]
+            if not rows:
+                continue
+            areas = [laid.cell(row, number) or laid.area for row in rows]
+            at = np.array([(_anchor(column, a), a.center[1]) for a in areas], np.float32)
+            words, ink = tuple(column.cells[row] for row in rows), color(stage, column.tone)
+            yield Texts(at, words, ink, laid.size, column.align, bold)
 
-    def _bars(self, stage: Stage, laid: table.Table, number: int, shown: int) -> Iterator[Mark]:
+    def _bars(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
         rows = self.columns[number].bars
         most = [max(bar.whole for bar in scale) for scale in zip(*rows, strict=True)]
         for row, stack in enumerate(rows[:shown]):
@@ -103,16 +105,24 @@ class Table(Panel):
         return accent if row == self.now else stage.palette.soft(accent, 0.35)
 
 
-def _drawn(stage: Stage, column: Column) -> table.Column:
-    return table.Column(
-        column.titles,
-        column.cells,
-        column.align,
-        column.badge,
-        color(stage, column.ink),
-        column.optional,
-        stage.text(14) * column.wide if column.bars else 0.0,
-        column.bold,
-        column.given,
-        color(stage, column.tone),
-    )
+def _heading(stage: Stage, laid: Laid, place: int) -> Iterator[Mark]:
+    """A column's badge and title, the title's last line just above the rule."""
+    column, title, size = laid.columns[laid.kept[place]], laid.titles[place], laid.size
+    x, width = laid.spans[place]
+    at = _anchor(column, Rect(x, 0, width, 0))
+    low = laid.area.y + laid.head - size * 0.85
+    y = [low - size * TIGHT * (len(title) - 1 - line) for line in range(len(title))]
+    points = np.array([(at, high) for high in y], np.float32)
+    if any(title):
+        yield Texts(points, title, stage.palette.muted, size, column.align)
+    if column.badge:
+        pill = text_width(column.badge, stage.text(13)) + stage.text(13) * 1.2
+        left = at - pill * {"left": 0.0, "center": 0.5, "right": 1.0}[column.align]
+        above = size * TIGHT * (len(title) - 1) + stage.text(13) * 1.75
+        top = low - (above if column.titles[0] else size * 0.15)
+        yield from badge(stage, left, top, column.badge, color(stage, column.ink))
+
+
+def _anchor(column: Column, area: Rect) -> float:
+    """The x at which words of a column are anchored."""
+    return {"left": area.x, "center": area.center[0], "right": area.right}[column.align]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gpuviz.draw import table
-from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
@@ -66,11 +64,3 @@ def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Co
     cells = tuple(t.text if t else "–" for t in times)
     ink: Ink = "good" if any(times) else "muted"
     return (Column((tr("time"),), cells, badge=badge_of(times), ink=ink),)
-
-
-def time_columns(stage: Stage, times: Sequence[Timed | None]) -> list[table.Column]:
-    """The column of times of a table; none where nothing was timed."""
-    if not any(times):
-        return []
-    cells = tuple(t.text if t else "–" for t in times)
-    return [table.Column((tr("time"),), cells, badge=badge_of(times), color=stage.palette.good)]

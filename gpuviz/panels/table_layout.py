@@ -1,4 +1,4 @@
-"""A table: columns of numbers with headings and badges, rows of which one may be under way.
+"""Where the columns of a table go: as many of them, and as long titles, as there is room for.
 
 Headings have several wordings; the table takes the longest that fit, sets them in two lines, and
 leaves out optional columns before anything would overlap.
@@ -11,42 +11,44 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Rgba
-from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect
-from gpuviz.draw.marks import Align, Boxes, Lines, Mark, Texts
+from gpuviz.draw.marks import Align
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.bar import Bar
+from gpuviz.panels.panel import Ink
 
 _GAP = 1.3  # between columns, in letter sizes
-_TIGHT = 1.28  # height of a line of text
+TIGHT = 1.28  # height of a line of text
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column: wordings of its title, longest first; its cells; and where its numbers come from.
+    """A column: wordings of its title, longest first, and its cells.
 
-    `badge` is a word in a pill above the title (in its place where that is ""), in `color`.
-    `optional` columns are left out where there is no room, the highest first. `least` is a width to
-    keep, for bars drawn into the cells; a column that has one takes what width is left over.
-    `given` columns say what was set, not what came of it: as the first one, they keep their cells
-    while a stage asks. `tone` is the colour of the words (None: that of all text).
+    `badge` says where the numbers come from, in a pill of the colour of `ink`. Columns that are
+    `optional` are left out where there is no room, the highest first. Cells that were `given` tell
+    nothing a class may be asked. `bars` stand in place of words: one or several below each other
+    in each cell, each as long as its value beside those of other rows; the colour, if a bar has
+    none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
+    letters wide. `tone` is the colour of the words.
     """
 
     titles: tuple[str, ...]
     cells: tuple[str, ...]
     align: Align = "right"
     badge: str = ""
-    color: Rgba | None = None
+    ink: Ink = "accent"
     optional: int = 0
-    least: float = 0.0
     bold: bool = False
     given: bool = False
-    tone: Rgba | None = None
+    bars: tuple[tuple[Bar, ...], ...] = ()
+    wide: float = 4.0
+    tone: Ink = "ink"
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Laid:
     """A table laid out: `kept` numbers the columns kept; `asks` says that cells keep their counts
     back.
     """
@@ -74,17 +76,12 @@ class Table:
         x, width = self.spans[self.kept.index(column)]
         return Rect(x, self.area.y + self.head + row * self.row, width, self.row)
 
-    @property
-    def bottom(self) -> float:
-        """Where the last row ends."""
-        return self.area.y + self.head + self.row * len(self.columns[0].cells)
-
 
 def height_of(stage: Stage, rows: int, title_lines: int = 1, badges: bool = False) -> float:
     """A comfortable height for a table of so many rows; it can do with three quarters of it."""
     size = stage.text(14)
     pills = stage.text(13) * 1.9 if badges else 0.0
-    return size * (_TIGHT * title_lines + 0.35 + 1.65 * rows) + pills
+    return size * (TIGHT * title_lines + 0.35 + 1.65 * rows) + pills
 
 
 def least_width(stage: Stage, columns: Sequence[Column]) -> float:
@@ -94,7 +91,7 @@ def least_width(stage: Stage, columns: Sequence[Column]) -> float:
     return sum(widths) + _GAP * size * (len(kept) - 1)
 
 
-def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> Table:
+def lay_out(stage: Stage, area: Rect, columns: Sequence[Column]) -> Laid:
     """The columns in an area: as many of them, and as long titles, as fit its width."""
     size, kept = stage.text(14), list(range(len(columns)))
     while True:
@@ -131,8 +128,9 @@ def _halved(text: str, size: float) -> tuple[str, ...]:
 def _width(stage: Stage, column: Column, title: tuple[str, ...], size: float) -> float:
     """The width a column needs."""
     cells = (text_width(c, size, True) for c in column.cells)
+    bars = size * column.wide if column.bars else 0.0
     pill = text_width(column.badge, stage.text(13)) + stage.text(13) * 1.2 if column.badge else 0
-    return max(*(text_width(t, size) for t in title), pill, column.least, *cells)
+    return max(*(text_width(t, size) for t in title), pill, bars, *cells)
 
 
 def _placed(
@@ -143,10 +141,10 @@ def _placed(
     titles: tuple[tuple[str, ...], ...],
     widths: list[float],
     free: float,
-) -> Table:
+) -> Laid:
     """Columns side by side, what is left over shared out between them."""
     size = stage.text(14)
-    elastic = [i for i, index in enumerate(kept) if columns[index].least]
+    elastic = [i for i, index in enumerate(kept) if columns[index].bars]
     gap = _GAP * size + min(free / max(len(kept) - 1, 1), size * (1.5 if elastic else 5))
     rest = area.width - sum(widths) - gap * (len(kept) - 1)
     widths = [
@@ -155,62 +153,8 @@ def _placed(
     left = area.x + np.concatenate([[0.0], np.cumsum(np.array(widths[:-1]) + gap)])
     badges = any(columns[i].badge and columns[i].titles[0] for i in kept)
     lines = max(len(t) for t in titles)
-    head = size * (_TIGHT * lines + 0.35) + (stage.text(13) * 1.9 if badges else 0.0)
+    head = size * (TIGHT * lines + 0.35) + (stage.text(13) * 1.9 if badges else 0.0)
     rows = len(columns[0].cells)
     row = max(min((area.height - head) / rows, size * 1.9), size * 1.2)
     spans = tuple((float(x), w) for x, w in zip(left, widths, strict=True))
-    return Table(tuple(columns), tuple(kept), titles, spans, area, head, row, size, stage.asks)
-
-
-def draw(stage: Stage, table: Table, shown: int, now: int | None = None) -> tuple[Mark, ...]:
-    """The headings, and the first `shown` rows; `now` is the row to be looked at."""
-    palette, marks = stage.palette, list[Mark]()
-    if now is not None and now < shown:
-        area = Rect(
-            table.area.x, table.area.y + table.head + now * table.row, table.area.width, table.row
-        ).inset(-table.size * 0.4, 0.5)
-        marks.append(Boxes(area.array(), palette.accent_soft, radius=5))
-    y = table.area.y + table.head - table.size * 0.12
-    line = np.array([[[table.area.x, y], [table.area.right, y]]], np.float32)
-    marks.append(Lines(line, palette.border, 1.0))
-    for place, index in enumerate(table.kept):
-        marks += _heading(stage, table, place, index)
-        marks += _cells(stage, table, index, shown, now) if table.tells(index) else ()
-    return tuple(marks)
-
-
-def _heading(stage: Stage, table: Table, place: int, index: int) -> list[Mark]:
-    """A column's badge and title, the title's last line just above the rule."""
-    column, title, size = table.columns[index], table.titles[place], table.size
-    x, width = table.spans[place]
-    at = {"left": x, "center": x + width / 2, "right": x + width}[column.align]
-    low = table.area.y + table.head - size * 0.85
-    y = np.array([low - size * _TIGHT * (len(title) - 1 - i) for i in range(len(title))])
-    points = np.stack([np.full_like(y, at), y], axis=1).astype(np.float32)
-    marks: list[Mark] = []
-    if any(title):
-        marks.append(Texts(points, title, stage.palette.muted, size, column.align))
-    if column.badge:
-        pill = text_width(column.badge, stage.text(13)) + stage.text(13) * 1.2
-        left = at - pill * {"left": 0.0, "center": 0.5, "right": 1.0}[column.align]
-        color = stage.palette.accent if column.color is None else column.color
-        above = size * _TIGHT * (len(title) - 1) + stage.text(13) * 1.75
-        top = low - (above if column.titles[0] else size * 0.15)
-        marks += badge(stage, left, top, column.badge, color)
-    return marks
-
-
-def _cells(stage: Stage, table: Table, index: int, shown: int, now: int | None) -> tuple[Mark, ...]:
-    """The cells of a column, quieter than the row under way."""
-    column, marks = table.columns[index], list[Mark]()
-    for bold in (False, True):
-        rows = [r for r in range(shown) if column.cells[r] and (column.bold or r == now) == bold]
-        if not rows:
-            continue
-        areas = [table.cell(r, index) or table.area for r in rows]
-        x = [{"left": a.x, "center": a.center[0], "right": a.right}[column.align] for a in areas]
-        at = np.stack([x, [a.center[1] for a in areas]], axis=1).astype(np.float32)
-        words = tuple(column.cells[r] for r in rows)
-        ink = stage.palette.ink if column.tone is None else column.tone
-        marks.append(Texts(at, words, ink, table.size, column.align, bold))
-    return tuple(marks)
+    return Laid(tuple(columns), tuple(kept), titles, spans, area, head, row, size, stage.asks)

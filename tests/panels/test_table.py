@@ -8,25 +8,28 @@ from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.draw.table import Column, draw, height_of, lay_out
+from gpuviz.panels.bar import Bar
+from gpuviz.panels.table import Column, Table
+from gpuviz.panels.table_layout import height_of, lay_out
 
 STAGE = Stage(1000, 400, DARK)
 COLUMNS = (
     Column(("",), ("first", "second"), "left", "model"),
     Column(("a rather long title of many words", "short title"), ("1", "1 000")),
-    Column(("bytes",), ("", ""), "left", least=60, optional=1),
-    Column(("another column",), ("12.5 ms", "–"), badge="recorded", color=DARK.good, optional=2),
+    Column(("bytes",), ("", ""), "left", optional=1, bars=((Bar(1),), (Bar(2),))),
+    Column(("another column",), ("12.5 ms", "–"), badge="recorded", ink="good", optional=2),
 )
 
 
 @pytest.mark.parametrize("width", [180, 260, 330, 420, 560, 900])
 def test_words_stay_inside_and_apart(width: int) -> None:
     area = Rect(10, 20, width, height_of(STAGE, 2, 2, True))
-    table = lay_out(STAGE, area, COLUMNS)
-    marks = [m for m in draw(STAGE, table, 2, 1) if isinstance(m, Texts)]
+    last = lay_out(STAGE, area, COLUMNS).cell(1, 0)
+    assert last is not None
+    marks = [m for m in Table(COLUMNS, 1).draw(STAGE, area) if isinstance(m, Texts)]
     boxes = np.concatenate([text_boxes(m) for m in marks])
     assert (boxes[:, 0] >= area.x - 1).all() and (boxes[:, 0] + boxes[:, 2] <= area.right + 1).all()
-    assert boxes[:, 1].min() >= area.y - 1 and table.bottom <= area.bottom + 1
+    assert boxes[:, 1].min() >= area.y - 1 and last.bottom <= area.bottom + 1
     for a, b in combinations(boxes.tolist(), 2):
         apart = (
             a[0] + a[2] <= b[0] + 0.1
@@ -47,6 +50,6 @@ def test_optional_columns_go_first_and_the_elastic_one_grows() -> None:
 
 
 def test_rows_to_come_are_not_drawn() -> None:
-    table = lay_out(STAGE, Rect(0, 0, 900, 120), COLUMNS)
-    words = [s for m in draw(STAGE, table, 1) if isinstance(m, Texts) for s in m.strings]
+    marks = Table(COLUMNS, shown=1).draw(STAGE, Rect(0, 0, 900, 120))
+    words = [s for m in marks if isinstance(m, Texts) for s in m.strings]
     assert "first" in words and "second" not in words

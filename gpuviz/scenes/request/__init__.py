@@ -1,1 +1,0 @@
-"""Requests to global memory of one warp: what they are, how they are told and drawn."""
