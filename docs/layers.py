@@ -32,6 +32,7 @@ LAYERS = (
         "glossary",
         "fuzzy",
         "suffixes",
+        "processes",
         "doctor",
     ),
     ("arch",),

@@ -1,6 +1,7 @@
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,21 @@ def test_macros_and_own_headers(tmp_path: Path) -> None:
 )
 def test_host_code_is_found(source: str, found: tuple[int, str] | None) -> None:
     assert host.host_line(source) == found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__global__ void f() {\n" + "malloc(4);\n" * 10_000 + "}\n",
+        "__device__ void f() { malloc(4); }\n" * 10_000,
+        "/*" * 100_000,
+    ],
+    ids=["calls", "functions", "comments"],
+)
+def test_long_sources_are_searched_quickly(source: str) -> None:
+    start = time.process_time()
+    assert host.host_line(source) is None
+    assert time.process_time() - start < 2.0
 
 
 def test_host_code_without_nvcc_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 
-_NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+)
 _HOST = re.compile(
     r"<<<|\b(?:int|void|auto)\s+main\s*\(|\bstd\s*::\s*(?:cout|cerr|vector|string|chrono)\b"
     r"|(?<!__device__ )__host__(?!\s+(?:__forceinline__\s+|inline\s+|static\s+)*__device__)"
@@ -13,7 +17,8 @@ _HOST = re.compile(
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-_FUNCTION = re.compile(r"__global__|__device__")
+_STRUCTURE = re.compile(r"[{};]|(?P<function>__global__|__device__)")
+_NOWHERE = (sys.maxsize, sys.maxsize)
 
 
 def code(source: str) -> str:
@@ -34,20 +39,32 @@ def host_line(source: str) -> tuple[int, str] | None:
     if "__CUDACC_RTC__" in source:
         return None
     plain = code(source)
+    spans = iter(_device_functions(plain))
+    start, end = next(spans, _NOWHERE)
     for match in _HOST.finditer(plain):
-        if match[0] == "<<<" or not _in_device_function(plain, match.start()):
+        while end <= match.start():
+            start, end = next(spans, _NOWHERE)
+        if match[0] == "<<<" or match.start() < start:
             return plain.count("\n", 0, match.start()) + 1, match[0].rstrip("( ")
     return None
 
 
-def _in_device_function(plain: str, position: int) -> bool:
-    """Whether the top-level braces around a position hold or follow __global__ or __device__."""
-    depth, head = 0, 0
-    for match in re.finditer(r"[{};]", plain[:position]):
+def _device_functions(plain: str) -> Iterator[tuple[int, int]]:
+    """Start and end of what follows __global__ or __device__ in top-level braces, in order."""
+    depth, opened, function = 0, 0, -1
+    for match in _STRUCTURE.finditer(plain):
+        if match.lastgroup == "function":
+            function = match.end() if function < 0 else function
+            continue
         depth += {"{": 1, "}": -1, ";": 0}[match[0]]
+        if match[0] == "{" and depth == 1:
+            opened = match.end()
         if depth == 0:
-            head = match.end()
-    return depth > 0 and _FUNCTION.search(plain, head, position) is not None
+            if match[0] == "}" and function >= 0:
+                yield max(opened, function), match.end()
+            function = -1
+    if depth > 0 and function >= 0:
+        yield max(opened, function), len(plain)
 
 
 def includes(source: str) -> list[str]:

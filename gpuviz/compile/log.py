@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -42,15 +43,16 @@ def diagnostics(log: str, folder: str = "") -> tuple[Diagnostic, ...]:
     return tuple(
         found
         for number, text in enumerate(lines)
-        if (found := _diagnostic(text, lines[number + 1 :], folder)) is not None
+        if (found := _diagnostic(text, lines, number, folder)) is not None
     )
 
 
-def _diagnostic(text: str, following: list[str], folder: str) -> Diagnostic | None:
+def _diagnostic(text: str, lines: list[str], number: int, folder: str) -> Diagnostic | None:
     if (match := _DIAGNOSTIC.match(text)) is not None:
         severity = cast(Severity, match["severity"])
         name = match["file"].removeprefix(folder)
-        return Diagnostic(name, int(match["line"]), _column(following), severity, match["text"])
+        column = _column(lines[i] for i in range(number + 1, len(lines)))
+        return Diagnostic(name, int(match["line"]), column, severity, match["text"])
     if (match := _HOST.match(text)) is not None:
         severity, name = cast(Severity, match["severity"]), match["file"]
         return Diagnostic(name, int(match["line"]), int(match["column"]), severity, match["text"])
@@ -59,7 +61,7 @@ def _diagnostic(text: str, following: list[str], folder: str) -> Diagnostic | No
     return None
 
 
-def _column(following: list[str]) -> int:
+def _column(following: Iterable[str]) -> int:
     """Column of the caret line that belongs to a message, 0 without one."""
     for text in following:
         if _CARET.match(text):

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from gpuviz import processes
 from gpuviz.compile import archs
 from gpuviz.compile.nvrtc import Output
+from gpuviz.compile.program import CompileError
+from gpuviz.errors import UnavailableError
 
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 _SECONDS = 300  # a template-heavy file takes nvcc a minute; more is a hang
+_MEMORY = 8 * processes.GIB
 
 
 def find() -> str | None:
     """Path of nvcc, None when it is not on PATH."""
-    return shutil.which("nvcc")
+    found = processes.find("nvcc")
+    return str(found) if found else None
 
 
 @cache
@@ -53,7 +57,7 @@ def compile(
         command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
         command += ["-Xptxas", "-v", "-o", "out.cubin", file.name, *defines]
         command += [f"-I{path}" for path in include]
-        done = _run(command, folder)
+        done = _run(command, Path(folder))
         log = (done.stderr + done.stdout).replace(folder, "")
         if done.returncode != 0:
             return Output(False, log)
@@ -61,7 +65,13 @@ def compile(
         return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes())
 
 
-def _run(command: list[str], folder: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, text=True, errors="replace", cwd=folder, timeout=_SECONDS
-    )
+def _run(command: list[str], folder: Path = processes.HOME) -> subprocess.CompletedProcess[str]:
+    try:
+        return processes.run(command, folder, _SECONDS, _MEMORY)
+    except subprocess.TimeoutExpired:
+        raise CompileError(
+            f"nvcc did not end within {_SECONDS} s and was stopped: make the source smaller, or "
+            "compile it to PTX elsewhere (nvcc -ptx -lineinfo) and open that."
+        ) from None
+    except OSError as error:
+        raise UnavailableError(f"{command[0]} could not be run: {error}") from error

@@ -6,7 +6,6 @@ Functions and status codes: NVRTC documentation, "User Interface".
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import os
 import re
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from gpuviz import records
 from gpuviz.disk_cache import DiskCache, key, stamp
 from gpuviz.errors import UnavailableError
+from gpuviz.processes import nvidia_folders
 
 _KEPT = DiskCache("libraries")
 _COMPILATION_FAILED = 6  # NVRTC_ERROR_COMPILATION
@@ -182,21 +182,15 @@ def find(arch: int) -> Library:
 
 def _wheel_of_cuda_12() -> list[Path]:
     pattern = re.compile(r"(libnvrtc\.so\.12|nvrtc64_12\d_\d\.dll)$")
-    folders = [Path(root) / "cuda_nvrtc" for root in _nvidia_folders()]
+    folders = [folder / "cuda_nvrtc" for folder in nvidia_folders()]
     files = [file for folder in folders for file in sorted(folder.glob("*/*nvrtc*"))]
     return [file for file in files if pattern.match(file.name)]
 
 
 def _wheel() -> list[Path]:
     """The library of the wheel, where pathfinder would look first: that loads what it finds."""
-    folders = [Path(root) for root in _nvidia_folders()]
+    folders = nvidia_folders()
     return [file for folder in folders for file in sorted(folder.glob("cu*/lib/libnvrtc.so.??"))]
-
-
-def _nvidia_folders() -> list[str]:
-    """Folders of the `nvidia` namespace package, which all of NVIDIA's wheels share."""
-    spec = importlib.util.find_spec("nvidia")
-    return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 def _by_pathfinder() -> list[Path]:

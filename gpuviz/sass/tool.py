@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 import subprocess
 import tempfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from gpuviz import processes
 from gpuviz.disk_cache import DiskCache, key, stamp
 from gpuviz.errors import UnavailableError
 
@@ -18,6 +17,7 @@ MISSING = (
     "pip install nvidia-cuda-nvdisasm"
 )
 _SECONDS = 60
+_MEMORY = 4 * processes.GIB
 _OPTIONS = ("-c", "-gi", "-gp")
 _KEPT = DiskCache("machine-code")
 
@@ -25,14 +25,11 @@ _KEPT = DiskCache("machine-code")
 @cache
 def find() -> Path | None:
     """The nvdisasm of the wheel `nvidia-cuda-nvdisasm`, else the one on PATH, else None."""
-    spec = importlib.util.find_spec("nvidia")
-    roots = list(spec.submodule_search_locations or ()) if spec is not None else []
-    for root in roots:
-        for file in sorted(Path(root).glob("*/bin/nvdisasm*"), reverse=True):
+    for folder in processes.nvidia_folders():
+        for file in sorted(folder.glob("*/bin/nvdisasm*"), reverse=True):
             if file.name in ("nvdisasm", "nvdisasm.exe"):
                 return file
-    on_path = shutil.which("nvdisasm")
-    return Path(on_path) if on_path else None
+    return processes.find("nvdisasm")
 
 
 def disassemble(cubin: bytes) -> str:
@@ -58,12 +55,8 @@ def _run(command: Path, cubin: bytes) -> str:
         file = Path(folder) / "code.cubin"
         file.write_bytes(cubin)
         try:
-            done = subprocess.run(
-                [str(command), *_OPTIONS, str(file)],
-                timeout=_SECONDS,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
+            done = processes.run(
+                [str(command), *_OPTIONS, str(file)], Path(folder), _SECONDS, _MEMORY
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UnavailableError(f"{command} could not be run: {error}") from error

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import BinaryIO, cast
 
-import gpuviz
+from gpuviz import processes
 from gpuviz.errors import Cancelled, Error
 from gpuviz.runners.base import Cancel
 from gpuviz.runners.faults import TimeLimit, WorkerLost, from_wire
@@ -33,22 +30,14 @@ def never() -> bool:
 
 def command(device: int) -> list[str]:
     """How the worker is started."""
-    return [sys.executable, "-m", "gpuviz.runners.gpu.worker", str(device)]
+    return processes.python("gpuviz.runners.gpu.worker", str(device))
 
 
 class Process:
     """One worker. Not thread-safe: one request at a time."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-        self._process = subprocess.Popen(
-            arguments,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(),
-            creationflags=flags,
-        )
+        self._process = processes.start(arguments, environment=processes.environment())
         self._stdin, stdout, stderr = _open_pipes(self._process)
         self._replies: queue.SimpleQueue[Reply | Failure | Error] = queue.SimpleQueue()
         self._words: deque[str] = deque(maxlen=_WORDS)
@@ -161,10 +150,3 @@ class Process:
 def _open_pipes(process: subprocess.Popen[bytes]) -> tuple[BinaryIO, BinaryIO, BinaryIO]:
     pipes = process.stdin, process.stdout, process.stderr
     return cast("tuple[BinaryIO, BinaryIO, BinaryIO]", pipes)
-
-
-def _environment() -> dict[str, str]:
-    """The worker finds this very gpuviz, wherever it was started from."""
-    root = str(Path(gpuviz.__file__).parent.parent)
-    known = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": root + (os.pathsep + known if known else "")}

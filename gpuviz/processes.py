@@ -1,0 +1,108 @@
+"""Other programs as gpuviz starts them: found by absolute path, bounded in memory and time.
+
+Nothing is looked for in the current folder, which may be that of a stranger's download.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import gpuviz
+
+HOME = Path(gpuviz.__file__).resolve().parent.parent  # the folder that gpuviz is imported from
+GIB = 2**30
+
+
+def find(name: str) -> Path | None:
+    """A program of the folders of PATH that are absolute, None when none has it."""
+    windows = sys.platform == "win32"
+    for folder in map(Path, os.get_exec_path()):
+        file = folder / (f"{name}.exe" if windows else name)
+        if folder.is_absolute() and file.is_file() and os.access(file, os.X_OK):
+            return file
+    return None
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command of a Python process that runs a module of this very gpuviz."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment() -> dict[str, str]:
+    """For a Python process: it finds this gpuviz, and imports nothing from the current folder."""
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [str(HOME), *(part for part in named if Path(part).is_absolute())]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
+def nvidia_folders() -> list[Path]:
+    """Folders of the `nvidia` namespace package, which all of NVIDIA's wheels share."""
+    spec = importlib.util.find_spec("nvidia")
+    folders = map(Path, (spec and spec.submodule_search_locations) or ())
+    return [folder for folder in folders if folder.absolute().parent != Path.cwd()]
+
+
+def start(
+    command: Sequence[str],
+    *,
+    folder: Path = HOME,
+    environment: dict[str, str] | None = None,
+    memory: int = 0,
+) -> subprocess.Popen[bytes]:
+    """Start a program with three pipes, in a folder and a group of its own.
+
+    `memory` bounds its address space in bytes where the system can do that; 0 does not.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        start_new_session=True,
+    )
+    if memory and sys.platform == "linux":
+        import resource
+
+        with suppress(OSError, ValueError):
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
+            resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+    return process
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process at once, with those that it started."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def run(
+    command: Sequence[str], folder: Path, seconds: float, memory: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, what it writes as text.
+
+    Raises
+    ------
+    OSError : it cannot be started
+    subprocess.TimeoutExpired : it took longer, and was ended with all that it started
+    """
+    with start(command, folder=folder, memory=memory) as process:
+        try:
+            out, words = process.communicate(timeout=seconds)
+        except BaseException:
+            kill(process)
+            raise
+    texts = (part.decode(errors="replace").replace("\r\n", "\n") for part in (out, words))
+    return subprocess.CompletedProcess(list(command), process.returncode, *texts)
