@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import gpuviz
 
@@ -55,16 +56,18 @@ def start(
     folder: Path = HOME,
     environment: dict[str, str] | None = None,
     memory: int = 0,
+    words: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a program with three pipes, in a folder and a group of its own.
 
+    Its standard error goes to the file `words`, if there is one, in place of a pipe.
     `memory` bounds its address space in bytes where the system can do that; 0 does not.
     """
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=words or subprocess.PIPE,
         cwd=folder,
         env=environment,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),

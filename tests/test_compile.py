@@ -1,6 +1,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -22,8 +24,10 @@ from gpuviz.compile import (
     nvcc,
     nvrtc,
     paths,
+    process,
 )
 from gpuviz.compile.names import plain_name
+from gpuviz.compile.worker import Facts
 from gpuviz.disk_cache import DiskCache
 from gpuviz.errors import InputError, UnavailableError
 
@@ -402,14 +406,154 @@ def test_a_library_is_asked_what_it_is_once_until_it_changes(
     """To ask is to load it, which a program that is kept has no need of."""
     file, asked = tmp_path / "libnvrtc.so.13", []
 
-    def version(self: nvrtc.Library) -> tuple[int, int]:
-        asked.append(self.path)
-        return 13, len(asked)
+    def facts(library: Path) -> Facts:
+        asked.append(library)
+        return Facts((13, len(asked)), (75, 90))
 
-    monkeypatch.setattr(nvrtc.Library, "_ask_version", version)
-    monkeypatch.setattr(nvrtc.Library, "_ask_archs", lambda self: (75, 90))
+    monkeypatch.setattr(process, "facts", facts)
     file.write_bytes(b"one")
     assert [nvrtc.Library(file).version for _ in range(2)] == [(13, 1), (13, 1)]
     assert nvrtc.Library(file).archs == (75, 90) and len(asked) == 1
     file.write_bytes(b"another")
     assert nvrtc.Library(file).version == (13, 2)
+
+
+OWN = "__global__ void f(int* a) { a[0] = FACTOR; }\n"
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    "include",
+    [
+        '#include "own.h"\n',
+        "#define HEADER <own.h>\n#include HEADER\n",
+        '#inc\\\nlude "own.h"\n',
+        '#include /* of\nmine */ "own.h"\n',
+        '/**/ # /**/ include "../k/own.h"\n',
+        '%:include "deep/down.h"\n',
+    ],
+    ids=["plain", "macro", "continued", "comment", "above", "nested"],
+)
+def test_a_changed_header_is_seen_however_it_is_included(include: str, tmp_path: Path) -> None:
+    folder = tmp_path / "k"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "down.h").write_text('#include "../own.h"\n')
+    (folder / "own.h").write_text("#define FACTOR 33\n")
+    (folder / "k.cu").write_text(include + OWN)
+    assert "33;" in load_program(folder / "k.cu").ptx
+    (folder / "own.h").write_text("#define FACTOR 55\n")
+    assert "55;" in load_program(folder / "k.cu").ptx
+
+
+@needs_nvrtc
+def test_a_header_found_earlier_is_seen(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    (second / "own.h").write_text("#define FACTOR 33\n")
+    source = "#include <own.h>\n" + OWN
+    assert "33;" in compile_cuda(source, include=(first, second)).ptx
+    (first / "own.h").write_text("#define FACTOR 55\n")
+    assert "55;" in compile_cuda(source, include=(first, second)).ptx
+
+
+@needs_nvrtc
+def test_a_header_that_is_asked_for_is_seen(tmp_path: Path) -> None:
+    source = (
+        "#if __has_include(<own.h>)\n#define FACTOR 55\n#else\n#define FACTOR 33\n#endif\n" + OWN
+    )
+    assert "33;" in compile_cuda(source, include=(tmp_path,)).ptx
+    (tmp_path / "own.h").write_text("")
+    assert "55;" in compile_cuda(source, include=(tmp_path,)).ptx
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("header", ["own.h", "cooperative_groups.h"])
+def test_the_cache_answers_for_unchanged_headers(
+    header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.h").write_text("#define SOME 1\n")
+    source = f"#include <{header}>\n" + SCALE
+    first = compile_cuda(source, include=(tmp_path,))
+    monkeypatch.setattr(nvrtc.Library, "compile", None)  # a compilation would now fail
+    assert compile_cuda(source, include=(tmp_path,)).ptx == first.ptx
+
+
+@needs_nvcc
+def test_nvcc_too_tells_what_it_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "with space"
+    folder.mkdir()
+    (folder / "own.h").write_text("#define FACTOR 33\n")
+    (folder / "k.cu").write_text("#define HEADER <own.h>\n#include HEADER\nint main() {}\n" + OWN)
+    assert "33;" in load_program(folder / "k.cu").ptx
+    (folder / "own.h").write_text("#define FACTOR 55\n")
+    assert "55;" in load_program(folder / "k.cu").ptx
+    monkeypatch.setattr(nvcc, "compile", None)
+    assert "55;" in load_program(folder / "k.cu").ptx
+
+
+@needs_nvrtc
+def test_a_source_that_crashes_the_compiler_is_told() -> None:
+    source = SCALE.replace("scale", "x" * 200_000)
+    with pytest.raises(CompileError, match="the compiler crashed on it .*Look for names"):
+        compile_cuda(source)
+    assert compile_cuda(SCALE + "// after\n").kernels == ("scale",)
+
+
+FAKES = {
+    "SIGSEGV": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+    "exit status 7": "import sys; sys.exit(7)",
+    "4 GiB": "import sys; sys.exit('terminate called: std::bad_alloc')",
+    "1 s on it": "import time; time.sleep(60)",
+}
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("how", FAKES)
+def test_a_compiler_that_is_lost_is_told_and_started_again(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (library,) = nvrtc.libraries()[:1]
+    assert library.version
+    process.close()
+    monkeypatch.setattr(process, "command", [sys.executable, "-c", FAKES[how]])
+    monkeypatch.setattr(process, "SECONDS", 1.0)
+    with pytest.raises(CompileError, match=f"fake.cu does not compile: the compiler .*{how}"):
+        compile_cuda(SCALE + f"// {how}\n", name="fake.cu")
+    monkeypatch.undo()
+    assert compile_cuda(SCALE + f"// {how}\n", name="fake.cu").kernels == ("scale",)
+
+
+@needs_nvrtc
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are looked up in /proc")
+def test_the_compiler_ends_with_gpuviz() -> None:
+    bomb = "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(x)))\nint a = B(B(B(+))) 1;\n"
+    code = (
+        "from gpuviz import processes\n"
+        "from gpuviz.compile import compile_cuda\n"
+        "begin = processes.start\n"
+        "def start(*a, **k):\n"
+        "    one = begin(*a, **k)\n"
+        "    print(one.pid, flush=True)\n"
+        "    return one\n"
+        "processes.start = start\n"
+        f"compile_cuda({bomb!r})\n"
+    )
+    run = [sys.executable, "-c", code]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(1)
+        assert parent.poll() is None and _runs(pid), "the source was to take long"
+        parent.kill()
+    deadline = time.monotonic() + 5
+    while _runs(pid):
+        assert time.monotonic() < deadline, "the compiler outlives gpuviz"
+        time.sleep(0.05)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False

@@ -1,32 +1,46 @@
-"""Compiled programs on disk, found by the content they were made from.
+"""Compiled programs on disk, found by what they were asked for, and true to the files they read.
 
 They are JSON: nothing in them is ever executed or unpickled.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gpuviz import disk_cache, records
 from gpuviz.compile.program import Program
+from gpuviz.compile.reading import Reading
 from gpuviz.disk_cache import DiskCache
 from gpuviz.errors import FormatError
 
-_FORMAT = 1
+_FORMAT = 2
 KEPT = DiskCache("compile")
+NOTHING = Reading()
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    program: Program
+    reading: Reading
 
 
 def key(*parts: object) -> str:
-    """A name made of everything that decides the result."""
+    """A name made of everything that decides the result, but for the headers read."""
     return disk_cache.key(_FORMAT, *parts)
 
 
 def load(name: str) -> Program | None:
-    """The program kept under a key, None when there is none or it is damaged."""
+    """The program kept under a key; None when there is none, it is damaged, or a file that it was
+    compiled from has changed.
+    """
     try:
-        return records.read(KEPT.load(name) or b"", Program, name)
+        entry = records.read(KEPT.load(name) or b"", _Entry, name)
     except FormatError:
         return None
+    return entry.program if entry.reading.holds else None
 
 
-def store(name: str, program: Program) -> None:
-    """Keep a program under a key."""
-    KEPT.store(name, records.text(program).encode())
+def store(name: str, program: Program, reading: Reading | None = NOTHING) -> None:
+    """Keep a program under a key; not where it is unknown what was read."""
+    if reading is not None:
+        KEPT.store(name, records.text(_Entry(program, reading)).encode())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpuviz.compile import archs, cache, elf, headers, host, log, nvcc, nvrtc, paths
+from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError, Program, Resources
+from gpuviz.compile.reading import reading
 from gpuviz.errors import InputError, UnavailableError
 
 # What CuPy's RawModule passes, so that numerics agree; then what the pictures need.
@@ -23,6 +25,7 @@ FLAGS = (
 
 # NVRTC writes the folder it runs in into its output, unless the name is absolute.
 _FOLDER = "/gpuviz/"
+_SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host's are
 _NO_HEADER = re.compile(r"cannot open source file|#error directive")
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
 _MADE_BY = re.compile(r"^//.*?(release \d+\.\d+, V[\d.]+)", re.MULTILINE)
@@ -52,6 +55,7 @@ def compile_cuda(
     macros = tuple(
         f"-D{key}={value}" if value else f"-D{key}" for key, value in (defines or {}).items()
     )
+    include = tuple(folder.absolute() for folder in include)
     found = host.host_line(source)
     if found is not None:
         return _with_nvcc(source, name, arch, macros, include, _host_reason(name, *found))
@@ -126,15 +130,18 @@ def _with_nvrtc(
     folders = (*include, *headers.folders(library))
     options = (f"-arch={arch}", *FLAGS, *macros, *(f"-I{folder}" for folder in folders))
     given = headers.builtin(folders)
-    key = cache.key(source, name, options, instances, compiler, given, _contents(source, include))
+    key = cache.key(source, name, options, instances, compiler, given)
     if (kept := cache.load(key)) is not None:
         return kept
+    since = time.time_ns()
     output = library.compile(source, _FOLDER + name, options, given, instances)
     if not output.ok and headers.wants_prelude(output.log):
         options = (*options, f"--pre-include={headers.PRELUDE}")
         output = library.compile(source, _FOLDER + name, options, given, instances)
     program = _program(output, source, name, arch, compiler)
-    cache.store(key, program)
+    foreign = folders[len(include) :]
+    read = reading(output.read, (source, *macros), given, include, foreign, since)
+    cache.store(key, program, read)
     return program
 
 
@@ -153,14 +160,16 @@ def _with_nvcc(
             "the kernels to a file of their own, which needs only NVRTC."
         )
     compiler = nvcc.version(command)
-    key = cache.key(source, name, arch, macros, include, compiler, _contents(source, include))
+    key = cache.key(source, name, arch, macros, include, compiler)
     if (kept := cache.load(key)) is not None:
         return kept
+    since = time.time_ns()
     output = nvcc.compile(command, source, name, arch, macros, include)
     program = replace(
         _program(output, source, name, arch, compiler), note=f"compiled by {compiler}: {reason}"
     )
-    cache.store(key, program)
+    read = reading(output.read, (source, *macros), (), include, _SYSTEM, since)
+    cache.store(key, program, read)
     return program
 
 
@@ -168,7 +177,7 @@ def _host_reason(name: str, line: int, text: str) -> str:
     return f"it has host code (line {line}: {text})"
 
 
-def _program(output: nvrtc.Output, source: str, name: str, arch: str, compiler: str) -> Program:
+def _program(output: Output, source: str, name: str, arch: str, compiler: str) -> Program:
     if not output.ok:
         raise log.failure(name, output.log, _FOLDER)
     found = log.diagnostics(output.log, _FOLDER)
@@ -185,7 +194,7 @@ def _program(output: nvrtc.Output, source: str, name: str, arch: str, compiler: 
     )
 
 
-def _resources(output: nvrtc.Output) -> dict[str, Resources]:
+def _resources(output: Output) -> dict[str, Resources]:
     return {
         kernel: replace(facts, constant_bytes=elf.constant_bytes(output.cubin, kernel))
         for kernel, facts in log.resources(output.log).items()
@@ -202,14 +211,6 @@ def own_headers(source: str, include: Sequence[Path]) -> dict[Path, str]:
             found[file] = read_text(file)
             waiting += host.includes(found[file])
     return found
-
-
-def _contents(source: str, include: Sequence[Path]) -> dict[str, str]:
-    """Checksums of these headers."""
-    return {
-        str(file): hashlib.sha256(text.encode()).hexdigest()
-        for file, text in own_headers(source, include).items()
-    }
 
 
 def _resolve(name: str, include: Iterable[Path]) -> Path | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuviz import processes
 from gpuviz.compile import archs
-from gpuviz.compile.nvrtc import Output
+from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
 from gpuviz.errors import UnavailableError
 
@@ -55,6 +55,7 @@ def compile(
         file = Path(folder) / Path(name).with_suffix(".cu").name
         file.write_text(source, encoding="utf-8")
         command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
+        command += ["-MD", "-MF", "read.d"]
         command += ["-Xptxas", "-v", "-o", "out.cubin", file.name, *defines]
         command += [f"-I{path}" for path in include]
         done = _run(command, Path(folder))
@@ -62,7 +63,18 @@ def compile(
         if done.returncode != 0:
             return Output(False, log)
         ptx = file.with_suffix(".ptx").read_text(encoding="utf-8")
-        return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes())
+        read = _read(Path(folder) / "read.d", file)
+        return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes(), read)
+
+
+def _read(rule: Path, source: Path) -> tuple[str, ...] | None:
+    """The files of a rule for make, which nvcc writes; None where it did not."""
+    if not rule.is_file():
+        return None
+    text = rule.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+    names = re.findall(r"(?:\\.|\S)+", text.partition(" : ")[2])
+    files = (re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names)
+    return tuple(file for file in files if file != source.name)
 
 
 def _run(command: list[str], folder: Path = processes.HOME) -> subprocess.CompletedProcess[str]:

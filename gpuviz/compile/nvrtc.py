@@ -1,27 +1,24 @@
-"""NVRTC through ctypes: one code path for CUDA 12 and 13, nothing loaded before it is needed.
-
-Functions and status codes: NVRTC documentation, "User Interface".
-"""
+"""The NVRTC libraries of this machine. They work in a process of their own."""
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
 from gpuviz import records
+from gpuviz.compile import process
+from gpuviz.compile.binding import Output
+from gpuviz.compile.worker import Facts, Task
 from gpuviz.disk_cache import DiskCache, key, stamp
-from gpuviz.errors import UnavailableError
+from gpuviz.errors import FormatError, UnavailableError
 from gpuviz.processes import nvidia_folders
 
 _KEPT = DiskCache("libraries")
-_COMPILATION_FAILED = 6  # NVRTC_ERROR_COMPILATION
 
 MISSING = (
     "NVRTC, NVIDIA's runtime compiler, is not on this machine, so CUDA C cannot be compiled here. "
@@ -36,39 +33,10 @@ MISSING = (
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """What a compiler says of itself."""
-
-    version: tuple[int, int]
-    archs: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Output:
-    """What NVRTC returns for one source text: `ok`, its log, and the code when ok."""
-
-    ok: bool
-    log: str
-    ptx: str = ""
-    cubin: bytes = b""
-
-
-@dataclass(frozen=True)
 class Library:
-    """A loaded NVRTC. `path` is its file; headers of the same release are looked for beside it."""
+    """An NVRTC. `path` is its file; headers of the same release are looked for beside it."""
 
     path: Path
-
-    @cached_property
-    def _dll(self) -> ctypes.CDLL:
-        if sys.platform == "win32":  # NVRTC finds its builtins library by the search path
-            os.add_dll_directory(str(self.path.parent))
-        try:
-            for beside in self.path.parent.glob("libnvrtc-builtins.so.*"):  # it does not look there
-                ctypes.CDLL(str(beside))
-            return ctypes.CDLL(str(self.path))
-        except OSError as error:
-            raise UnavailableError(f"NVRTC cannot be loaded: {error}. {MISSING}") from None
 
     @property
     def version(self) -> tuple[int, int]:
@@ -81,26 +49,14 @@ class Library:
         return self._facts.archs
 
     @cached_property
-    def _facts(self) -> _Facts:
+    def _facts(self) -> Facts:
         """What it says of itself; kept, for to ask it is to load 100 MB."""
         name = key("nvrtc", stamp(self.path))
-        if (kept := _KEPT.load(name)) is not None:
-            return records.read(kept, _Facts, name)
-        facts = _Facts(self._ask_version(), self._ask_archs())
+        with suppress(FormatError):
+            return records.read(_KEPT.load(name) or b"", Facts, name)
+        facts = process.facts(self.path)
         _KEPT.store(name, records.text(facts).encode())
         return facts
-
-    def _ask_version(self) -> tuple[int, int]:
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
-        return major.value, minor.value
-
-    def _ask_archs(self) -> tuple[int, ...]:
-        count = ctypes.c_int()
-        self._call("nvrtcGetNumSupportedArchs", ctypes.byref(count))
-        found = (ctypes.c_int * count.value)()
-        self._call("nvrtcGetSupportedArchs", found)
-        return tuple(sorted(found))
 
     def compile(
         self,
@@ -110,52 +66,12 @@ class Library:
         headers: Mapping[str, str],
         instances: Sequence[str] = (),
     ) -> Output:
-        """Compile one source text. `instances` are template kernels to instantiate, `f<float>`."""
-        with self._program(source, name, headers) as program:
-            for instance in instances:
-                self._call("nvrtcAddNameExpression", program, instance.encode())
-            status = self._dll.nvrtcCompileProgram(program, len(options), _strings(options))
-            log = self._get(program, "ProgramLog").decode(errors="replace").rstrip("\0")
-            if status == _COMPILATION_FAILED:
-                return Output(False, log)
-            if status != 0:
-                return Output(False, f"{log}\n{self._status(status)}")
-            ptx = self._get(program, "PTX").decode().rstrip("\0")
-            return Output(True, log, ptx, self._get(program, "CUBIN"))
+        """Compile one source text. `instances` are template kernels to instantiate, `f<float>`.
 
-    @contextmanager
-    def _program(
-        self, source: str, name: str, headers: Mapping[str, str]
-    ) -> Iterator[ctypes.c_void_p]:
-        program = ctypes.c_void_p()
-        texts, names = _strings(list(headers.values())), _strings(list(headers))
-        arguments = (source.encode(), name.encode(), len(headers), texts, names)
-        self._call("nvrtcCreateProgram", ctypes.byref(program), *arguments)
-        try:
-            yield program
-        finally:
-            self._call("nvrtcDestroyProgram", ctypes.byref(program))
-
-    def _get(self, program: ctypes.c_void_p, what: str) -> bytes:
-        size = ctypes.c_size_t()
-        self._call(f"nvrtcGet{what}Size", program, ctypes.byref(size))
-        text = ctypes.create_string_buffer(max(size.value, 1))
-        self._call(f"nvrtcGet{what}", program, text)
-        return text.raw[: size.value]
-
-    def _call(self, function: str, *arguments: object) -> None:
-        status = getattr(self._dll, function)(*arguments)
-        if status != 0:
-            raise UnavailableError(f"{function} of {self.path} failed: {self._status(status)}.")
-
-    def _status(self, status: int) -> str:
-        text = self._dll.nvrtcGetErrorString
-        text.restype = ctypes.c_char_p
-        return bytes(text(status)).decode()
-
-
-def _strings(values: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    return (ctypes.c_char_p * len(values))(*(value.encode() for value in values))
+        CompileError when the compiler crashes, or takes too much time or memory.
+        """
+        task = Task(source, name, tuple(options), dict(headers), tuple(instances))
+        return process.compile(self.path, task)
 
 
 @cache

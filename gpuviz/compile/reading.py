@@ -1,0 +1,93 @@
+"""The files that a compilation read: are they still what they were?
+
+The compiler itself names what it opened; nothing is guessed from the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+_SPLICE = re.compile(r"\\[ \t\r]*\n")
+_READS = re.compile("include|import|embed")
+_OWN = "__nv_"  # names of what NVRTC makes up itself
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Checksums of the files by name, and names that would have been found before them."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the compiler would read the same today."""
+        return all(_checksum(file) == known for file, known in self.files.items()) and not any(
+            map(_exists, self.absent)
+        )
+
+
+def reading(
+    names: Sequence[str] | None,
+    texts: Sequence[str],
+    given: Collection[str],
+    own: Sequence[Path],
+    foreign: Sequence[Path],
+    since: int,
+) -> Reading | None:
+    """What to keep of a compilation that opened these files; None when it cannot be known.
+
+    `texts` are the source and its macros, `given` the names of headers handed over as text, `own`
+    the user's include folders, which are searched before the `foreign` ones. A file that has
+    changed `since` then (in ns) may not be what was read.
+    """
+    joined = [_SPLICE.sub("", text) for text in texts]
+    if names is None:
+        return None if any(map(_READS.search, joined)) else Reading()
+    opened = [name for name in names if name not in given and not name.startswith(_OWN)]
+    folders = tuple(map(str, foreign))
+    users = [name for name in opened if not name.startswith(folders)] if folders else opened
+    files = {name: _checksum(name, since) for name in opened}
+    known = {name: checksum for name, checksum in files.items() if checksum}
+    asks = any("__has_include" in text for text in (*joined, *map(_text, users)))
+    if asks or len(known) < len(files) or not all(Path(name).is_absolute() for name in opened):
+        return None
+    places = _earlier(opened, users, [*map(str, own), *folders], len(own))
+    return Reading(known, tuple(sorted({place for place in places if not _exists(place)})))
+
+
+def _earlier(
+    opened: Sequence[str], users: Sequence[str], folders: Sequence[str], own: int
+) -> Iterator[str]:
+    """Names under which another file would have been opened in place of one of these."""
+    beside = [str(Path(name).parent) for name in users]
+    for name in opened:
+        for number, folder in enumerate(folders):
+            if name.startswith(folder + "/"):
+                before = [*folders[: min(number, own)], *(beside if name in users else ())]
+                yield from (place + name[len(folder) :] for place in before)
+
+
+def _text(file: str) -> str:
+    return _SPLICE.sub("", Path(file).read_text(encoding="utf-8", errors="replace"))
+
+
+def _checksum(file: str, since: int = 0) -> str:
+    """Of a file's content; "" when it cannot be read, or has changed since then."""
+    try:
+        path = Path(file)
+        content = path.read_bytes()
+        return "" if since and path.stat().st_mtime_ns >= since else sha256(content).hexdigest()
+    except OSError:
+        return ""
+
+
+def _exists(file: str) -> bool:
+    try:
+        return Path(file).is_file()
+    except OSError:
+        return False

@@ -1,0 +1,152 @@
+"""The process that NVRTC works in, as a hostile source can crash it or make it take all memory.
+
+    python -m gpuviz.compile.worker
+
+It answers one line of JSON on standard input with one on standard output, and ends when standard
+input does, even in the middle of a compilation. What NVRTC writes itself goes to standard error,
+which is a file: there it lists the headers that it opens.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+from typing import BinaryIO
+
+from gpuviz import records
+from gpuviz.compile.binding import Nvrtc, Output
+from gpuviz.errors import Error
+
+_MEMORY = 4 * 2**30
+_FILE = 2**28  # of a list of headers, which can be endless
+_LIST_HEADERS = "-Xcudafe=--trace_includes"
+_ALWAYS_READ = "__nv_nvrtc_builtin_header.h"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A source text to compile, with its options, and headers by name."""
+
+    source: str
+    name: str
+    options: tuple[str, ...]
+    headers: Mapping[str, str]
+    instances: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Compile with the NVRTC of a path; without a task, it is asked for its facts."""
+
+    path: str
+    task: Task | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an NVRTC says of itself: capabilities are times ten."""
+
+    version: tuple[int, int]
+    archs: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """What was asked for, or why there is none."""
+
+    facts: Facts | None = None
+    output: Output | None = None
+    unavailable: str = ""
+
+
+def _bound() -> None:
+    """Bound what this process takes, where the system can."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    for kind, most in (
+        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_FSIZE, _FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        try:
+            _, hard = resource.getrlimit(kind)
+            resource.setrlimit(kind, (most if hard < 0 else min(most, hard), hard))
+        except (OSError, ValueError):  # macOS does not bound the address space
+            continue
+
+
+@cache
+def _library(path: str) -> Nvrtc:
+    return Nvrtc(Path(path))
+
+
+def _answer(request: Request) -> Reply:
+    library = _library(request.path)
+    try:
+        if request.task is None:
+            return Reply(Facts(library.version(), library.archs()))
+        return Reply(output=_compile(library, request.task))
+    except Error as error:
+        return Reply(unavailable=str(error))
+
+
+def _compile(library: Nvrtc, task: Task) -> Output:
+    """The output, with the files that were opened where this NVRTC can tell."""
+    _clear_words()
+    given = (task.source, task.name)
+    output = library.compile(*given, (*task.options, _LIST_HEADERS), task.headers, task.instances)
+    if not output.ok and _LIST_HEADERS.partition("=")[0] in output.log:
+        return library.compile(*given, task.options, task.headers, task.instances)
+    names = [line.strip() for line in _words().splitlines()]
+    told = _ALWAYS_READ in names
+    return replace(output, read=tuple(dict.fromkeys(names)) if told else None)
+
+
+def _clear_words() -> None:
+    os.ftruncate(2, 0)
+    os.lseek(2, 0, os.SEEK_SET)
+
+
+def _words() -> str:
+    size = os.lseek(2, 0, os.SEEK_END)
+    os.lseek(2, 0, os.SEEK_SET)
+    return os.read(2, size).decode(errors="surrogateescape")
+
+
+def _pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes to gpuviz; standard output proper becomes standard error's file."""
+    sys.stdout.flush()
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return sys.stdin.buffer, sink
+
+
+def _listen(source: BinaryIO, requests: SimpleQueue[bytes]) -> None:
+    """Runs in a thread, so that the end of gpuviz ends a compilation that never would."""
+    for line in source:
+        requests.put(line)
+    os._exit(0)
+
+
+def main() -> None:
+    """Answer requests until the other side is gone."""
+    source, sink = _pipes()
+    _bound()
+    requests: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(source, requests), daemon=True).start()
+    while True:
+        reply = _answer(records.read(requests.get(), Request, "request"))
+        sink.write(records.text(reply).encode() + b"\n")
+        sink.flush()
+
+
+if __name__ == "__main__":
+    main()
