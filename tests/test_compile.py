@@ -500,6 +500,14 @@ def test_a_source_that_crashes_the_compiler_is_told() -> None:
     assert compile_cuda(SCALE + "// after\n").kernels == ("scale",)
 
 
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound a process's memory")
+def test_a_source_that_takes_too_much_memory_is_told() -> None:
+    with pytest.raises(CompileError, match="took more memory on it than it may"):
+        compile_cuda(SCALE + "/*" * 200_000)
+
+
 FAKES = {
     "SIGSEGV": "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
     "exit status 7": "import sys; sys.exit(7)",
