@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from gpuviz.cli import main
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import InputError
+from gpuviz.errors import FormatError, InputError
 from gpuviz.export.export import Options
-from gpuviz.export.formats import FORMATS, named
+from gpuviz.export.formats import FORMATS, SUFFIXES, Format, format_of
 from gpuviz.export.hatching import hatch_lines
 from gpuviz.export.reading import read
 from gpuviz.export.save import name_for, save_traces
@@ -43,17 +44,28 @@ def still(view: View) -> View:
     return timed(view, 4.0)
 
 
-@pytest.mark.parametrize("suffix", [row.suffix for row in FORMATS])
-def test_each_file_opens_the_same_view_again(suffix: str, view: View, tmp_path: Path) -> None:
-    if suffix in (".mp4", ".webm"):
-        pytest.importorskip("av")
-    shown = view if named(suffix).stretch else timed(view, 4.0)
-    first, again = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.suffix)
+def test_each_file_opens_the_same_view_again(form: Format, view: View, tmp_path: Path) -> None:
+    if missing := form.lacking():
+        pytest.skip(missing)
+    shown = view if form.stretch else timed(view, 4.0)
+    first, again = tmp_path / f"a{form.suffix}", tmp_path / f"b{form.suffix}"
     for path in (first, again):
         save(shown, path, Options(fps=10))
     assert first.read_bytes() == again.read_bytes(), "the same at every run"
-    if suffix not in (".csv", ".md"):  # plain tables have no room for it
+    assert first.read_bytes().startswith(form.begins)
+    if form.record is None:  # plain tables have no room for it
+        with pytest.raises(FormatError, match="does not say"):
+            read(first)
+    else:
         assert read(first) == shown.provenance
+
+
+def test_rows_of_formats() -> None:
+    assert len(set(SUFFIXES)) == len(FORMATS)
+    assert all(row.suffix == row.suffix.lower() for row in FORMATS)
+    assert {name for row in FORMATS for name in row.options} <= {f.name for f in fields(Options)}
+    assert all(format_of(Path(f"a{row.suffix.upper()}")) is row for row in FORMATS)
 
 
 @pytest.mark.parametrize("scale", [1, 2, 4])
