@@ -16,7 +16,7 @@ from gpuviz.sass.plan import Difference
 from gpuviz.trace import Trace
 
 if TYPE_CHECKING:
-    from gpuviz.runners.sweep import Times
+    from gpuviz.runners.sweep_file import Times
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1

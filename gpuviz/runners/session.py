@@ -14,10 +14,10 @@ from pathlib import Path
 
 from gpuviz.compile.bundled import ProgramKey, Programs
 from gpuviz.compile.program import Program
-from gpuviz.runners import recorded, sweep
+from gpuviz.runners import recorded, sweep_file
 from gpuviz.runners.recorded import Recordings
 from gpuviz.runners.recording import Recording
-from gpuviz.runners.sweep import Times
+from gpuviz.runners.sweep_file import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Library:
 @cache
 def shipped() -> Library:
     """What came with gpuviz."""
-    return Library(recorded.shipped(), {}, sweep.shipped()[1])
+    return Library(recorded.shipped(), {}, sweep_file.shipped()[1])
 
 
 class Session:
