@@ -24,11 +24,11 @@ from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, V
 from gpuviz.scenes.hazards import counted, report
 from gpuviz.scenes.matmul_block import LASTING
 from gpuviz.scenes.matmul_kernels import Kernel, kernel
-from gpuviz.scenes.matmul_panels import lane_of, spaced
-from gpuviz.scenes.matmul_phases import things
-from gpuviz.scenes.matmul_replay import Misread, PartName, Replay, TileReplay, Turn
+from gpuviz.scenes.matmul_replay import Misread, Replay, TileReplay, Turn
 from gpuviz.scenes.matmul_results import summary
 from gpuviz.scenes.matmul_sizes import FILL, width
+from gpuviz.scenes.matmul_tips import lane_of, spaced
+from gpuviz.scenes.matmul_turns import KIND, SECONDS, bars_of, called, sentence, touched
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
 
@@ -41,14 +41,7 @@ _MACROS = {
     "none": (0, 0, 0),
     "inside": (1, 0, 1),
 }
-_SECONDS: Mapping[PartName, float] = {"load": 1.0, "multiply": 1.6, "store": 0.8, "barrier": 0.6}
 _RESULT = 3.0
-_KIND: Mapping[PartName, Literal["load", "compute", "store", "barrier"]] = {
-    "load": "load",
-    "multiply": "compute",
-    "store": "store",
-    "barrier": "barrier",
-}
 
 PARAMETERS = (
     Parameter(
@@ -140,9 +133,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     shown = right if variant == _SOUND else kernel(runs[variant], tile, names, last_first)
     turns = shown.replay.turns
     misreads = tuple(map(shown.replay.misread, turns))
-    said = tuple(_sentence(shown, turn, read) for turn, read in zip(turns, misreads, strict=True))
+    said = tuple(sentence(shown, turn, read) for turn, read in zip(turns, misreads, strict=True))
     words, script = (*said, _result(shown)), _script(shown, misreads, variant)
-    bars, title = tuple(_bars(script, turns, misreads)), _title(variant, shown, right)
+    bars, title = tuple(bars_of(script, turns, misreads)), _title(variant, shown, right)
     kernels, others = (shown,) if shown is right else (shown, right), longest(words)
 
     def at(t: float) -> Picture:
@@ -186,32 +179,6 @@ def _title(variant: str, shown: Kernel, right: Kernel) -> str:
     }[variant]
 
 
-def _sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
-    """What a turn does, and what goes wrong in it."""
-    what: dict[str, object] = {"warp": turn.warp, "n": turn.phase + 1, "all": spaced(read.every)}
-    if turn.part == "barrier":
-        if shown.warps == 1:
-            return tr("Barrier: the only warp has nobody to wait for.")
-        return tr("Barrier: here all {n} warps wait for each other.", n=shown.warps)
-    if turn.part == "load":
-        return tr("Warp {warp} copies its elements of phase {n} to shared memory.", **what)
-    if turn.part == "store":
-        return tr("Warp {warp} stores its elements of P.", **what)
-    if read.early:
-        return tr(
-            "Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
-            few=spaced(read.early),
-            **what,
-        )
-    if read.late:
-        return tr(
-            "Warp {warp} multiplies phase {n}: {few} of its {all} reads find the next phase.",
-            few=spaced(read.late),
-            **what,
-        )
-    return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", **what)
-
-
 def _result(shown: Kernel) -> str:
     """What the order of the turns does to the block's part of P."""
     if shown.outcome.count:
@@ -229,21 +196,10 @@ def _result(shown: Kernel) -> str:
 def _script(shown: Kernel, misreads: tuple[Misread, ...], role: str) -> Script:
     """One act a turn, then the result."""
     turns = shown.replay.turns
-    script = Script(role, pace((*(_SECONDS[t.part] for t in turns), _RESULT), *LASTING))
+    script = Script(role, pace((*(SECONDS[t.part] for t in turns), _RESULT), *LASTING))
     for turn, read in zip(turns, misreads, strict=True):
-        what: dict[str, object] = {"n": turn.phase + 1, "warp": turn.warp}
-        label = {
-            "load": tr("warp {warp}: load {n}", **what),
-            "multiply": tr("warp {warp}: multiply {n}", **what),
-            "store": tr("warp {warp}: store", **what),
-            "barrier": tr("barrier"),
-        }[turn.part]
-        few, every = spaced(read.wrong), spaced(read.every)
-        detail = {
-            "barrier": "__syncthreads()",
-            "multiply": tr("{few} of {all} reads wrong", few=few, all=every),
-        }.get(turn.part) or things(min(LANES, shown.tile**2), "thread")
-        script.act(_SECONDS[turn.part], _KIND[turn.part], label, detail, turn.line)
+        label, detail = called(turn), touched(shown, turn, read)
+        script.act(SECONDS[turn.part], KIND[turn.part], label, detail, turn.line)
     last = f"{counted(shown.hazards)} · {shown.outcome.said}"
     script.act(_RESULT, "result", tr("result"), last)
     return script
@@ -375,19 +331,6 @@ def _table(kernels: tuple[Kernel, ...], known: bool) -> tuple[Node, Node]:
     )
     outcomes, runs = [one.outcome for one in kernels], [one.run for one in kernels]
     return summary(outcomes, (known,) * len(kernels), made, runs)
-
-
-def _bars(script: Script, turns: tuple[Turn, ...], misreads: tuple[Misread, ...]) -> Iterator[Bar]:
-    """The turns along time; those with wrong reads are hatched."""
-    for step, turn, read in zip(script.steps, turns, misreads, strict=False):
-        n = turn.phase + 1
-        names = {
-            "load": (tr("load {n}", n=n), tr("load")),
-            "store": (tr("store"),),
-            "barrier": (),
-            "multiply": (tr("multiply {n}", n=n), tr("multiply"), f"× {n}", "×"),
-        }[turn.part]
-        yield Bar(turn.warp, step.start, step.end, names, _KIND[turn.part], read.wrong > 0)
 
 
 def _order(shown: Kernel, script: Script, bars: tuple[Bar, ...], t: float) -> Swimlanes:

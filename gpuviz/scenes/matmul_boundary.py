@@ -17,15 +17,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.matmul_block import LASTING, SECONDS, Moment, Multiplication, multiplication
 from gpuviz.scenes.matmul_block import moments as moments_of
-from gpuviz.scenes.matmul_panels import (
-    arranged,
-    at_work,
-    moving,
-    number,
-    tiled_memory,
-    tiles,
-    track,
-)
+from gpuviz.scenes.matmul_panels import arranged, at_work, moving, tiled_memory, tiles, track
 from gpuviz.scenes.matmul_phases import act, sentence, statement
 from gpuviz.scenes.matmul_results import Outcome, outcome, summary
 from gpuviz.scenes.matmul_results import values as elements
@@ -40,6 +32,7 @@ from gpuviz.scenes.matmul_sizes import (
     width,
 )
 from gpuviz.scenes.matmul_sizes import problem as no_such_thread
+from gpuviz.scenes.matmul_tips import number
 
 _DOWN, _UP = "rounded down", "rounded up"
 
@@ -159,31 +152,22 @@ def _title(wrong: Outcome) -> str:
 
 def _sentence(scene: Scene, results: Sequence[Outcome]) -> str:
     """What happens now, with what it means for the result."""
-    sizes, phases = scene.about.sizes, scene.about.phases
-    if scene.moment.part == "result":
-        return _verdict(scene, results)
+    (down, up), sizes, phases = results, scene.about.sizes, scene.about.phases
+    count: dict[str, object] = {"inner": sizes.inner, "tile": sizes.tile, "n": phases}
     if scene.moment.part == "store" and phases < sizes.phases:
         return tr(
             "{inner} / {tile} = {n}: the sums are stored after {n} of {all} phases.",
-            inner=sizes.inner,
-            tile=sizes.tile,
-            n=phases,
+            **count,
             all=sizes.phases,
         )
-    return sentence(scene.about, scene.moment)
-
-
-def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
-    """How far the result is from the reference."""
-    (down, up), sizes, phases = results, scene.about.sizes, scene.about.phases
+    if scene.moment.part != "result":
+        return sentence(scene.about, scene.moment)
     if scene.role == _UP:
         return tr(
             "({inner} + {more}) / {tile} = {n} phases: guard lanes fill the last tile with "
             "zeros; {said}.",
-            inner=sizes.inner,
+            **count,
             more=sizes.tile - 1,
-            tile=sizes.tile,
-            n=phases,
             said=up.said,
         )
     if not down.count:
@@ -192,13 +176,12 @@ def _verdict(scene: Scene, results: Sequence[Outcome]) -> str:
             "Both ways of rounding give {n} phases, and the same product.",
             phases,
         )
-    row, column = (int(i) for i in np.argwhere(down.wrong)[0])
+    row, column = np.argwhere(down.wrong)[0].tolist()
+    value, right = (number(float(each[row, column])) for each in (down.value, down.reference))
+    where: dict[str, object] = {"row": row, "column": column, "value": value, "right": right}
     return tr(
         "P[{row}][{column}] = {value} instead of {right}: what was never loaded is missing.",
-        row=row,
-        column=column,
-        value=number(float(down.value[row, column])),
-        right=number(float(down.reference[row, column])),
+        **where,
     )
 
 

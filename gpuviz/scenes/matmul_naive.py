@@ -16,6 +16,7 @@ from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Script, pace
 from gpuviz.panels.shares import Share, Shares
+from gpuviz.roofline import FLOAT, Roof, a_float, intensity
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.matmul_block import (
@@ -26,14 +27,16 @@ from gpuviz.scenes.matmul_block import (
     multiplication,
     naive_moments,
 )
-from gpuviz.scenes.matmul_panels import access_table, naive_memory, number, readers, spaced, written
+from gpuviz.scenes.matmul_panels import access_table, naive_memory, written
 from gpuviz.scenes.matmul_phases import cost_of, product_sum, stored, things
 from gpuviz.scenes.matmul_reads import costs
 from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
-from gpuviz.scenes.measured import time_of
+from gpuviz.scenes.matmul_tips import number, readers, spaced
+from gpuviz.scenes.measured import badge_of, time_of
 
-_FLOAT = 4  # bytes
 _DOCUMENT = "GPGPU programming, university course"
+# Its examples: gigabytes a second, and GFLOP/s where it names a peak.
+CARDS: Mapping[str, Roof] = {"1000": Roof(1000, 12_000), "150": Roof(150, None)}
 
 PARAMETERS = (
     *extents(4),
@@ -169,29 +172,8 @@ def _expected(sizes: Sizes) -> str:
 
 
 @dataclass(frozen=True)
-class Card:
-    """A GPU of the document: gigabytes a second; the peak in GFLOP/s, 0 when it names none."""
-
-    bandwidth: int
-    peak: int
-
-    def rate(self, ratio: float) -> float:
-        """GFLOP/s that memory allows at a ratio."""
-        rate = self.bandwidth / _FLOAT * ratio
-        return min(rate, self.peak) if self.peak else rate
-
-    @property
-    def needed(self) -> float:
-        """The ratio at which memory keeps up with the peak."""
-        return self.peak * _FLOAT / self.bandwidth
-
-
-CARDS: Mapping[str, Card] = {"1000": Card(1000, 12_000), "150": Card(150, 0)}
-
-
-@dataclass(frozen=True)
 class Row:
-    """One kernel, or what would be needed."""
+    """One kernel, or what would be needed: operations a float, and GFLOP/s that memory allows."""
 
     name: str
     ratio: float
@@ -208,7 +190,7 @@ class Ratios:
 
     operations: int
     loads: int
-    card: Card
+    card: Roof
     rows: tuple[Row, ...]
     measured: tuple[str, str]
 
@@ -223,16 +205,17 @@ class Ratios:
         )
 
 
-def ratios(about: Multiplication, runs: Mapping[str, Run], card: Card) -> Ratios:
+def ratios(about: Multiplication, runs: Mapping[str, Run], card: Roof) -> Ratios:
     """Both kernels: the operations are those the naive one executes, which makes none in vain."""
-    operations, loads = runs["naive"].trace.flops, about.totals["naive"].loads
-    tiled = operations / max(about.totals["tiled"].loads, 1)
-    tile = about.sizes.tile
-    pairs = [(tr("naive"), operations / max(loads, 1)), (tr("tiles of {n} × {n}", n=tile), tiled)]
-    made = [Row(name, ratio, card.rate(ratio)) for name, ratio in pairs]
-    if card.peak:
-        made.append(Row(tr("needed"), card.needed, card.peak))
-    return Ratios(operations, loads, card, tuple(made), _measured(runs["naive"], operations))
+    operations, naive, tiled = runs["naive"].trace.flops, *about.totals.values()
+    names = tr("naive"), tr("tiles of {n} × {n}", n=about.sizes.tile), tr("needed")
+    each = [intensity(operations, FLOAT * max(one.loads, 1)) for one in (naive, tiled)]
+    each += [card.ridge] if card.ridge else []
+    made = (
+        Row(name, a_float(one), card.attainable(one))
+        for name, one in zip(names, each, strict=False)
+    )
+    return Ratios(operations, naive.loads, card, tuple(made), _measured(runs["naive"], operations))
 
 
 def _measured(run: Run, operations: int) -> tuple[str, str]:
@@ -241,8 +224,8 @@ def _measured(run: Run, operations: int) -> tuple[str, str]:
     if timed is None:
         return "", ""
     rate = f"{operations / timed.microseconds / 1000:.3g}"
-    word = tr("recorded") if timed.badge == "recorded" else tr("live")
-    return word, tr("{rate} GFLOP/s at this size on {device}", rate=rate, device=timed.device)
+    said = tr("{rate} GFLOP/s at this size on {device}", rate=rate, device=timed.device)
+    return badge_of([timed]), said
 
 
 def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
@@ -276,7 +259,7 @@ def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
     return rows(Answer(head), bars, Sourced(_published(card)), *reached), bars, line
 
 
-def _rate(row: Row, card: Card, most: float) -> tuple[str, ...]:
+def _rate(row: Row, card: Roof, most: float) -> tuple[str, ...]:
     """What memory allows."""
     rate = tr("{rate} GFLOP/s", rate=spaced(row.rate))
     percent = f"{100 * row.rate / most:.0f}"
@@ -284,7 +267,7 @@ def _rate(row: Row, card: Card, most: float) -> tuple[str, ...]:
     return (share, rate, spaced(row.rate)) if card.peak else (rate, spaced(row.rate))
 
 
-def _published(card: Card) -> tuple[str, ...]:
+def _published(card: Roof) -> tuple[str, ...]:
     """The document's own arithmetic, in more words or less."""
     if card.peak:
         said = tr("1 TB/s brings 250 G floats/s: 250 GFLOP/s at ratio 1, 2 % of 12 TFLOP/s")

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Bool
 from gpuviz.draw.ease import smooth, ticking
-from gpuviz.language import grouped, tr
+from gpuviz.language import tr
 from gpuviz.panels.access_table import Accesses, AccessTable
 from gpuviz.panels.grid import Grid, Hatching, Heat, Note, Outline, Paint
 from gpuviz.panels.grids import Grids
@@ -21,49 +21,10 @@ from gpuviz.panels.product import Product
 from gpuviz.panels.track import Part as Phase
 from gpuviz.panels.track import Track
 from gpuviz.scenes.matmul_block import Moment, Multiplication, Operand, cells_of
+from gpuviz.scenes.matmul_tips import element_tip, product_tip, slot_tip, thread_tip, times
 from gpuviz.trace import LANES
 
 _LANDED = 0.97  # share of a load after which its elements are in the tile
-_FEW = 8  # threads that are named
-
-
-def number(value: float) -> str:
-    """A value: whole numbers in full, others in four digits."""
-    return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
-
-
-def spaced(count: float) -> str:
-    """A count, thousands apart by a thin space; small fractions in three digits."""
-    exact = count == round(count) or count >= 1000
-    return grouped(count) if exact else f"{count:.3g}"
-
-
-def times(count: int) -> str:
-    """`once`, `twice`, `4 times`."""
-    return {1: tr("once"), 2: tr("twice")}.get(count) or tr("{n} times", n=count)
-
-
-def lane_of(thread: int, tile: int) -> str:
-    """A thread of a block with its lane."""
-    return tr(
-        "thread ({x},{y}), warp {warp} lane {lane}",
-        x=thread % tile,
-        y=thread // tile,
-        warp=thread // LANES,
-        lane=thread % LANES,
-    )
-
-
-def readers(about: Multiplication, threads: I64) -> str:
-    """Who reads: the first few by name."""
-    tile = about.sizes.tile
-    names = [f"({t % tile},{t // tile})" for t in threads[:_FEW].tolist()]
-    if len(threads) > _FEW:
-        more = len(threads) - _FEW
-        return tr("read by threads {names} and {n} more", names=", ".join(names), n=more)
-    if len(threads) == 1:
-        return tr("read by thread {name}", name=names[0])
-    return tr("read by threads {names}", names=", ".join(names))
 
 
 def tiled_memory(
@@ -164,7 +125,7 @@ def _accesses(about: Multiplication, operand: Operand, moment: Moment) -> Access
         return f"{operand.name}{row},{column}"
 
     def tip(element: int) -> str:
-        return _element_tip(about, operand, element, int(operand.naive[moment.naive, element]))
+        return element_tip(about, operand, element, int(operand.naive[moment.naive, element]))
 
     return Accesses(operand.naive_reads, operand.repeats, operand.most, name, tip)
 
@@ -188,7 +149,7 @@ def _tile(about: Multiplication, operand: Operand, moment: Moment, share: float)
         own = int(mine[moment.k])
 
     def tip(slot: int) -> str:
-        return _slot_tip(about, operand, moment, phase, slot, int(read[slot]))
+        return slot_tip(about, operand, moment, phase, slot, int(read[slot]))
 
     return Grid(
         (f"{operand.name}s",),
@@ -212,7 +173,7 @@ def _threads(about: Multiplication, moment: Moment) -> Grid:
         (tr("threads"),),
         tile,
         tile,
-        lambda thread: _thread_tip(about, thread),
+        lambda thread: thread_tip(about, thread),
         (Paint(np.ones(len(every), bool), "lanes"),),
         words=tuple("" if about.guards[t] else str(t % LANES) for t in every.tolist()),
         hatched=(Hatching(np.flatnonzero(about.guards), quiet=moment.part != "store"),),
@@ -348,7 +309,7 @@ def _factor(
     reads = np.where(inside, count[element], 0)
 
     def tip(cell: int) -> str:
-        return _element_tip(about, operand, int(element[cell]), int(reads[cell]))
+        return element_tip(about, operand, int(element[cell]), int(reads[cell]))
 
     return Grid(
         (operand.name,),
@@ -410,7 +371,7 @@ def _result(about: Multiplication, moment: Moment, share: float, wrong: Bool | N
     return Grid(
         ("P",),
         *padded,
-        lambda cell: _product_tip(about, int(element[cell])),
+        lambda cell: product_tip(about, int(element[cell])),
         (
             Paint(element < 0, "cell", soft=0.7),
             Paint(mine, "compute", done),
@@ -421,59 +382,3 @@ def _result(about: Multiplication, moment: Moment, share: float, wrong: Bool | N
         own=(int(block[about.watched]),),
         tile=tile,
     )
-
-
-def _element_tip(about: Multiplication, operand: Operand, element: int, count: int) -> str:
-    """An element of M or N in global memory."""
-    if element < 0:
-        return tr(
-            "beyond the edge of {name}: guard lanes put a zero in its place", name=operand.name
-        )
-    naive, tiled = int(operand.naive[-1, element]), int(operand.tiled[-1, element])
-    x, y = about.block
-    lines = [
-        f"{operand.written(element)} = {number(operand.of(element))}",
-        tr("read {times} so far by block ({x},{y})", times=times(count), x=x, y=y),
-        tr("in all: naive {a}, tiled {b}", a=times(naive), b=times(tiled)),
-    ]
-    phase, thread = np.nonzero(operand.tile.element == element)
-    if len(phase):
-        who = lane_of(int(thread[0]), about.sizes.tile)
-        lines.append(tr("phase {n}: loaded by {who}", n=phase[0] + 1, who=who))
-    return "\n".join(lines)
-
-
-def _slot_tip(
-    about: Multiplication, operand: Operand, moment: Moment, phase: int, slot: int, count: int
-) -> str:
-    """An element of a shared tile, and the lanes that read it now."""
-    row, column = divmod(slot, about.sizes.tile)
-    name = f"{operand.name}s[{row}][{column}]"
-    if phase < 0:
-        return tr("{name}: nothing yet", name=name)
-    element = int(operand.held[phase, slot])
-    held = operand.written(element) if element >= 0 else tr("0, put there by a guard lane")
-    lines = [f"{name} = {held}", tr("read {times} in phase {n}", times=times(count), n=phase + 1)]
-    if moment.part == "multiply":
-        who = np.flatnonzero(operand.tile.reads[phase, moment.k] == slot)
-        if len(who):
-            lines.append(f"k = {moment.k}: {readers(about, who)}")
-    return "\n".join(lines)
-
-
-def _thread_tip(about: Multiplication, thread: int) -> str:
-    """A thread of the block."""
-    element, who = int(about.tiled.stored[thread]), lane_of(thread, about.sizes.tile)
-    if element < 0:
-        return f"{who}\n{tr('guard lane: it loads zeros and stores nothing')}"
-    return f"{who}\n{tr('computes {element}', element=about.written(element))}"
-
-
-def _product_tip(about: Multiplication, element: int) -> str:
-    """An element of P."""
-    if element < 0:
-        return tr("beyond the edge of P: nothing is stored")
-    row, column = divmod(element, about.sizes.columns)
-    value, tile = number(float(about.product[row, column])), about.sizes.tile
-    ends = tr("{element} = {value} in the end", element=about.written(element), value=value)
-    return f"{ends}\n{tr('computed by block ({x},{y})', x=column // tile, y=row // tile)}"

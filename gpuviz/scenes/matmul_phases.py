@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuviz.language import tr, trn
 from gpuviz.panels.script import Script, StepKind
 from gpuviz.scenes.matmul_block import SECONDS, Moment, Multiplication, Operand, PartName
-from gpuviz.scenes.matmul_panels import number, spaced
+from gpuviz.scenes.matmul_tips import number, spaced
 from gpuviz.trace import MemoryInstruction
 
 _KIND: dict[PartName, StepKind] = {

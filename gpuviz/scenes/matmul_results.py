@@ -13,7 +13,7 @@ from gpuviz.panels.figures import Sourced
 from gpuviz.panels.grid import Grid, Hatching, Note, Paint
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
-from gpuviz.scenes.matmul_panels import number, spaced
+from gpuviz.scenes.matmul_tips import number, spaced
 
 
 @dataclass(frozen=True, eq=False)

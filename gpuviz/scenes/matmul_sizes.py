@@ -112,22 +112,21 @@ def problem(values: Values) -> str:
     sizes = sizes_of(values)
     watched = zip("xy", sizes.grid, block_of(values), thread_of(values), strict=True)
     for axis, blocks, block, thread in watched:
+        where: dict[str, object] = {"axis": axis, "tile": sizes.tile}
         if block >= blocks:
             return tr(
                 "There is no block with {axis} = {block}: blocks of {tile} × {tile} cover P "
                 "up to {axis} = {last}.",
-                axis=axis,
+                **where,
                 block=block,
-                tile=sizes.tile,
                 last=blocks - 1,
             )
         if thread >= sizes.tile:
             return tr(
                 "There is no thread with {axis} = {thread}: a block of {tile} × {tile} "
                 "threads goes up to {last}.",
-                axis=axis,
+                **where,
                 thread=thread,
-                tile=sizes.tile,
                 last=sizes.tile - 1,
             )
     return ""

@@ -22,13 +22,13 @@ from gpuviz.scenes.matmul_panels import (
     at_work,
     moving,
     naive_bands,
-    spaced,
     tiled_memory,
     tiles,
     track,
 )
 from gpuviz.scenes.matmul_phases import act, ratio, sentence, statement
 from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
+from gpuviz.scenes.matmul_tips import spaced
 
 _DYNAMIC = "matmul_dynamic.cu"
 

@@ -134,19 +134,9 @@ def test_skipped_phases_and_wrong_elements_are_hatched() -> None:
     assert tip == "rounded down: P[1][1] = 19, where 54 is right"
 
 
-@cases
-def test_stories_have_sane_steps(case: str) -> None:
-    pictures.check_steps(played(case).story)
-
-
-@cases
-def test_a_frame_depends_on_nothing_but_time(case: str) -> None:
-    pictures.check_purity(played(case).story)
-
-
-@cases
+@pytest.mark.parametrize("case", [*CASES][len(LESSON.presets) :])
 @pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
+def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
 
 

@@ -121,19 +121,9 @@ def test_a_window_shows_the_followed_thread_and_the_step(room: tuple[int, int]) 
     assert table.window(stage, Rect(0, 0, 60, 200)) is None
 
 
-@cases
-def test_stories_have_sane_steps(case: str) -> None:
-    pictures.check_steps(played(case).story)
-
-
-@cases
-def test_a_frame_depends_on_nothing_but_time(case: str) -> None:
-    pictures.check_purity(played(case).story)
-
-
-@cases
+@pytest.mark.parametrize("case", [*CASES][len(LESSON.presets) :])
 @pytest.mark.parametrize("stage", pictures.STAGES)
-def test_words_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
+def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
 
 

@@ -5,21 +5,20 @@ from itertools import combinations
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFontMetricsF
 
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
-from gpuviz.draw.marks import Boxes, Frame, Mark, Raster, Texts
+from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
-from gpuviz.qt.look.fonts import font
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.matmul_block import Multiplication, moments, multiplication
 from gpuviz.scenes.matmul_reads import tally, words
 from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
 from gpuviz.scenes.perform import Performance, perform
+from tests.scenes.pictures import text_rects
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
 GUARDED: dict[str, Value] = {
@@ -267,37 +266,6 @@ def test_moments_are_the_parts_of_the_phases() -> None:
     ]
     assert line[-1].naive == 5 and max(m.step for m in line) == 4
     assert [m.tiles for m in line[:3]] == [(0, 0), (1, 0), (1, 1)]
-
-
-def same(one: Mark, other: Mark) -> bool:
-    """Equal in everything but the hover functions."""
-    plain = [[x for x in vars(m).values() if not callable(x)] for m in (one, other)]
-    return type(one) is type(other) and all(
-        np.array_equal(a, b) for a, b in zip(*plain, strict=True)
-    )
-
-
-@cases
-def test_a_frame_depends_on_nothing_but_time(case: str) -> None:
-    first = [frame(case, share) for share in SHARES]
-    for share, before in reversed(list(zip(SHARES, first, strict=True))):
-        again = frame(case, share)
-        assert len(again.marks) == len(before.marks)
-        assert all(map(same, again.marks, before.marks))
-
-
-def text_rects(shown: Frame) -> list[tuple[str, QRectF]]:
-    """Each string with the box its capitals take, as Qt measures it."""
-    rects = []
-    for mark in shown.marks:
-        if isinstance(mark, Texts):
-            metrics = QFontMetricsF(font(mark.size, mark.bold, mark.mono))
-            for (x, y), text in zip(mark.at.tolist(), mark.strings, strict=True):
-                if text:
-                    width, height = metrics.horizontalAdvance(text), metrics.capHeight()
-                    left = x - width * {"left": 0, "center": 0.5, "right": 1}[mark.align]
-                    rects.append((text, QRectF(left, y - height / 2, width, height)))
-    return rects
 
 
 @cases
