@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,19 +51,44 @@ def longest(sentences: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(sentences), key=lambda said: text_width(said, 16))[-3:])
 
 
-def frame(picture: Picture, given: Stage) -> Frame:
-    """The picture on a stage."""
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A picture on a stage: its heading, and the panels that are not kept back in their areas."""
+
+    stage: Stage
+    head: tuple[Mark, ...]
+    parts: tuple[tuple[Panel, Rect], ...]
+    moving: tuple[Moving, ...]
+
+    def frame(self) -> Frame:
+        """What is drawn."""
+        drawn: list[Mark] = [*self.head]
+        for panel, piece in self.parts:
+            drawn += panel.draw(self.stage, piece)
+        for one in self.moving:
+            drawn += _under_way(self.stage, one, self.parts)
+        return self.stage.frame(*drawn)
+
+    def pick(self, x: float, y: float) -> Values | None:
+        """The values that a click at a point sets."""
+        for panel, piece in self.parts:
+            if piece.x <= x < piece.right and piece.y <= y < piece.bottom:
+                return panel.pick(self.stage, piece, x, y)
+        return None
+
+
+def placed(picture: Picture, given: Stage) -> Placed:
+    """The picture on a stage, with letters as large as the stage has room for."""
     stage = given.roomy()
-    head, shown = _placed(picture, stage)
-    drawn: list[Mark] = [*head]
-    for panel, piece in shown:
-        drawn += panel.draw(stage, piece)
-    for one in picture.moving:
-        drawn += _under_way(stage, one, shown)
-    return stage.frame(*drawn)
+    head, area = steady_heading(stage, picture.title, picture.sentence, picture.others)
+    if picture.low is not None and not fits(picture.body, stage, area):
+        return replace(placed(picture.low, given), moving=picture.moving)
+    parts = place(picture.body, stage, area)
+    shown = tuple(one for one in parts if not (one[0].answers and stage.asks))
+    return Placed(stage, tuple(head), shown, picture.moving)
 
 
-def _under_way(stage: Stage, one: Moving, shown: list[tuple[Panel, Rect]]) -> list[Mark]:
+def _under_way(stage: Stage, one: Moving, shown: Sequence[tuple[Panel, Rect]]) -> list[Mark]:
     """Boxes between two panels; none where one of them is not there."""
     ends = []
     for name, which in ((one.source, one.start), (one.target, one.end)):
@@ -74,24 +99,6 @@ def _under_way(stage: Stage, one: Moving, shown: list[tuple[Panel, Rect]]) -> li
         ends.append(spots[which])
     boxes = (ends[0] + (ends[1] - ends[0]) * one.share).astype(np.float32)
     return [Boxes(boxes, color(stage, one.ink), stroke=stage.palette.ground, radius=3)]
-
-
-def pick(picture: Picture, given: Stage, x: float, y: float) -> Values | None:
-    """The values that a click at a point of the picture sets."""
-    stage = given.roomy()
-    for panel, piece in _placed(picture, stage)[1]:
-        if piece.x <= x < piece.right and piece.y <= y < piece.bottom:
-            return panel.pick(stage, piece, x, y)
-    return None
-
-
-def _placed(picture: Picture, stage: Stage) -> tuple[tuple[Mark, ...], list[tuple[Panel, Rect]]]:
-    """The heading, and the panels that are not kept back with their areas."""
-    head, area = steady_heading(stage, picture.title, picture.sentence, picture.others)
-    if picture.low is not None and not fits(picture.body, stage, area):
-        return _placed(picture.low, stage)
-    shown = place(picture.body, stage, area)
-    return head, [one for one in shown if not (one[0].answers and stage.asks)]
 
 
 At = Callable[[float], Picture]  # the picture at a time, in seconds

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.panels import picture as panels
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
-from gpuviz.panels.picture import At
+from gpuviz.panels.picture import At, placed
 from gpuviz.panels.script import Script, Step
 from gpuviz.runners.base import Run
 
@@ -114,13 +114,15 @@ class Story:
         The first picture names it; `sentence` is what sums it up, by default the first one's.
         """
         began = at(0.0)
+        # The moment shown last is asked for again wherever the pointer goes.
+        shown = lru_cache(maxsize=1)(lambda t, stage: placed(at(t), stage))
         return cls(
             began.title,
             sentence or began.sentence,
             tuple(script.steps),
-            lambda t, stage: panels.frame(at(t), stage),
+            lambda t, stage: shown(t, stage).frame(),
             expected,
-            lambda t, stage, x, y: panels.pick(at(t), stage, x, y),
+            lambda t, stage, x, y: shown(t, stage).pick(x, y),
         )
 
     @property

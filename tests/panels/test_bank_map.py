@@ -17,7 +17,7 @@ from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import place
-from gpuviz.panels.picture import Picture, frame
+from gpuviz.panels.picture import Picture, placed
 from gpuviz.trace import Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(1000, 600, DARK)
@@ -120,11 +120,13 @@ def test_groups_are_underlined_where_they_are_served_apart() -> None:
 def test_the_board_counts_says_why_and_waits_for_the_class() -> None:
     collide = request(LANES * 8)
     body = with_board(BankMap(collide, 1.0, 3.0), collide, 3.0)
-    words = said(frame(Picture("Title", "Sentence.", body), STAGE))
+    words = said(placed(Picture("Title", "Sentence.", body), STAGE).frame())
     assert "3 of 8 wavefronts" in words and "ideal 1" in words
     assert "8-way conflict in bank 0: lanes 0, 4, 8, 12, 16, 20, 24, 28" in words
     asks = replace(STAGE, question="How many?")
-    assert not any("wavefront" in text for text in said(frame(Picture("T", "S", body), asks)))
+    assert not any(
+        "wavefront" in text for text in said(placed(Picture("T", "S", body), asks).frame())
+    )
 
 
 def test_the_map_takes_the_room_that_the_board_leaves() -> None:

@@ -17,7 +17,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, at_least, columns, first, largest, place, rows, share
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.panels.picture import Moving, Picture, frame, longest
+from gpuviz.panels.picture import Moving, Picture, longest, placed
 from gpuviz.panels.script import Script, pace
 
 STAGE = Stage(560, 380, DARK)
@@ -95,7 +95,7 @@ def test_things_move_from_panel_to_panel_while_both_are_there() -> None:
     start, end = np.array([0]), np.array([3])
     moves = (Moving("a", start, "b", end, 0.5, "load"), Moving("a", start, "c", end, 0.5, "load"))
     body = columns(Square("a"), Square("b"))
-    marks = frame(Picture("Title", "Sentence.", body, moving=moves), STAGE).marks
+    marks = placed(Picture("Title", "Sentence.", body, moving=moves), STAGE).frame().marks
     (box,) = (mark for mark in marks if isinstance(mark, Boxes))
     names = [m.at[0, 0] for m in marks if isinstance(m, Texts) and m.strings[0] in ("a", "b")]
     assert names[0] < box.rect[0, 0] + box.rect[0, 2] / 2 < names[1]

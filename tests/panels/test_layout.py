@@ -15,7 +15,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import Node, columns, first, place, rows, share, spare
 from gpuviz.panels.panel import Need, Panel, Values
-from gpuviz.panels.picture import Picture, frame, pick
+from gpuviz.panels.picture import Picture, placed
 from gpuviz.panels.script import Script
 
 STAGE = Stage(560, 380, DARK)
@@ -94,7 +94,7 @@ def test_the_first_layout_that_fits_is_taken_the_last_where_none_does() -> None:
 
 
 def said(picture: Picture, stage: Stage) -> set[str]:
-    marks = frame(picture, stage).marks
+    marks = placed(picture, stage).frame().marks
     return {text for mark in marks if isinstance(mark, Texts) for text in mark.strings}
 
 
@@ -103,19 +103,19 @@ def test_answers_wait_for_the_class_and_their_room_stays() -> None:
     asks = replace(STAGE, question="How many?", choices=("1", "2"))
     assert {"seen", "told"} <= said(picture, STAGE)
     assert "seen" in said(picture, asks) and "told" not in said(picture, asks)
-    revealed = frame(picture, replace(asks, revealed=True))
+    revealed = placed(picture, replace(asks, revealed=True)).frame()
     places = [
         [m.at.tolist() for m in shown.marks if isinstance(m, Texts) and m.strings == ("seen",)]
-        for shown in (frame(picture, asks), revealed)
+        for shown in (placed(picture, asks).frame(), revealed)
     ]
     assert places[0] == places[1]
 
 
 def test_a_click_goes_to_the_panel_under_it() -> None:
     picture = Picture("Title", "Sentence.", columns(Elastic("left"), Elastic("right")))
-    assert pick(picture, STAGE, 100, 300) == {"picked": "left"}
-    assert pick(picture, STAGE, 500, 300) == {"picked": "right"}
-    assert pick(picture, STAGE, 100, 5) is None
+    assert placed(picture, STAGE).pick(100, 300) == {"picked": "left"}
+    assert placed(picture, STAGE).pick(500, 300) == {"picked": "right"}
+    assert placed(picture, STAGE).pick(100, 5) is None
 
 
 def test_acts_follow_each_other_and_tell_how_far_they_are() -> None:

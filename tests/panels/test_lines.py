@@ -10,7 +10,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.lines import Heading, Line, Lines
 from gpuviz.panels.panel import Answer, Panel
-from gpuviz.panels.picture import Picture, frame
+from gpuviz.panels.picture import Picture, placed
 
 STAGE = Stage(760, 480, DARK)
 LONG, SHORT = "a rather long wording of what is to be said", "in short"
@@ -51,5 +51,10 @@ def test_a_heading_gives_up_its_note_for_its_badge_and_its_name() -> None:
 def test_an_answer_waits_for_the_class() -> None:
     picture = Picture("Title", "Sentence.", Answer(Lines((Line((SHORT,)),))))
     for stage, shown in ((STAGE, True), (replace(STAGE, question="What?"), False)):
-        texts = [t for m in frame(picture, stage).marks if isinstance(m, Texts) for t in m.strings]
+        texts = [
+            t
+            for m in placed(picture, stage).frame().marks
+            if isinstance(m, Texts)
+            for t in m.strings
+        ]
         assert (SHORT in texts) == shown
