@@ -239,10 +239,11 @@ def _title(fit: Fit) -> str:
 def _expected(fit: Fit) -> str:
     """The smallest of the limits, as arithmetic."""
     rooms = ", ".join(f"{s.name} {s.room}" for s in fit.slots if s.room is not None)
-    return tr(
+    return trn(
+        "closed form: the least of {rooms} is {n} block; {warps} of {most} warps",
         "closed form: the least of {rooms} is {n} blocks; {warps} of {most} warps",
+        fit.found.blocks,
         rooms=rooms,
-        n=fit.found.blocks,
         warps=fit.found.warps,
         most=fit.found.max_warps,
     )
