@@ -6,16 +6,20 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuviz import doctor, folders, language
-from gpuviz.lectures.lecture import Lecture
-from gpuviz.runners.session import Library
-from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication, QWidget
+
+    from gpuviz.lectures.lecture import Lecture
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.session import Library
+    from gpuviz.scenes.base import Lesson, Values
+    from gpuviz.scenes.perform import Performance
+    from gpuviz.views.provenance import Provenance
 
 SIGNALS_MS = 250  # between two looks for signals
 
@@ -50,7 +54,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.diagnostics import log
-    from gpuviz.qt.diagnostics.report import versions
+    from gpuviz.qt.diagnostics.versions import versions
     from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
     from gpuviz.qt.look.fonts import load_fonts
 
@@ -69,25 +73,20 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
 
     from gpuviz.errors import failure_of
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
-    from gpuviz.qt.running.meter import Sources
     from gpuviz.qt.window.window import Window
-    from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.session import Session
-    from gpuviz.scenes import SCENES
-    from gpuviz.scenes.perform import perform
+    from gpuviz.scenes import COURSE
+    from gpuviz.scenes.sources import Sources
 
     app, settings, state = _application(argv)
     language.choose(
         language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
     )
-    view = wanted if isinstance(wanted, Provenance) else None
-    window = Window(perform, SCENES, settings, Sources(Gpu), state, view, Session())
+    window = Window(_perform, COURSE, settings, Sources(_gpu), state, wanted, Session())
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
     window.show()
-    if isinstance(wanted, Path):
-        window.exchange.reopening.open(wanted)
     return _until_over(app, window)
 
 
@@ -97,22 +96,33 @@ def _present(lecture: Lecture, library: Library, slide: int) -> int:
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
-    from gpuviz.qt.running.meter import Sources
-    from gpuviz.runners.gpu.client import Gpu
-    from gpuviz.scenes.perform import perform
+    from gpuviz.scenes.sources import Sources
 
     app, settings, _ = _application()
     kept = Settings(settings)
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
-    shown = Presentation(lecture, perform, Sources(Gpu), library, calm=calm)
+    shown = Presentation(lecture, _perform, Sources(_gpu), library, calm=calm)
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
     return _until_over(app, shown.screen, shown.speaker)
+
+
+def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
+    """Emulator and compiler are loaded with the first run, in its thread."""
+    from gpuviz.scenes.perform import perform
+
+    return perform(lesson, values, **how)
+
+
+def _gpu(number: int) -> Gpu:
+    from gpuviz.runners.gpu.client import Gpu
+
+    return Gpu(number)
 
 
 def _until_over(app: QApplication, *shown: QWidget) -> int:

@@ -92,7 +92,8 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
 def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches of a lesson. Lessons are imported only where one is asked for."""
     from gpuviz.scenes import lesson
-    from gpuviz.scenes.perform import check_values, job_of
+    from gpuviz.scenes.check import check_values
+    from gpuviz.scenes.perform import job_of
 
     chosen = lesson(arguments.scene)
     plans = chosen.plan(check_values(chosen, dict(pairs(arguments.set, "--set"))))

@@ -24,7 +24,8 @@ from gpuviz.runners.recorded import load
 from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
-from gpuviz.scenes.perform import check_values, job_of
+from gpuviz.scenes.check import check_values
+from gpuviz.scenes.perform import job_of
 from gpuviz.views.performed import lesson_for
 
 EXAMPLE = """examples:

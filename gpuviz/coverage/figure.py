@@ -16,7 +16,8 @@ from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value, Values
-from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.check import check_values
+from gpuviz.scenes.perform import Performance, perform
 
 Settings = tuple[tuple[str, Value], ...]
 

@@ -12,28 +12,31 @@ from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.pages import Missing, pages
 from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.session import Library
 from gpuviz.views.provenance import Provenance
 
 THEME = "projector"  # dark on white
 
 
-def handout(lecture: Lecture, painter: Painter, progress: Progress, cancel: Cancel) -> bytes:
+def handout(
+    lecture: Lecture, library: Library, painter: Painter, progress: Progress, cancel: Cancel
+) -> bytes:
     """A page for each click of the speaker; a slide that cannot be drawn says why on its page."""
     frames: list[Frame] = []
     for number, slide in enumerate(lecture.slides):
         progress(number / len(lecture.slides))
-        for frame in _drawn(lecture, slide):
+        for frame in _drawn(lecture, slide, library):
             if cancel():
                 raise Cancelled(lecture.title)
             frames.append(frame)
     return painter.pdf(frames, lecture.title)
 
 
-def _drawn(lecture: Lecture, slide: Slide) -> Iterator[Frame]:
+def _drawn(lecture: Lecture, slide: Slide, library: Library) -> Iterator[Frame]:
     looks = Provenance("", {}, "sm_90", theme=THEME)
-    for page in pages(replace(lecture, slides=(slide,)), looks):
+    for page in pages(replace(lecture, slides=(slide,)), looks, library):
         if not isinstance(page, Missing):
             yield page.view.still
         else:
             told = Slide(slide.title or tr("This slide is missing"), words=page.why)
-            yield from _drawn(lecture, told)
+            yield from _drawn(lecture, told, library)

@@ -23,8 +23,9 @@ from gpuviz.runners.recording import Entry, Recording
 from gpuviz.runners.session import Library
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import launch_of, record_of
-from gpuviz.scenes.perform import check_values, job_of
+from gpuviz.scenes.perform import job_of
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 

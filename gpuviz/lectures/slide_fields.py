@@ -18,7 +18,7 @@ from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, to
 from gpuviz.memory.counts import Count, find, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
-from gpuviz.scenes.perform import check_values
+from gpuviz.scenes.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 

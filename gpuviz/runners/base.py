@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy.typing as npt
+if TYPE_CHECKING:  # what shows a run needs none of what makes one
+    import numpy.typing as npt
 
-from gpuviz.compile import Resources
-from gpuviz.memory.counting import Counts
-from gpuviz.runners.measurement import Measurement
-from gpuviz.sass.listing import Listing
-from gpuviz.sass.plan import Difference
-from gpuviz.trace import Trace
-
-if TYPE_CHECKING:
-    from gpuviz.runners.sweep_file import Times
+    from gpuviz.compile import Resources
+    from gpuviz.memory.counting import Counts
+    from gpuviz.runners.measurement import Measurement
+    from gpuviz.runners.sweep import Times
+    from gpuviz.sass.listing import Listing
+    from gpuviz.sass.plan import Difference
+    from gpuviz.trace import Trace
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1

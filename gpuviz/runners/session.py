@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gpuviz.compile.bundled import ProgramKey, Programs
-from gpuviz.compile.program import Program
-from gpuviz.runners import recorded, sweep_file
-from gpuviz.runners.recorded import Recordings
-from gpuviz.runners.recording import Recording
-from gpuviz.runners.sweep_file import Times
+if TYPE_CHECKING:
+    from gpuviz.compile.bundled import ProgramKey, Programs
+    from gpuviz.compile.program import Program
+    from gpuviz.runners.recorded import Recordings
+    from gpuviz.runners.recording import Recording
+    from gpuviz.runners.sweep import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +33,33 @@ class Carried:
 class Library:
     """Where launches are looked up: what was measured of them, programs for machines that cannot
     compile, and the times of all block shapes (`sweep`).
+
+    Recordings in `opened` are asked before those that ship, which are read when they are needed.
     """
 
-    recordings: Recordings
+    opened: tuple[Recording, ...] = ()
     programs: Programs = field(default_factory=dict)
-    shape_times: Times | None = None
+    own_times: Times | None = None
+
+    @cached_property
+    def recordings(self) -> Recordings:
+        """Those opened, and those that ship."""
+        from gpuviz.runners import recorded
+
+        return recorded.Recordings((*self.opened, *recorded.shipped().recordings))
+
+    @property
+    def shape_times(self) -> Times | None:
+        """The user's own, or those that ship."""
+        from gpuviz.runners import sweep
+
+        return self.own_times or sweep.shipped()[1]
 
 
 @cache
 def shipped() -> Library:
     """What came with gpuviz."""
-    return Library(recorded.shipped(), {}, sweep_file.shipped()[1])
+    return Library()
 
 
 class Session:
@@ -93,12 +110,7 @@ class Session:
         return True
 
     def _made(self, carried: Carried) -> Library:
-        ships = shipped()
-        opened = reversed(self._recordings.values())
-        if not (carried.recordings or carried.programs or self._recordings or self._times):
-            return ships
-        return Library(
-            Recordings((*carried.recordings, *opened, *ships.recordings.recordings)),
-            carried.programs,
-            self._times or ships.shape_times,
-        )
+        opened = (*carried.recordings, *reversed(self._recordings.values()))
+        if not (opened or carried.programs or self._times):
+            return shipped()
+        return Library(opened, carried.programs, self._times)

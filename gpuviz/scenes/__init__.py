@@ -1,56 +1,73 @@
-"""The lessons, in course order. One lesson is one file and one line here."""
+"""The lessons, in course order. One lesson is one file and one line here.
+
+A lesson's module is imported when the lesson is opened: a window that lists all lessons is shown
+before any of them is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from gpuviz.errors import InputError
-from gpuviz.scenes.alignment import LESSON as ALIGNMENT
-from gpuviz.scenes.banks import LESSON as BANKS
-from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.block_shape import LESSON as BLOCK_SHAPE
-from gpuviz.scenes.coalescing import LESSON as COALESCING
-from gpuviz.scenes.constant_memory import LESSON as CONSTANT_MEMORY
-from gpuviz.scenes.divergence import LESSON as DIVERGENCE
-from gpuviz.scenes.hierarchy import LESSON as HIERARCHY
-from gpuviz.scenes.histogram import LESSON as HISTOGRAM
-from gpuviz.scenes.ilp_tlp import LESSON as ILP_TLP
-from gpuviz.scenes.launch_limits import LESSON as LAUNCH_LIMITS
-from gpuviz.scenes.matmul_barrier import LESSON as MATMUL_BARRIER
-from gpuviz.scenes.matmul_boundary import LESSON as MATMUL_BOUNDARY
-from gpuviz.scenes.matmul_naive import LESSON as MATMUL_NAIVE
-from gpuviz.scenes.matmul_tiled import LESSON as MATMUL_TILED
-from gpuviz.scenes.matrix_layout import LESSON as MATRIX_LAYOUT
-from gpuviz.scenes.memory_spaces import LESSON as MEMORY_SPACES
-from gpuviz.scenes.occupancy import LESSON as OCCUPANCY
-from gpuviz.scenes.reduction import LESSON as REDUCTION
-from gpuviz.scenes.roofline import LESSON as ROOFLINE
-from gpuviz.scenes.square_array import LESSON as SQUARE_ARRAY
-from gpuviz.scenes.thread_coarsening import LESSON as THREAD_COARSENING
-from gpuviz.scenes.transpose import LESSON as TRANSPOSE
 
-SCENES: tuple[Lesson, ...] = (
-    HIERARCHY,
-    LAUNCH_LIMITS,
-    COALESCING,
-    ALIGNMENT,
-    SQUARE_ARRAY,
-    DIVERGENCE,
-    MATRIX_LAYOUT,
-    BANKS,
-    TRANSPOSE,
-    CONSTANT_MEMORY,
-    MEMORY_SPACES,
-    MATMUL_NAIVE,
-    MATMUL_TILED,
-    MATMUL_BOUNDARY,
-    MATMUL_BARRIER,
-    BLOCK_SHAPE,
-    THREAD_COARSENING,
-    OCCUPANCY,
-    ILP_TLP,
-    ROOFLINE,
-    REDUCTION,
-    HISTOGRAM,
-)
+if TYPE_CHECKING:
+    from gpuviz.scenes.base import Lesson
+
+    SCENES: tuple[Lesson, ...]
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A lesson as a list shows it, and how it is opened."""
+
+    id: str
+    title: str
+    chapter: str
+    open: Callable[[], Lesson]
+
+    @classmethod
+    def of(cls, lesson: Lesson) -> Listed:
+        """A lesson that is there already."""
+        return cls(lesson.id, lesson.title, lesson.chapter, lambda: lesson)
+
+
+# By chapter, the ids of lessons and their titles; the module of `block-shape` is `block_shape`.
+_COURSE = {
+    "Organisation": {"hierarchy": "Threads, warps, lanes", "launch-limits": "Limits and launches"},
+    "Global memory": {
+        "coalescing": "Coalescing",
+        "alignment": "Structs: alignment and arrays",
+        "square-array": "Strides, offsets, groups",
+        "divergence": "Divergence",
+        "matrix-layout": "Matrix layout",
+    },
+    "Shared memory": {
+        "banks": "Shared memory banks",
+        "transpose": "Matrix transpose",
+        "constant-memory": "Constant memory",
+        "memory-spaces": "Memory spaces",
+    },
+    "Putting it together": {
+        "matmul-naive": "Matmul: naive",
+        "matmul-tiled": "Matmul: tiled",
+        "matmul-boundary": "Matmul: boundaries",
+        "matmul-barrier": "Matmul: barriers",
+        "block-shape": "Block shapes",
+        "thread-coarsening": "Several cells a thread",
+        "occupancy": "Occupancy",
+        "ilp-tlp": "ILP against TLP",
+        "roofline": "Roofline",
+        "reduction": "Reduction",
+        "histogram": "Histogram",
+    },
+}
+
+
+@cache
 def lesson(name: str) -> Lesson:
     """The lesson of an id.
 
@@ -58,8 +75,22 @@ def lesson(name: str) -> Lesson:
     ------
     InputError : there is no such lesson
     """
-    found = next((one for one in SCENES if one.id == name), None)
-    if found is None:
-        known = ", ".join(one.id for one in SCENES)
+    if not any(name in titles for titles in _COURSE.values()):
+        known = ", ".join(one.id for one in COURSE)
         raise InputError(f"there is no lesson {name!r}; the lessons are: {known}")
+    found: Lesson = import_module(f"{__name__}.{name.replace('-', '_')}").LESSON
     return found
+
+
+COURSE: tuple[Listed, ...] = tuple(
+    Listed(id, title, chapter, partial(lesson, id))
+    for chapter, titles in _COURSE.items()
+    for id, title in titles.items()
+)
+
+
+def __getattr__(name: str) -> tuple[Lesson, ...]:
+    """`SCENES`, all lessons of the course, imported when they are asked for."""
+    if name != "SCENES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(one.open() for one in COURSE)

@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
-from gpuviz.panels.picture import At, placed
+from gpuviz.panels.picture import placed
 from gpuviz.panels.script import Script, Step
-from gpuviz.runners.base import Run
+
+if TYPE_CHECKING:
+    from gpuviz.panels.picture import At
+    from gpuviz.runners.base import Run
 
 
 @dataclass(frozen=True)

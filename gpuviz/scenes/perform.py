@@ -12,15 +12,16 @@ from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.shipped import NO_PROGRAMS
-from gpuviz.errors import Cancelled, InputError, UnavailableError
+from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.session import Library
-from gpuviz.runners.sweep_file import KERNEL as SWEPT
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
+from gpuviz.runners.sweep import KERNEL as SWEPT
+from gpuviz.scenes.base import Lesson, Plan, Story, Values
+from gpuviz.scenes.check import check_values
 
 Measured = Callable[[Plan], Measurement | None]
 
@@ -115,49 +116,3 @@ def _shipped(plan: Plan) -> Program:
             f"{plan.kernel} is not shipped prebuilt with these values: it has to be compiled"
         )
     return found
-
-
-def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
-    """Defaults completed by the values given, each of which must be one the lesson offers.
-
-    Raises
-    ------
-    InputError : an unknown parameter, a value out of range, or a bad combination
-    """
-    known = {p.id: p for p in lesson.parameters}
-    for name in values:
-        if name not in known:
-            raise InputError(
-                f"lesson {lesson.id} has no parameter {name!r}; it has: {', '.join(known)}"
-            )
-    complete = {p.id: _value(p, values.get(p.id, p.default)) for p in lesson.parameters}
-    problem = lesson.problem(complete)
-    if problem:
-        raise InputError(problem)
-    return complete
-
-
-def _value(parameter: Parameter, value: Value) -> Value:
-    """A value as the parameter's own kind (texts come from the command line)."""
-    if parameter.choices:
-        for choice in parameter.choices:
-            if str(choice.value) == str(value):
-                return choice.value
-        offered = ", ".join(str(c.value) for c in parameter.choices)
-        raise InputError(f"{parameter.id} cannot be {value!r}; it is one of: {offered}")
-    if isinstance(parameter.default, bool):
-        if str(value).lower() in ("1", "true", "yes", "on"):
-            return True
-        if str(value).lower() in ("0", "false", "no", "off"):
-            return False
-        raise InputError(f"{parameter.id} cannot be {value!r}; it is true or false")
-    try:
-        number = int(value)
-    except ValueError:
-        raise InputError(f"{parameter.id} cannot be {value!r}; it is a whole number") from None
-    if not parameter.minimum <= number <= parameter.maximum:
-        raise InputError(
-            f"{parameter.id} cannot be {number}; it goes from {parameter.minimum} to "
-            f"{parameter.maximum}"
-        )
-    return number

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gpuviz.arch import architecture
 from gpuviz.language import tr
 from gpuviz.runners import session
-from gpuviz.runners.base import Level, Run
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Lesson, Plan, Story, Value
 from gpuviz.scenes.compare import SIDES, beside, name_of
-from gpuviz.scenes.perform import Performance
+
+if TYPE_CHECKING:
+    from gpuviz.runners.base import Level, Run
+    from gpuviz.runners.session import Library
+    from gpuviz.scenes.base import Lesson, Plan, Story, Value
+    from gpuviz.scenes.perform import Performance
 
 
 @dataclass(frozen=True)

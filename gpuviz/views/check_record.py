@@ -10,8 +10,8 @@ from gpuviz.arch import architecture
 from gpuviz.errors import InputError
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import launch_of
-from gpuviz.scenes.perform import check_values
 from gpuviz.views.provenance import Provenance
 
 LEVELS = ("sass", "ptx")

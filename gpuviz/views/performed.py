@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from gpuviz import language
 from gpuviz.draw.palette import THEMES
@@ -13,11 +13,14 @@ from gpuviz.runners.base import Level, Run
 from gpuviz.runners.session import Library
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import launch_of, lesson_of
-from gpuviz.scenes.perform import Performance, check_values, perform
 from gpuviz.scenes.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance
+
+if TYPE_CHECKING:
+    from gpuviz.scenes.perform import Performance
 
 SMALLEST, LARGEST = (320, 200), 16384
 SMALLEST_LETTERS, LARGEST_LETTERS = 0.1, 100.0
@@ -101,6 +104,8 @@ def check_stage(wanted: Provenance) -> None:
 
 
 def _perform(variant: Variant) -> Performance:
+    from gpuviz.scenes.perform import perform  # a record of a view needs no compiler
+
     return perform(
         variant.lesson,
         variant.values,

@@ -21,9 +21,9 @@ from gpuviz.lectures.bundle import find
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.qt.running.meter import Sources
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.scenes.perform import perform
+from gpuviz.scenes.sources import Sources
 
 pytestmark = pytest.mark.gpu
 KEY = Qt.Key

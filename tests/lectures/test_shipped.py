@@ -23,7 +23,6 @@ from gpuviz.lectures.reading import read, title
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import shipped
-from gpuviz.runners.session import Library
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from tests.scenes.pictures import text_rects
@@ -82,7 +81,7 @@ def performed(lecture: Lecture) -> list[Performed]:
 
 def perform_slide(number: int, slide: Slide) -> Performed:
     assert slide.view is not None
-    view = view_of(slide.view, Library(shipped()))  # tests of lessons take the recordings away
+    view = view_of(slide.view)
     measured = {key: run.measurement for key, run in view.runs.items() if run.measurement}
     found = answer(slide.question, view.runs, measured) if slide.question else None
     return Performed(number, slide, view, measured, found)

@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from gpuviz.qt.look.fonts import load_fonts
-from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.session import Session
+from gpuviz.scenes.sources import Sources
 from gpuviz.views import performed
-from tests.qt.fake_lesson import LESSONS, FakePerform
+from tests.qt.fake_lesson import COURSE, LESSONS, FakePerform
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
         sources: Sources | None = None, state: Path | None = None, session: Session | None = None
     ) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
-        shown = Window(perform, LESSONS, settings, sources, state, session=session)
+        shown = Window(perform, COURSE, settings, sources, state, session=session)
         made.append(shown)
         shown.show()
         qtbot.waitExposed(shown)

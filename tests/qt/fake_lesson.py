@@ -22,6 +22,7 @@ from gpuviz.panels.script import Step
 from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
 from gpuviz.runners.session import Library
+from gpuviz.scenes import Listed
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Finding, Launch, MemoryInstruction, Requests, Trace
@@ -126,6 +127,7 @@ LESSONS = (
     lesson("strides", "Strides, offsets, groups", "Global memory"),
     lesson("sums", "Matmul: tiled", "Putting it together"),
 )
+COURSE = tuple(map(Listed.of, LESSONS))
 
 
 def run(values: Values, arch: str, level: Level, findings: tuple[Finding, ...] = ()) -> Run:

@@ -31,7 +31,7 @@ def wait(condition: Callable[[], object]) -> None:
 
 def told(window: Window) -> None:
     """What is shown, as JSON on one line."""
-    view, note = window.viewing.record(), window.everyday.lost
+    view, note = window.viewing.record(), window.recovery.notice
     said = {
         "lesson": view.lesson,
         "values": view.values,
@@ -42,11 +42,11 @@ def told(window: Window) -> None:
         "launch": view.launch,
         # The list of lessons makes room in a narrow window, and the offscreen display is narrow.
         "theme": window.theme.mode,
-        "shown": sorted(window.visible.shown - {"lessons"}),
+        "shown": sorted(window.layout_.shown - {"lessons"}),
         "speed": window.player.state.speed,
         "code": window.source.tabs.currentIndex(),
         "note": note.button.toolTip() if note else "",
-        "recents": [menu.text() for menu in window.everyday.recent_menu.actions()],
+        "recents": [menu.text() for menu in window.history.recent_menu.actions()],
     }
     print(json.dumps(said), flush=True)
 

@@ -24,6 +24,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.qt.commands.actions import COMMANDS
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
+from gpuviz.qt.lecture.questions import unsaved_box
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.playing.words_dialog import WordsDialog
 from gpuviz.qt.window.window import Window
@@ -69,13 +70,13 @@ def full(
     path.write_text(LECTURE)
     window = make()
     window.resize(1500, 900)
-    window.lecturing.open(path)
-    window.lecturing.ask_unsaved = lambda: "discard"
+    window.lecture.open(path)
+    window.lecture.saving.ask_unsaved = lambda: "discard"
     window.actions_["compare.toggle"].trigger()
     window.message.say("note", "A title", "A text", stays=True)
     qtbot.waitUntil(lambda: not window.director.performer.busy)
     yield window
-    window.lecturing.document.give_up()
+    window.lecture.document.give_up()
 
 
 def opened(window: Window, id: str, kind: type[QDialog] = QDialog) -> QDialog:
@@ -146,7 +147,7 @@ def test_a_dialog_has_names_and_is_gone_through_by_tab(id: str, full: Window) ->
 
 
 def test_a_slide_of_words_has_names(full: Window) -> None:
-    full.lecturing.pane.select(2)
+    full.lecture.pane.select(2)
     dialog = opened(full, "lecture.edit", SlideDialog)
     assert unnamed(dialog) == [] and "Words" in [spoken(w)[1] for w in focusable(dialog)]
     dialog.close()
@@ -236,7 +237,7 @@ def test_the_lectures_that_ship_are_in_the_menu(window: Window) -> None:
     (inner,) = (a.menu() for a in menu.actions() if a.menu() is not None)
     assert isinstance(inner, QMenu)
     inner.actions()[0].trigger()
-    lecture = window.lecturing.document.lecture
+    lecture = window.lecture.document.lecture
     assert lecture is not None and lecture.title == inner.actions()[0].text()
 
 
@@ -250,7 +251,7 @@ TYPED = "L[]l 9"
 
 def fields(window: Window) -> list[QWidget]:
     spins = window.parameters.findChildren(QSpinBox)
-    return [window.lecturing.pane.title, window.lecturing.pane.notes, spins[0]]
+    return [window.lecture.pane.title, window.lecture.pane.notes, spins[0]]
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -278,12 +279,12 @@ def test_no_shortcut_takes_what_a_text_field_needs(number: int, full: Window) ->
 
 
 def test_what_is_typed_into_notes_is_there(full: Window) -> None:
-    notes = full.lecturing.pane.notes
+    notes = full.lecture.pane.notes
     notes.setFocus()
     notes.selectAll()
     for letter in TYPED:
         QTest.keyClick(notes, letter)
-    lecture = full.lecturing.document.lecture
+    lecture = full.lecture.document.lecture
     assert lecture is not None and lecture.slides[0].notes == TYPED
     QTest.keyClick(notes, K.Key_A, CONTROL)
     QTest.keyClick(notes, K.Key_C, CONTROL)
@@ -300,7 +301,7 @@ def test_commands_work_while_notes_are_typed(key: str, full: Window) -> None:
     (action,) = (a for _, a in full.actions_ if key in [s.toString() for s in a.shortcuts()])
     action.triggered.disconnect()  # what it does is not what is tested
     action.triggered.connect(lambda checked=False: done.append(checked))
-    notes = full.lecturing.pane.notes
+    notes = full.lecture.pane.notes
     notes.setFocus()
     sequence = QKeySequence(key)[0]
     QTest.keyClick(notes, sequence.key(), sequence.keyboardModifiers())
@@ -384,7 +385,7 @@ def test_a_lecture_leaves_the_window_as_narrow_as_it_was(full: Window) -> None:
 
 def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     full.actions_["present.start"].trigger()
-    shown = full.lecturing.presenting.presentation
+    shown = full.lecture.presenting.presentation
     assert shown is not None
     shown.speaker.show()
     qtbot.waitUntil(lambda: shown.conductor.shown.story is not None)
@@ -407,13 +408,13 @@ def test_both_windows_of_a_presentation(full: Window, qtbot: QtBot) -> None:
     QTest.keyClick(speaker.slides, K.Key_Return)
     assert shown.conductor.slide == 1
     QTest.keyClick(speaker.slides, K.Key_Escape)
-    assert full.lecturing.presenting.presentation is None
+    assert full.lecture.presenting.presentation is None
     assert told.args is not None and "Pairs" not in told.args
 
 
 def test_the_question_about_changes_can_be_answered_by_keys(full: Window) -> None:
-    full.lecturing.document.retitle("Other")
-    box = full.lecturing.unsaved_box()
+    full.lecture.document.retitle("Other")
+    box = unsaved_box(full, full.lecture.document.name)
     box.show()
     active(box)
     assert unnamed(box) == [] and twice(box) == []

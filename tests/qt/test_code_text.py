@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuviz.memory.counting import Counts
-from gpuviz.qt.code.highlight import spans
 from gpuviz.results import code_text
+from gpuviz.results.highlighting import spans
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.plan import Difference

@@ -18,7 +18,7 @@ from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.views.provenance import Provenance
-from tests.qt.fake_lesson import LESSONS, PTX, SOURCE, FakePerform
+from tests.qt.fake_lesson import COURSE, PTX, SOURCE, FakePerform
 
 ROOT = Path(__file__).parents[2]
 FOREVER = "told()\nwait(lambda: False)"
@@ -141,9 +141,9 @@ def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
     (tmp_path / "window-0.json").write_text(json.dumps(lost))
     window = make(state=tmp_path)
     assert (window.player.lesson.id, window.comparison.on) == ("pairs", False)
-    assert window.everyday.lost is not None
-    assert "recent views" in window.everyday.lost.button.toolTip()
-    assert window.everyday.recents.views[0].values["stride"] == 9
+    assert window.recovery.notice is not None
+    assert "recent views" in window.recovery.notice.button.toolTip()
+    assert window.history.recents.views[0].values["stride"] == 9
 
 
 def test_a_view_asked_for_comes_before_the_lost_one(
@@ -152,14 +152,14 @@ def test_a_view_asked_for_comes_before_the_lost_one(
     (tmp_path / "window-0.json").write_text('{"view": "gpuviz://sums?stride=9"}')
     settings = QSettings(str(tmp_path / "a.ini"), QSettings.Format.IniFormat)
     wanted = Provenance("strides", {"stride": "5"}, "sm_80", time=2.5)
-    window = Window(perform, LESSONS, settings, None, tmp_path, wanted)
+    window = Window(perform, COURSE, settings, None, tmp_path, wanted)
     qtbot.addWidget(window)
     qtbot.waitUntil(lambda: window.player.story is not None)
     assert (window.player.lesson.id, window.player.values["stride"]) == ("strides", 5)
     assert (window.director.arch, window.player.t) == ("sm_80", 2.5)
     assert [v["stride"] for v in perform.asked] == [5]
-    assert window.everyday.recents.views[0].lesson == "sums"
-    window.suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
+    assert window.history.recents.views[0].lesson == "sums"
+    window.features.suit(DeviceFacts(0, "GPU", "9.0", "580", "13.0", 132, 1, 1))
     assert window.director.arch == "sm_80"
     window.close()
 

@@ -200,7 +200,7 @@ def test_the_note_of_a_bad_end_tells_more_when_asked(
 ) -> None:
     (tmp_path / "window-0.json").write_text("{damaged")
     window = make(state=tmp_path)
-    note = window.everyday.lost
+    note = window.recovery.notice
     assert note is not None and note.button.isVisible() and not window.message.isVisible()
     assert note.button.accessibleName() == "gpuviz did not end properly last time"
     QTest.mouseClick(note.button, Qt.MouseButton.LeftButton)

@@ -20,10 +20,10 @@ from gpuviz.export.export import Options
 from gpuviz.export.film import moments
 from gpuviz.export.reading import read
 from gpuviz.qt.look.fonts import load_fonts
-from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import SCENES, lesson
+from gpuviz.scenes import COURSE, lesson
 from gpuviz.scenes.perform import perform
+from gpuviz.scenes.sources import Sources
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
@@ -116,7 +116,7 @@ def window(tmp_path: Path, qtbot: QtBot) -> Callable[[str], Window]:
     def show(name: str) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
         settings.setValue("lesson", name)
-        shown = Window(partial(perform), SCENES, settings, Sources())
+        shown = Window(partial(perform), COURSE, settings, Sources())
         made.append(shown)
         shown.resize(1280, 720)
         shown.show()

@@ -28,9 +28,9 @@ from gpuviz.qt.export import file_dialogs
 from gpuviz.qt.export.film_dialog import FilmDialog
 from gpuviz.qt.export.still_dialog import StillDialog
 from gpuviz.qt.painting.qt_painter import QtPainter
-from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.scenes.sources import Sources
 from gpuviz.views.lesson_view import View
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of

@@ -19,14 +19,13 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
-from gpuviz.qt.lecture.lecturing import Lecturing
+from gpuviz.qt.lecture.saving import Saving
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.runners import recording
 from gpuviz.runners.measurement import Measurement, Timing
 from gpuviz.runners.recording import Entry, Recording, key_of
 from gpuviz.runners.session import Session, shipped
-from gpuviz.views import performed
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, plan
 
@@ -60,8 +59,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(window: Window, file: Path, qtbot: QtBot) -> Window:
-    window.lecturing.ask_path = lambda save: file
-    window.lecturing.ask_unsaved = lambda: "discard"
+    window.lecture.ask_which = window.lecture.saving.ask_where = lambda: file
+    window.lecture.saving.ask_unsaved = lambda: "discard"
     key(window, K.Key_O, CONTROL | SHIFT)
     assert window.message.isVisible() and "line 14" in window.message.text.toPlainText()
     key(window, K.Key_Escape)
@@ -85,18 +84,18 @@ def idle(window: Window, qtbot: QtBot) -> None:
 
 
 def names(window: Window) -> list[str]:
-    slides = window.lecturing.pane.list
+    slides = window.lecture.pane.list
     return [slides.item(row).text() for row in range(slides.count())]
 
 
 @pytest.fixture(autouse=True)
 def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dialog would wait for ever; tests that ask say so."""
-    monkeypatch.setattr(Lecturing, "_ask_unsaved", lambda self: "discard")
+    monkeypatch.setattr(Saving, "_ask_unsaved", lambda self: "discard")
 
 
 def press(window: Window, text: str) -> None:
-    (found,) = (b for b in window.lecturing.pane.findChildren(QPushButton) if b.text() == text)
+    (found,) = (b for b in window.lecture.pane.findChildren(QPushButton) if b.text() == text)
     QTest.mouseClick(found, LEFT)
 
 
@@ -104,14 +103,14 @@ def test_opening_shows_the_slides_and_the_first_view(opened: Window) -> None:
     assert names(opened)[:2] == ["1  Coalescing", "2  Strides, offsets, groups"]
     assert "line 14" in names(opened)[2] and names(opened)[2].endswith("▲")
     assert opened.player.values["stride"] == 4
-    pane = opened.lecturing.pane
+    pane = opened.lecture.pane
     assert pane.isVisible() and pane.notes.toPlainText() == "Look."
     assert "3 slides" in pane.state.said and "1 problem" in pane.state.said
 
 
 def test_the_arrow_keys_go_through_the_slides(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_8, CONTROL)
-    assert QApplication.focusWidget() is opened.lecturing.pane.list
+    assert QApplication.focusWidget() is opened.lecture.pane.list
     key(opened, K.Key_Down)
     idle(opened, qtbot)
     assert opened.player.lesson.id == "strides"
@@ -126,12 +125,12 @@ def test_a_view_is_added_as_it_is_shown(window: Window, qtbot: QtBot) -> None:
     window.player.seek(2.0)
     key(window, K.Key_A, CONTROL | SHIFT)
     assert names(window) == ["1  Coalescing"] and window.panes.left.tabs.isVisible()
-    assert "1 slide ·" in f"{window.lecturing.pane.state.said} ·"
-    lecture = window.lecturing.document.lecture
+    assert "1 slide ·" in f"{window.lecture.pane.state.said} ·"
+    lecture = window.lecture.document.lecture
     assert lecture is not None
     (slide,) = lecture.slides
     assert slide.view is not None and slide.view.values["stride"] == 9 and slide.stops == (2.0,)
-    window.lecturing.document.give_up()
+    window.lecture.document.give_up()
 
 
 def test_slides_are_duplicated_moved_and_removed(opened: Window) -> None:
@@ -141,7 +140,7 @@ def test_slides_are_duplicated_moved_and_removed(opened: Window) -> None:
         "Coalescing",
         "Strides, offsets, groups",
     ]
-    assert opened.lecturing.pane.slide == 1
+    assert opened.lecture.pane.slide == 1
     press(opened, "↓")
     assert [n[3:] for n in names(opened)[:3]] == [
         "Coalescing",
@@ -149,26 +148,26 @@ def test_slides_are_duplicated_moved_and_removed(opened: Window) -> None:
         "Coalescing",
     ]
     key(opened, K.Key_Up, CONTROL | SHIFT)
-    assert opened.lecturing.pane.slide == 1
+    assert opened.lecture.pane.slide == 1
     press(opened, "×")
     assert [n[3:] for n in names(opened)[:2]] == ["Coalescing", "Strides, offsets, groups"]
-    slides = opened.lecturing.pane.list
+    slides = opened.lecture.pane.list
     slides.setFocus()
     for _ in range(4):
         key(opened, K.Key_Z, CONTROL, slides)
-    assert len(names(opened)) == 3 and not opened.lecturing.document.dirty
+    assert len(names(opened)) == 3 and not opened.lecture.document.dirty
     key(opened, K.Key_Y, CONTROL, slides)
     assert len(names(opened)) == 4
 
 
 def test_dragging_a_slide_moves_it(opened: Window) -> None:
-    slides = opened.lecturing.pane.list
+    slides = opened.lecture.pane.list
     model = slides.model()
     # What a drop does, without the drag's own event loop.
     assert model.moveRow(slides.rootIndex(), 0, slides.rootIndex(), 2)
     assert [n[:3] for n in names(opened)] == ["1  ", "2  ", "3  "]
     assert [n[3:] for n in names(opened)[:2]] == ["Strides, offsets, groups", "Coalescing"]
-    lecture = opened.lecturing.document.lecture
+    lecture = opened.lecture.document.lecture
     assert lecture is not None and [s.view.lesson for s in lecture.slides[:2] if s.view] == [
         "strides",
         "pairs",
@@ -176,29 +175,29 @@ def test_dragging_a_slide_moves_it(opened: Window) -> None:
 
 
 def test_notes_are_kept_as_they_are_typed(opened: Window, file: Path) -> None:
-    notes = opened.lecturing.pane.notes
+    notes = opened.lecture.pane.notes
     QTest.mouseClick(notes.viewport(), LEFT)
     notes.selectAll()
     QTest.keyClicks(notes, "Say this.")
-    assert "not saved" in opened.lecturing.pane.state.said
+    assert "not saved" in opened.lecture.pane.state.said
     key(opened, K.Key_S, CONTROL)
     assert 'notes = "Say this."' in file.read_text() and "# the first one" in file.read_text()
     assert 'lesson = "nowhere"' in file.read_text(), "what is broken is kept"
-    assert not opened.lecturing.document.dirty
+    assert not opened.lecture.document.dirty
 
 
 def test_notes_are_undone_as_they_were_typed_not_by_letters(opened: Window) -> None:
-    notes, slides = opened.lecturing.pane.notes, opened.lecturing.pane.list
+    notes, slides = opened.lecture.pane.notes, opened.lecture.pane.list
     QTest.mouseClick(notes.viewport(), LEFT)
     notes.selectAll()
     QTest.keyClicks(notes, "All of this at once.")
     slides.setFocus()
     key(opened, K.Key_Z, CONTROL, slides)
-    assert notes.toPlainText() == "Look." and not opened.lecturing.document.dirty
+    assert notes.toPlainText() == "Look." and not opened.lecture.document.dirty
 
 
 def test_the_title(opened: Window, file: Path) -> None:
-    title = opened.lecturing.pane.title
+    title = opened.lecture.pane.title
     title.selectAll()
     QTest.keyClicks(title, "Better")
     QTest.keyClick(title, K.Key_Return)
@@ -208,7 +207,7 @@ def test_the_title(opened: Window, file: Path) -> None:
 
 def dialog(window: Window) -> SlideDialog:
     press(window, "edit …")
-    found = window.lecturing.editing.dialog
+    found = window.lecture.editing.dialog
     assert found is not None and found.isVisible()
     return found
 
@@ -273,13 +272,13 @@ def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
     QTest.mouseClick(here, LEFT)
     assert form.stops.text() == "3"
     QTest.keyClick(form, K.Key_Escape)
-    lecture = opened.lecturing.document.lecture
+    lecture = opened.lecture.document.lecture
     assert lecture is not None and lecture.slides[0].stops == ()
 
 
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
-    form = opened.lecturing.editing.dialog
+    form = opened.lecture.editing.dialog
     assert form is not None
     fill(form.title, "Remember")
     form.words.selectAll()
@@ -291,7 +290,7 @@ def test_a_slide_of_words(opened: Window) -> None:
 def test_a_slide_is_given_the_view_shown(opened: Window, qtbot: QtBot) -> None:
     opened.player.set_values({"stride": 11})
     press(opened, "set view")
-    lecture = opened.lecturing.document.lecture
+    lecture = opened.lecture.document.lecture
     assert lecture is not None and lecture.slides[0].view is not None
     assert lecture.slides[0].view.values["stride"] == 11 and lecture.slides[0].notes == "Look."
 
@@ -312,11 +311,11 @@ def test_closing_asks_for_what_is_not_saved(
 ) -> None:
     press(opened, "copy")
     asked: list[int] = []
-    opened.lecturing.ask_unsaved = lambda: asked.append(1) or answer  # type: ignore[func-returns-value]
+    opened.lecture.saving.ask_unsaved = lambda: asked.append(1) or answer  # type: ignore[func-returns-value]
     opened.close()
     assert opened.isVisible() is not closed and asked == [1]
     assert (len(read(file).slides) == 4) is saved
-    opened.lecturing.ask_unsaved = lambda: "discard"
+    opened.lecture.saving.ask_unsaved = lambda: "discard"
 
 
 def test_what_was_not_saved_is_there_after_a_crash(
@@ -325,39 +324,41 @@ def test_what_was_not_saved_is_there_after_a_crash(
     press(opened, "copy")
     crash(opened)
     again = make()
-    qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)
-    assert len(names(again)) == 4 and again.lecturing.document.dirty
-    assert again.lecturing.document.path == file
-    again.lecturing.document.give_up()
+    qtbot.waitUntil(lambda: again.lecture.document.lecture is not None)
+    assert len(names(again)) == 4 and again.lecture.document.dirty
+    assert again.lecture.document.path == file
+    again.lecture.document.give_up()
 
 
 def test_a_folder_that_cannot_be_written_is_a_message(opened: Window, tmp_path: Path) -> None:
-    opened.lecturing.ask_path = lambda save: tmp_path / "absent" / "a.gpuviz-lecture"
+    opened.lecture.ask_which = opened.lecture.saving.ask_where = lambda: (
+        tmp_path / "absent" / "a.gpuviz-lecture"
+    )
     opened.actions_["lecture.save_as"].trigger()
     assert opened.message.isVisible() and "cannot write" in opened.message.text.toPlainText()
 
 
 def test_presenting_the_lecture_and_coming_back(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.presenting.presentation
+    given = opened.lecture.presenting.presentation
     assert given is not None and given.screen.isVisible()
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.presenting.presentation is None and opened.lecturing.pane.slide == 1
+    assert opened.lecture.presenting.presentation is None and opened.lecture.pane.slide == 1
 
 
 def test_presenting_from_the_slide_chosen(opened: Window, qtbot: QtBot) -> None:
-    opened.lecturing.pane.select(1)
+    opened.lecture.pane.select(1)
     key(opened, K.Key_F5, SHIFT)
-    given = opened.lecturing.presenting.presentation
+    given = opened.lecture.presenting.presentation
     assert given is not None and given.conductor.slide == 1
 
 
 def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.presenting.presentation
+    given = window.lecture.presenting.presentation
     assert given is not None and given.conductor.shown.story is window.player.story
     assert len(given.conductor.cues) == 1 + len(window.player.story.steps)  # type: ignore[union-attr]
     QTest.keyClick(given.screen, K.Key_Escape)
@@ -365,14 +366,14 @@ def test_presenting_the_view_shown(window: Window, qtbot: QtBot) -> None:
 
 def test_a_bundle_is_saved_and_opened_again(window: Window, tmp_path: Path, qtbot: QtBot) -> None:
     path = tmp_path / "all.gpuviz-lecture"
-    window.lecturing.ask_path = lambda save: path
+    window.lecture.ask_which = window.lecture.saving.ask_where = lambda: path
     key(window, K.Key_A, CONTROL | SHIFT)
-    with qtbot.waitSignal(window.lecturing.packer.packed, timeout=20_000):
+    with qtbot.waitSignal(window.lecture.packer.packed, timeout=20_000):
         window.actions_["lecture.pack"].trigger()
-    assert path.read_bytes()[:2] == b"PK" and not window.lecturing.document.dirty
-    window.lecturing.document.close()
-    window.lecturing.open(path)
-    assert names(window) == ["1  Coalescing"] and window.lecturing.document.bundled
+    assert path.read_bytes()[:2] == b"PK" and not window.lecture.document.dirty
+    window.lecture.document.close()
+    window.lecture.open(path)
+    assert names(window) == ["1  Coalescing"] and window.lecture.document.bundled
 
 
 def test_lectures_that_ship_are_commands(window: Window) -> None:
@@ -383,7 +384,7 @@ def test_lectures_that_ship_are_commands(window: Window) -> None:
 
 
 def test_screen_readers_are_told(opened: Window) -> None:
-    pane = opened.lecturing.pane
+    pane = opened.lecture.pane
     for widget in (pane.title, pane.list, pane.notes, *pane.findChildren(QPushButton)):
         assert widget.accessibleName(), widget
 
@@ -398,11 +399,11 @@ def test_slides_stay_in_a_narrow_window_when_one_compares(
         '[[slide]]\nlesson = "strides"\n'
     )
     window.resize(1280, 720)
-    window.lecturing.open(path)
+    window.lecture.open(path)
     key(window, K.Key_8, CONTROL)
     key(window, K.Key_Down)
     idle(window, qtbot)
-    assert window.comparison.on and window.lecturing.pane.list.hasFocus()
+    assert window.comparison.on and window.lecture.pane.list.hasFocus()
     key(window, K.Key_Down)
     idle(window, qtbot)
     assert window.player.lesson.id == "strides"
@@ -411,7 +412,9 @@ def test_slides_stay_in_a_narrow_window_when_one_compares(
 def test_an_unfinished_bundle_is_not_said_to_be_under_way(
     opened: Window, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    opened.lecturing.ask_path = lambda save: tmp_path / "no" / "such" / "folder"
+    opened.lecture.ask_which = opened.lecture.saving.ask_where = lambda: (
+        tmp_path / "no" / "such" / "folder"
+    )
     opened.actions_["lecture.pack"].trigger()
     qtbot.waitUntil(lambda: opened.message.isVisible())
     assert "cannot write" in opened.message.text.toPlainText()
@@ -422,7 +425,7 @@ def test_a_lecture_is_saved_as_pages_to_print(
     opened: Window, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_at_once = partial(FakePerform(), progress=lambda share: None, cancel=lambda: False)
-    monkeypatch.setattr(performed, "perform", made_at_once)
+    monkeypatch.setattr("gpuviz.scenes.perform.perform", made_at_once)
     exporting = opened.exchange.exporting
     exporting.ask_where = lambda parent, question: tmp_path / question.proposed.name
     with qtbot.waitSignal(exporting.exports.saved, timeout=5_000):
@@ -434,13 +437,13 @@ def test_a_lecture_is_saved_as_pages_to_print(
 
 def test_a_lecture_is_given_once(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.presenting.presentation
+    given = opened.lecture.presenting.presentation
     opened.actions_["present.start"].trigger()
-    assert given is not None and opened.lecturing.presenting.presentation is given
+    assert given is not None and opened.lecture.presenting.presentation is given
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_2)
     QTest.keyClick(given.screen, K.Key_Escape)
-    assert opened.lecturing.presenting.presentation is None
+    assert opened.lecture.presenting.presentation is None
 
 
 def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: QtBot) -> None:
@@ -448,25 +451,25 @@ def test_the_view_presented_has_the_values_chosen_last(window: Window, qtbot: Qt
     before = window.player.story
     window.player.set_values({"stride": 9})
     QTest.mouseClick(window.toolbar.present, LEFT)
-    given = window.lecturing.presenting.presentation
+    given = window.lecture.presenting.presentation
     assert given is not None and given.conductor.shown.story is not before
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     QTest.keyClick(given.screen, K.Key_Escape)
 
 
 def test_a_title_is_kept_as_it_is_typed(opened: Window, file: Path) -> None:
-    title = opened.lecturing.pane.title
+    title = opened.lecture.pane.title
     title.selectAll()
     QTest.keyClicks(title, "Better")
-    assert title.text() == "Better" and "not saved" in opened.lecturing.pane.state.said
+    assert title.text() == "Better" and "not saved" in opened.lecture.pane.state.said
     key(opened, K.Key_S, CONTROL, title)
     assert read(file).title == "Better"
 
 
 def test_notes_keep_their_spaces(window: Window, file: Path) -> None:
     file.write_text(TEXT.replace("Look.", "Vraiment\N{NO-BREAK SPACE}?"), encoding="utf-8")
-    window.lecturing.open(file)
-    notes = window.lecturing.pane.notes
+    window.lecture.open(file)
+    notes = window.lecture.pane.notes
     notes.moveCursor(notes.textCursor().MoveOperation.End)
     QTest.keyClicks(notes, " Oui.")
     key(window, K.Key_S, CONTROL)
@@ -478,11 +481,11 @@ def test_a_bundle_ready_late_is_not_taken_for_the_lecture_open_then(
 ) -> None:
     bundled, other = tmp_path / "all.gpuviz-lecture", tmp_path / "other.gpuviz-lecture"
     other.write_text(TEXT.replace("Pairs", "Other"))
-    opened.lecturing.ask_path = lambda save: bundled
-    with qtbot.waitSignal(opened.lecturing.packer.packed, timeout=20_000):
+    opened.lecture.ask_which = opened.lecture.saving.ask_where = lambda: bundled
+    with qtbot.waitSignal(opened.lecture.packer.packed, timeout=20_000):
         opened.actions_["lecture.pack"].trigger()
-        opened.lecturing.open(other)
-    document = opened.lecturing.document
+        opened.lecture.open(other)
+    document = opened.lecture.document
     assert document.path == other and not document.dirty and not document.bundled
     assert bundled.is_file()
 
@@ -494,19 +497,19 @@ def test_what_another_program_wrote_is_not_overwritten(
     theirs = TEXT + "\n# written elsewhere\n"
     file.write_text(theirs)
     key(opened, K.Key_S, CONTROL)
-    assert file.read_text() == theirs and opened.lecturing.document.dirty
+    assert file.read_text() == theirs and opened.lecture.document.dirty
     assert "another program" in opened.message.text.toPlainText()
     opened.actions_["lecture.save_as"].trigger()  # onto itself, as the user was asked
-    assert file.read_text() != theirs and not opened.lecturing.document.dirty
+    assert file.read_text() != theirs and not opened.lecture.document.dirty
     press(opened, "copy")
     key(opened, K.Key_S, CONTROL)
-    assert not opened.lecturing.document.dirty
+    assert not opened.lecture.document.dirty
 
 
 def crash(window: Window) -> None:
     """What is left of a window that ended badly: the copy, and a lock of nobody."""
-    window.lecturing.document.keep()  # as its timer does
-    window.lecturing.document.lock.unlock()
+    window.lecture.document.keep()  # as its timer does
+    window.lecture.document.lock.unlock()
 
 
 def test_a_lecture_opened_first_leaves_what_was_not_saved(opened: Window, file: Path) -> None:
@@ -528,52 +531,52 @@ def test_what_was_recovered_outlives_another_crash(
     crash(opened)
     for _ in range(2):
         again = make()
-        qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)  # noqa: B023
-        assert len(names(again)) == 4 and again.lecturing.document.dirty
-        again.lecturing.document.lock.unlock()
-    again.lecturing.document.give_up()
+        qtbot.waitUntil(lambda: again.lecture.document.lecture is not None)  # noqa: B023
+        assert len(names(again)) == 4 and again.lecture.document.dirty
+        again.lecture.document.lock.unlock()
+    again.lecture.document.give_up()
 
 
 def test_two_windows_keep_copies_of_their_own(
     opened: Window, make: Callable[[], Window], tmp_path: Path, qtbot: QtBot
 ) -> None:
     press(opened, "copy")
-    opened.lecturing.document.keep()
+    opened.lecture.document.keep()
     other = make()
     qtbot.wait(50)
-    assert other.lecturing.document.lecture is None  # it is not what was left by a crash
-    other.lecturing.document.new()
-    other.lecturing.document.retitle("Other")
-    other.lecturing.document.keep()
-    other.lecturing.document.give_up()
+    assert other.lecture.document.lecture is None  # it is not what was left by a crash
+    other.lecture.document.new()
+    other.lecture.document.retitle("Other")
+    other.lecture.document.keep()
+    other.lecture.document.give_up()
     crash(opened)
     third = make()
-    qtbot.waitUntil(lambda: third.lecturing.document.lecture is not None)
+    qtbot.waitUntil(lambda: third.lecture.document.lecture is not None)
     assert len(names(third)) == 4
-    third.lecturing.document.give_up()
+    third.lecture.document.give_up()
 
 
 def test_a_bundle_recovered_stays_a_bundle(
     window: Window, make: Callable[[], Window], tmp_path: Path, qtbot: QtBot
 ) -> None:
     path = tmp_path / "all.gpuviz-lecture"
-    window.lecturing.ask_path = lambda save: path
+    window.lecture.ask_which = window.lecture.saving.ask_where = lambda: path
     key(window, K.Key_A, CONTROL | SHIFT)
-    with qtbot.waitSignal(window.lecturing.packer.packed, timeout=20_000):
+    with qtbot.waitSignal(window.lecture.packer.packed, timeout=20_000):
         window.actions_["lecture.pack"].trigger()
     press(window, "copy")
     crash(window)
     again = make()
-    qtbot.waitUntil(lambda: again.lecturing.document.lecture is not None)
-    assert again.lecturing.document.path == path
-    with qtbot.waitSignal(again.lecturing.packer.packed, timeout=20_000):
+    qtbot.waitUntil(lambda: again.lecture.document.lecture is not None)
+    assert again.lecture.document.path == path
+    with qtbot.waitSignal(again.lecture.packer.packed, timeout=20_000):
         again.actions_["lecture.save"].trigger()
     assert path.read_bytes()[:2] == b"PK"
 
 
 def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot) -> None:
     key(opened, K.Key_F5)
-    given = opened.lecturing.presenting.presentation
+    given = opened.lecture.presenting.presentation
     assert given is not None
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
     left = [weakref.ref(one) for one in (given.screen, given.speaker, given.preparing)]
@@ -607,7 +610,7 @@ def test_what_a_bundle_carries_is_told_on_its_slides_and_goes_with_it(
         return [found.device.name for found in window.meter.known.values()]
 
     for _ in range(3):
-        window.lecturing.open(bundle)
+        window.lecture.open(bundle)
         idle(window, qtbot)
     assert measured_on() == ["NVIDIA Lent"]
     qtbot.waitUntil(lambda: "NVIDIA Lent" in window.timing.note.text())
@@ -615,8 +618,8 @@ def test_what_a_bundle_carries_is_told_on_its_slides_and_goes_with_it(
     idle(window, qtbot)
     window.player.set_values({"stride": 4})
     idle(window, qtbot)
-    assert window.meter.known == {} and window.lecturing.document.file == bundle
-    window.lecturing.pane.looked_at.emit(0)
+    assert window.meter.known == {} and window.lecture.document.file == bundle
+    window.lecture.pane.looked_at.emit(0)
     idle(window, qtbot)
     assert measured_on() == ["NVIDIA Lent"]
     window.actions_["lecture.close"].trigger()
@@ -628,12 +631,12 @@ def test_what_a_bundle_carries_is_told_on_its_slides_and_goes_with_it(
 def test_another_lecture_takes_the_place_of_what_one_carried(
     window: Window, bundle: Path, file: Path
 ) -> None:
-    window.lecturing.open(bundle)
+    window.lecture.open(bundle)
     assert window.session.library(bundle) is not shipped()
     bundle.with_name("damaged.gpuviz-lecture").write_bytes(b"PK\x03\x04")
-    window.lecturing.open(bundle.with_name("damaged.gpuviz-lecture"))
+    window.lecture.open(bundle.with_name("damaged.gpuviz-lecture"))
     assert window.message.isVisible() and window.session.library(bundle) is not shipped()
-    window.lecturing.open(file)
+    window.lecture.open(file)
     assert window.session.library(bundle) is shipped()
 
 
@@ -641,6 +644,6 @@ def test_two_windows_do_not_see_what_the_other_has_opened(
     make: Callable[[], Window], bundle: Path
 ) -> None:
     one, other = make(), make()
-    one.lecturing.open(bundle)
+    one.lecture.open(bundle)
     assert one.session.library(bundle) is not shipped()
     assert other.session.library(bundle) is shipped()

@@ -12,7 +12,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.results.timings import KEPT, Series, duration, lines_of
 from gpuviz.runners.gpu.client import Gpu
@@ -22,6 +21,7 @@ from gpuviz.runners.recorded import NOT_RECORDED
 from gpuviz.runners.recording import Entry, Recording, key_of
 from gpuviz.runners.session import Session
 from gpuviz.runners.throughput import Work
+from gpuviz.scenes.sources import Sources
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, job_of, plan
 
@@ -221,10 +221,10 @@ def test_the_architecture_of_the_gpu_is_taken_until_one_is_chosen(
     live: Callable[..., Window], qtbot: QtBot
 ) -> None:
     window = live()
-    window.suit(replace(fake_gpu.facts(0), capability="8.0"))
+    window.features.suit(replace(fake_gpu.facts(0), capability="8.0"))
     assert window.director.arch == "sm_80"
     window.actions_["arch.sm_75"].trigger()
-    window.suit(fake_gpu.facts(0))
+    window.features.suit(fake_gpu.facts(0))
     assert window.director.arch == "sm_75"
 
 

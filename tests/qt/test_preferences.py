@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.preferences.dialog import PreferencesDialog
-from gpuviz.qt.running.meter import USES
 from gpuviz.qt.window.window import Window
+from gpuviz.runners.gpu_state import USES
 from tests.qt.fake_lesson import LESSONS
 
 Key = Qt.Key
@@ -25,7 +25,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 
 def prefer(window: Window) -> PreferencesDialog:
     QTest.keyClick(window.stage, Key.Key_Comma, CONTROL)
-    dialog = window.everyday.preferences
+    dialog = window.features.preferences
     assert dialog is not None and dialog.isVisible()
     return dialog
 
@@ -115,7 +115,7 @@ def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
 def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
     QGuiApplication.styleHints().setCursorFlashTime(900)
     window = make()
-    window.everyday.preferring.motion.reduce(True)
+    window.features.preferring.motion.reduce(True)
     assert QGuiApplication.styleHints().cursorFlashTime() == 0
     seen: set[float] = set()
     window.player.t_changed.connect(seen.add)
@@ -123,7 +123,7 @@ def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbo
     QTest.keyClick(window.stage, Key.Key_Space)
     qtbot.waitUntil(lambda: not window.player.state.playing)
     assert seen == {1.0, 2.0, 3.0, 4.0, 6.0}
-    window.everyday.preferring.motion.reduce(False)
+    window.features.preferring.motion.reduce(False)
     assert QGuiApplication.styleHints().cursorFlashTime() == 900
 
 
@@ -144,7 +144,7 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     window.player.set_values({"stride": 11})
     for id in ("show.source", "compare.toggle", "arch.sm_80", "level.ptx", "play.faster"):
         window.actions_[id].trigger()
-    window.everyday.recents.keep()
+    window.history.recents.keep()
     dialog = prefer(window)
     change_all(dialog)
     before = state(window)
@@ -154,12 +154,12 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     reset = ("system", 1.0, False, "", 0.5)
     assert state(window) == reset
     assert window.player.values == LESSONS[2].defaults()
-    assert window.visible.shown == {"lessons", "source", "side"}
+    assert window.layout_.shown == {"lessons", "source", "side"}
     assert (window.director.arch, window.director.level) == ("sm_90", "sass")
     assert not window.comparison.on and window.player.state.speed == 1.0
     press(dialog, QDialogButtonBox.StandardButton.Cancel)
     assert state(window) == reset
-    assert window.everyday.recents.views[0].values["stride"] == 11
+    assert window.history.recents.views[0].values["stride"] == 11
     window.activateWindow()
     QApplication.processEvents()
     QTest.keyClick(window.stage, Key.Key_Z, CONTROL)
@@ -199,10 +199,10 @@ def test_settings_that_make_no_sense_are_as_usual(
     assert (window.theme.look.scale, window.player.state.speed) == (1.0, 1.0)
     assert window.source.tabs.currentIndex() == 0 and window.meter.state.use in USES
     window.actions_["edit.preferences"].trigger()
-    dialog = window.everyday.preferences
+    dialog = window.features.preferences
     assert dialog is not None
     dialog.calm.click()
-    assert window.everyday.preferring.now().calm
+    assert window.features.preferring.now().calm
     dialog.reject()
     window.actions_["export.still"].trigger()
     asked = window.exchange.exporting.dialog
@@ -216,7 +216,7 @@ def test_a_language_of_a_newer_gpuviz_is_kept(tmp_path: Path, make: Callable[[],
     settings.sync()
     window = make()
     window.actions_["edit.preferences"].trigger()
-    dialog = window.everyday.preferences
+    dialog = window.features.preferences
     assert dialog is not None and dialog.language.currentText() == "English"
     dialog.calm.click()
     dialog.accept()

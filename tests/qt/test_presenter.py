@@ -24,8 +24,8 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter import presentation
 from gpuviz.qt.presenter.keys import KEYS
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.qt.running.meter import Sources
 from gpuviz.scenes.perform import perform
+from gpuviz.scenes.sources import Sources
 
 K = Qt.Key
 TEXT = """gpuviz-lecture = 1

@@ -27,7 +27,7 @@ OK = QDialogButtonBox.StandardButton.Ok
 
 
 def entries(window: Window) -> list[str]:
-    return [action.text() for action in window.everyday.recent_menu.actions()]
+    return [action.text() for action in window.history.recent_menu.actions()]
 
 
 def palette(window: Window, text: str) -> PaletteDialog:
@@ -52,7 +52,7 @@ def test_a_view_looked_at_for_some_time_is_remembered(
 
 
 def test_a_view_that_was_only_passed_is_not(window: Window, qtbot: QtBot) -> None:
-    assert not window.everyday.recent_menu.menuAction().isEnabled()
+    assert not window.history.recent_menu.menuAction().isEnabled()
     for lesson in ("strides", "sums", "pairs"):
         window.actions_[f"open.{lesson}"].trigger()
         qtbot.wait(20)
@@ -68,7 +68,7 @@ def test_leaving_a_lesson_remembers_how_it_was(
     window.player.seek(2.5)
     window.actions_["lesson.next"].trigger()
     assert entries(window) == ["Coalescing · stride 7 · CC 9.0"]
-    assert window.everyday.recents.views[0].time == 2.5
+    assert window.history.recents.views[0].time == 2.5
 
 
 def test_a_recent_view_is_shown_again_from_menu_and_palette(window: Window, qtbot: QtBot) -> None:
@@ -77,7 +77,7 @@ def test_a_recent_view_is_shown_again_from_menu_and_palette(window: Window, qtbo
     QTest.keyClick(window.stage, Key.Key_L, CONTROL | SHIFT)
     window.actions_["open.sums"].trigger()
     with qtbot.waitSignal(window.director.performed):
-        window.everyday.recent_menu.actions()[0].trigger()
+        window.history.recent_menu.actions()[0].trigger()
     assert (window.player.lesson.id, window.player.values["stride"]) == ("pairs", 7)
     assert window.player.t == 2.5
     window.actions_["open.sums"].trigger()
@@ -91,9 +91,9 @@ def test_they_last_from_start_to_start_and_damaged_ones_are_left_out(
     make: Callable[[], Window],
 ) -> None:
     first = make()
-    first.everyday.recents.keep()
+    first.history.recents.keep()
     first.player.set_values({"stride": 7})
-    first.everyday.recents.keep()
+    first.history.recents.keep()
     first.close()
     kept = first.settings
     lines = json.loads(kept.text("recents", ""))
@@ -116,17 +116,17 @@ def test_an_own_kernel_is_remembered_and_missed_when_its_file_is_gone(
     first = make()
     file = tmp_path / "mine.cu"
     own_lesson(first, file)
-    first.everyday.recents.keep()
+    first.history.recents.keep()
     first.close()
     second = make()
     assert entries(second) == ["pairs (mine.cu) · CC 9.0"]
     file.unlink()
-    second.everyday.recent_menu.actions()[0].trigger()
+    second.history.recent_menu.actions()[0].trigger()
     assert "there is no file" in second.message.text.toPlainText()
     assert "mine.cu" in second.message.text.toPlainText()
     assert second.player.lesson.id == "pairs"
     file.write_text("// here again")
-    second.everyday.recent_menu.actions()[0].trigger()
+    second.history.recent_menu.actions()[0].trigger()
     assert second.player.lesson.title == "pairs (mine.cu)"
 
 
@@ -141,7 +141,7 @@ def test_the_link_to_a_view_is_copied(window: Window, qtbot: QtBot) -> None:
 
 def ask(window: Window) -> LinkDialog:
     window.actions_["file.link"].trigger()
-    dialog = window.everyday.linking.dialog
+    dialog = window.history.linking.dialog
     assert dialog is not None and dialog.isVisible()
     return dialog
 

@@ -29,13 +29,13 @@ from gpuviz.export.save import save
 from gpuviz.qt.export.file_dialogs import ask_which
 from gpuviz.qt.painting.qt_painter import QtPainter
 from gpuviz.qt.running import viewing
-from gpuviz.qt.running.meter import Sources
 from gpuviz.qt.window.window import Window
 from gpuviz.runners import recording
 from gpuviz.runners.measurement import Measurement, Timing
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.sources import Sources
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu

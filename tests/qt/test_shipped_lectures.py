@@ -15,8 +15,8 @@ from gpuviz.lectures.cues import cues
 from gpuviz.lectures.reading import read
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.qt.running.meter import Sources
 from gpuviz.scenes.perform import perform
+from gpuviz.scenes.sources import Sources
 
 
 def texts(shown: Presentation) -> list[str]:

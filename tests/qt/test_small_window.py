@@ -16,7 +16,7 @@ from gpuviz.language import ENGLISH, choose, languages, tr
 from gpuviz.qt.controls.knobs import ChoiceKnob
 from gpuviz.qt.window.lesson_list import in_lines
 from gpuviz.qt.window.window import Window
-from gpuviz.scenes import SCENES
+from gpuviz.scenes import SCENES, Listed
 from tests.qt import fake_lesson
 from tests.qt.fake_lesson import FakePerform
 
@@ -81,7 +81,7 @@ def test_a_title_of_three_lines_has_a_higher_row(
 ) -> None:
     long = "Strides, offsets and groups of threads within several warps"
     lessons = (fake_lesson.LESSONS[0], replace(fake_lesson.LESSONS[1], title=long))
-    monkeypatch.setattr("tests.qt.conftest.LESSONS", lessons)
+    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(Listed.of, lessons)))
     window = make()
     rows = [window.lessons.visualRect(window.lessons.model().index(i, 0)) for i in (1, 2)]
     assert rows[1].height() > rows[0].height()

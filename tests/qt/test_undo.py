@@ -151,7 +151,7 @@ def test_values_that_make_no_sense_can_be_undone_and_redone(window: Window, qtbo
 
 def test_what_a_gpu_changes_is_not_undone(window: Window) -> None:
     window.player.set_values({"stride": 5})
-    window.suit(DeviceFacts(0, "GPU", "8.0", "580", "13.0", 108, 1, 1))
+    window.features.suit(DeviceFacts(0, "GPU", "8.0", "580", "13.0", 108, 1, 1))
     assert window.director.arch == "sm_80"
     undo(window)
     assert (window.director.arch, window.player.values["stride"]) == ("sm_90", 2)

@@ -5,7 +5,7 @@ import pytest
 from gpuviz.fuzzy import score
 from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
-from gpuviz.qt.code.highlight import spans
+from gpuviz.results.highlighting import spans
 from gpuviz.results.quantities import rows_of
 
 

@@ -13,7 +13,7 @@ from gpuviz.ptx.emulator import emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.placement import SPANS, decode, for_driver, instrument
 from gpuviz.scenes import SCENES
-from gpuviz.scenes.perform import check_values
+from gpuviz.scenes.check import check_values
 
 RETURNS = """
 __device__ __noinline__ int twice(int v) { if (v > 5) return 2 * v; return v + v; }

@@ -13,7 +13,7 @@ from gpuviz.runners.recording import Entry, Recording, key_of
 from gpuviz.runners.session import Carried, Library, Session, shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Plan
-from gpuviz.scenes.perform import check_values
+from gpuviz.scenes.check import check_values
 from tests.runners.test_sweep import times
 
 MINE, LECTURE = Path("mine.gpurec"), Path("mine.gpuviz-lecture")

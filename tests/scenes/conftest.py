@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpuviz.runners import session, sweep_file
+from gpuviz.runners import recorded, session
 from gpuviz.runners.recorded import Recordings
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_recorded() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        library = session.Library(Recordings(()), {}, sweep_file.shipped()[1])
-        patch.setattr(session, "shipped", lambda: library)
+        patch.setattr(recorded, "shipped", lambda: Recordings(()))
+        session.shipped.cache_clear()
         yield
+    session.shipped.cache_clear()

@@ -9,9 +9,10 @@ from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.compile import nvrtc
 from gpuviz.occupancy import occupancy
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
 from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
-from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {

@@ -8,10 +8,11 @@ from gpuviz.arch import ARCHITECTURES, architecture
 from gpuviz.compile import nvrtc
 from gpuviz.errors import InputError
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement, Reading
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.occupancy import LESSON, demand_of, tell
 from gpuviz.scenes.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, _two_places
-from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.resident_blocks import answer_of, most_at_once
 from tests.scenes import pictures
 

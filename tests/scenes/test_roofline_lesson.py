@@ -6,7 +6,8 @@ import pytest
 
 from gpuviz.compile import nvrtc
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
-from gpuviz.scenes.perform import Performance, check_values, perform
+from gpuviz.scenes.check import check_values
+from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.roofline import LESSON, ROLES, tell
 from gpuviz.scenes.roofline_points import point_of
 from tests.scenes import pictures

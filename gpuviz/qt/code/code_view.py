@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import (
@@ -18,7 +18,11 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gpuviz.qt.code.highlight import Highlighter
 from gpuviz.qt.controls.controls import keep_arrows
-from gpuviz.qt.look.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from gpuviz.qt.look.theme import Theme
 
 TEXT, NOTE = 12.5, 12.0
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gpuviz.language import later, tr
-from gpuviz.panels.script import Step
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.player import Player
-from gpuviz.qt.timing.placement_view import PlacementView
-from gpuviz.results import code_text
-from gpuviz.results.code_text import Code
-from gpuviz.runners.base import Run
-from gpuviz.scenes.showing import Showing
-from gpuviz.scenes.signature import short_name
+from gpuviz.qt.controls.tab_order import tab_after
 
-# Name, language and maker of each tab; one more line here is one more tab.
-TABS = (
-    (later("source"), "cuda", code_text.cuda),
-    ("PTX", "ptx", code_text.ptx),
-    ("SASS", "sass", code_text.sass),
-)
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpuviz.panels.script import Step
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.timing.placement_view import PlacementView
+    from gpuviz.results.code_text import Code
+    from gpuviz.runners.base import Run
+    from gpuviz.scenes.showing import Showing
+
+# Name and language of each tab; one more line here, and in `_codes`, is one more tab.
+TABS = ((later("source"), "cuda"), ("PTX", "ptx"), ("SASS", "sass"))
 SASS = 2
 
 
@@ -48,10 +47,8 @@ class Source(QWidget):
         for view in self.views:
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
-        self.places = PlacementView(theme)
         self.tabs.addTab(tr("SMs"))
         self.tabs.setTabToolTip(len(TABS), tr("Which multiprocessor ran which block, and when"))
-        self.stack.addWidget(self.places)
         self.tabs.currentChanged.connect(self._turn)
         self.kernel = Elided("quiet")
         self.remark = Elided("remark")
@@ -70,6 +67,13 @@ class Source(QWidget):
         column.addWidget(self.remark)
         column.addWidget(self.stack)
         player.t_changed.connect(self._follow)
+
+    def add_places(self, places: PlacementView) -> None:
+        """Where blocks ran, in the last tab; there is no run before."""
+        self.places = places
+        self.stack.addWidget(places)
+        tab_after(self.views[-1], places)
+        self.stack.setCurrentIndex(self.tabs.currentIndex())
 
     def show_runs(self, showing: Showing) -> None:
         """Show the code of the runs."""
@@ -135,7 +139,7 @@ class Source(QWidget):
             return
         self._role = role
         self.kernel.say(_launch(run))
-        self._codes = [make(run) for _, _, make in TABS]
+        self._codes = _codes(run)
         for view, code in zip(self.views, self._codes, strict=True):
             view.show_code(code.text, code.notes)
             view.setPlaceholderText(code.missing)
@@ -170,13 +174,28 @@ class Source(QWidget):
         """Below the tab of the machine code: what the assembler changed."""
         run = self._runs.get(self._role)
         told = run is not None and run.listing is not None and self.tabs.currentIndex() == SASS
-        said = code_text.remarks(run, self._line()) if run is not None and told else ""
+        said = _remarks(run, self._line()) if run is not None and told else ""
         self.remark.say(said)
         self.remark.setVisible(bool(said))
 
 
+def _codes(run: Run) -> list[Code]:
+    """The text of each tab of code. What finds it is loaded with the first run."""
+    from gpuviz.results import code_text
+
+    return [code_text.cuda(run), code_text.ptx(run), code_text.sass(run)]
+
+
+def _remarks(run: Run, line: int) -> str:
+    from gpuviz.results.code_text import remarks
+
+    return remarks(run, line)
+
+
 def _launch(run: Run) -> str:
     """Kernel and geometry as in a launch: name<<<grid, block>>>."""
+    from gpuviz.scenes.signature import short_name
+
     launch = run.trace.launch
     grid, block = (_geometry(g) for g in (launch.grid, launch.block))
     return f"{short_name(launch.kernel)}  <<<{grid}, {block}>>>"

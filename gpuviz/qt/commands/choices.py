@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gpuviz.qt.commands.actions import Actions, Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Choices:

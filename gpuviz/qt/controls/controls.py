@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -22,7 +22,11 @@ from PySide6.QtWidgets import (
 
 from gpuviz.language import tr
 from gpuviz.qt.look.icons import paint_icon
-from gpuviz.qt.look.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpuviz.qt.look.theme import Theme
 
 
 def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from gpuviz.errors import Failure
 from gpuviz.language import later, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
-from gpuviz.trace import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuviz.errors import Failure
+    from gpuviz.trace import Finding
 
 Severity = Literal["error", "warning", "note"]
 SELECTABLE = (

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
-
-from gpuviz.qt.look.theme import Theme
 
 DIGIT = 9  # pixels of one figure of the number, at scale 1
 
 # What both kinds of box have in common is said once, before either of Qt's own classes.
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from gpuviz.qt.look.theme import Theme
+
     _Box = QAbstractSpinBox
 else:
     _Box = object

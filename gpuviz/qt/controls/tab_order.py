@@ -1,12 +1,15 @@
-"""The Tab key goes through a dialog in the order in which it is read."""
+"""The Tab key goes through a window in the order in which it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLayout, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def tab_as_laid_out(whole: QWidget) -> None:
@@ -16,6 +19,21 @@ def tab_as_laid_out(whole: QWidget) -> None:
         return
     for before, after in pairwise(_controls(layout)):
         QWidget.setTabOrder(before, after)
+
+
+def tab_after(before: QWidget, panel: QWidget) -> None:
+    """Go through the controls of a panel that was added late after those of another one."""
+    *_, last = _within(before)
+    for one, following in pairwise((last, *_within(panel))):
+        QWidget.setTabOrder(one, following)
+
+
+def _within(widget: QWidget) -> Iterator[QWidget]:
+    """What takes the focus by Tab of a widget: itself, and what is laid out in it."""
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    if (layout := widget.layout()) is not None:
+        yield from _controls(layout)
 
 
 def _controls(layout: QLayout) -> Iterator[QWidget]:

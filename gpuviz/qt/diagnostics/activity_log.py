@@ -7,8 +7,9 @@ from PySide6.QtCore import QElapsedTimer, QObject
 from gpuviz.errors import Failure
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.meter import NOT_ASKED, Meter, State
+from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Job
+from gpuviz.runners.gpu_state import NOT_ASKED, State
 from gpuviz.runners.measurement import DeviceFacts
 
 

@@ -1,33 +1,16 @@
-"""The commands that help to find out what went wrong, and the word about a window that was lost."""
+"""The word about a window that was lost."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import button, keep_space
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.report import homeless
-
-
-def open_folder(folder: Path | None, message: Message) -> None:
-    """Show the log's folder in the desktop's file manager, or say where it is."""
-    if folder is None:
-        message.say("note", tr("Log"), tr("No log is kept."))
-    elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-        said = tr(
-            "There is no program to open a folder with. The log is in:\n{folder}", folder=folder
-        )
-        message.say("note", tr("Log"), said, str(folder))
-
-
-def copy(text: str) -> None:
-    """Put a text on the clipboard."""
-    QGuiApplication.clipboard().setText(text)
 
 
 class CrashNotice(QObject):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from PySide6 import __version__ as pyside
-from PySide6.QtCore import QSysInfo, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz import __version__
 from gpuviz.language import chosen
 from gpuviz.qt.diagnostics.log import CRASH, last_lines
+from gpuviz.qt.diagnostics.versions import versions
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.meter import State
+from gpuviz.runners.gpu_state import State
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance
 
@@ -35,14 +32,6 @@ _PACKAGES = (
     "nvidia-cuda-cupti",
     "av",
 )
-
-
-def versions() -> str:
-    """One line: gpuviz, Python, Qt, the system."""
-    return (
-        f"gpuviz {__version__}, Python {platform.python_version()}, Qt {qVersion()} "
-        f"(PySide {pyside}), {QSysInfo.prettyProductName()}, {platform.machine()}"
-    )
 
 
 def report(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QSettings
-from PySide6.QtWidgets import QMainWindow, QSplitter
 
 from gpuviz import records
 from gpuviz.errors import FormatError
-from gpuviz.scenes.base import Lesson, Parameter, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from PySide6.QtWidgets import QMainWindow, QSplitter
+
+    from gpuviz.scenes.base import Lesson, Parameter, Value
 
 ORGANISATION = APPLICATION = "gpuviz"
 

@@ -17,7 +17,7 @@ from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import write
-from gpuviz.runners.session import Session
+from gpuviz.runners.session import Library, Session
 
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
@@ -58,6 +58,11 @@ class Document(QObject):
         self._keep.setSingleShot(True)
         self._keep.setInterval(KEEP_MS)
         self._keep.timeout.connect(self.keep)
+
+    @property
+    def library(self) -> Library:
+        """What its slides are told from."""
+        return self._session.library(self.file)
 
     @property
     def dirty(self) -> bool:

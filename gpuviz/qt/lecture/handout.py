@@ -34,5 +34,5 @@ class Handout(QObject):
                 tr("Save as pages to print"),
                 stem.replace("/", "-") + PDF.suffix,
                 PDF.suffix,
-                partial(handout, lecture, QtPainter()),
+                partial(handout, lecture, self._document.library, QtPainter()),
             )

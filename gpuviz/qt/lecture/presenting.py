@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -11,19 +11,17 @@ from gpuviz.errors import Error, failure_of
 from gpuviz.lectures.answer_preview import same_run
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.lecture.document import Document
-from gpuviz.qt.presenter.presentation import Presentation
-from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
-from gpuviz.runners.session import Session
 from gpuviz.scenes.showing import Showing
+
+if TYPE_CHECKING:
+    from gpuviz.qt.presenter.presentation import Presentation
 
 
 class Presenting(QObject):
     """One presentation at a time; the window's own GPU work rests meanwhile.
-
-    `calm` tells whether pictures are to stand still at the ends of their steps.
 
     Signals
     -------
@@ -35,21 +33,12 @@ class Presenting(QObject):
     came_back = Signal(int)
 
     def __init__(
-        self,
-        document: Document,
-        viewing: Viewing,
-        director: Director,
-        meter: Meter,
-        perform: Perform,
-        session: Session,
-        window: QWidget,
+        self, document: Document, core: Core, viewing: Viewing, perform: Perform, window: QWidget
     ) -> None:
         super().__init__(window)
-        self._document, self._viewing = document, viewing
-        self._director, self._meter, self._perform = director, meter, perform
-        self._session, self._window = session, window
+        self._document, self._core, self._viewing = document, core, viewing
+        self._perform, self._window = perform, window
         self.presentation: Presentation | None = None
-        self.calm: Callable[[], bool] = lambda: False
 
     def start(self, slide: int = 0) -> None:
         """Give the lecture that is open from a slide on, or else the view shown, step by step."""
@@ -70,19 +59,22 @@ class Presenting(QObject):
             self.presentation.close()
 
     def _begin(self, lecture: Lecture, slide: int) -> None:
-        self._meter.stop()
+        from gpuviz.qt.presenter.presentation import Presentation
+
+        core = self._core
+        core.meter.stop()
         opened = lecture is self._document.lecture
-        file = self._document.file if opened else self._director.lecture
+        file = self._document.file if opened else core.director.lecture
         known = {} if opened else self._known()
         try:
             made = Presentation(
                 lecture,
                 self._perform,
-                self._meter.sources,
-                self._session.library(file),
+                core.meter.sources,
+                core.session.library(file),
                 self,
                 known,
-                self.calm(),
+                core.player.state.calm,
             )
         except Error as error:
             self.failed.emit(failure_of(error))
@@ -93,7 +85,7 @@ class Presenting(QObject):
 
     def _known(self) -> dict[int, Showing]:
         """What is shown, if it is the view that was chosen last: it need not be run again."""
-        view, showing = self._viewing.view(), self._director.showing
+        view, showing = self._viewing.view(), self._core.director.showing
         if view is None or showing is None or showing.sides[0].variant.prebuilt:
             return {}
         return {0: showing} if same_run(view.provenance, self._viewing.record()) else {}

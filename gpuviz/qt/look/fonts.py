@@ -5,14 +5,16 @@ shared by painters, not by threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from functools import cache, lru_cache, wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from PySide6.QtGui import QFont, QFontDatabase
 
 from gpuviz import resources
 from gpuviz.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEXT, CODE = "Inter", "JetBrains Mono"
 _FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf")

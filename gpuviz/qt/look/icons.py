@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 SIZE = 24.0
 STROKE = 1.9

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from string import Template
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QPalette
 
 from gpuviz import resources
-from gpuviz.arrays import Rgba
 from gpuviz.draw.color import code, mix
-from gpuviz.draw.palette import Palette
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpuviz.arrays import Rgba
+    from gpuviz.draw.palette import Palette
 
 _NAMED = (
     "ground",

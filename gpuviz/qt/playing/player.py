@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from gpuviz.scenes.base import Lesson, Story, Value
 from gpuviz.views import playback
 from gpuviz.views.playback import Playback
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpuviz.scenes.base import Lesson, Story, Value
 
 TICK_MS = 16
 # After a stall (the window was dragged, the machine slept) the story goes on where it was.

@@ -5,14 +5,19 @@ While a story plays nobody could listen to its steps: they are told when it stan
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
 from gpuviz.language import tr
 from gpuviz.qt.controls.announce import Announcer
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.timeline import caption
-from gpuviz.scenes.base import Story
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.scenes.base import Story
 
 
 class SpokenSteps(QObject):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.draw.hit import tip_at
-from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring
-from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.playing.spoken_steps import SpokenSteps
-from gpuviz.scenes.base import Values
+
+if TYPE_CHECKING:
+    from gpuviz.draw.marks import Frame
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.scenes.base import Values
 
 SMALLEST = QSize(420, 260)
 
@@ -27,10 +31,12 @@ class StageView(QWidget):
     -------
     broke : an exception met while making a picture
     picked : values that a click sets, and whether it was in the right half
+    painted : it has been seen for the first time
     """
 
     broke = Signal(object)
     picked = Signal(object, bool)
+    painted = Signal()
 
     def __init__(self, player: Player, theme: Theme) -> None:
         super().__init__()
@@ -38,7 +44,7 @@ class StageView(QWidget):
         self._theme = theme
         self._ring = Ring()
         self._frame: Frame | None = None
-        self._fresh = False
+        self._fresh = self._seen = False
         self._at: QPointF | None = None
         self.spoken = SpokenSteps(player, self)
         self.setAccessibleName(tr("Stage"))
@@ -81,6 +87,9 @@ class StageView(QWidget):
         else:
             paint(painter, self._frame)
         self._ring.paint(painter, self, self._theme)
+        if not self._seen:
+            self._seen = True
+            QTimer.singleShot(0, self, self.painted.emit)  # when all of the window is painted
 
     def _announce(self, painter: QPainter) -> None:
         """Before the first run is done: what the lesson will show."""

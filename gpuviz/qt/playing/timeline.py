@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -21,12 +21,16 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
 from gpuviz.qt.controls.controls import Ring
 from gpuviz.qt.look.style import qcolor
-from gpuviz.qt.look.theme import Look, Theme
-from gpuviz.qt.playing.player import Player
-from gpuviz.scenes.base import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuviz.panels.script import Step
+    from gpuviz.qt.look.theme import Look, Theme
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.scenes.base import Story
 
 GAP = 2.0
 ROOM = 30.0  # narrower groups of steps get no caption, unless it is their turn

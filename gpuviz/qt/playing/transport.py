@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpuviz.language import tr
-from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Combo, IconButton, keep_arrows, keep_space
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.player import Player
 from gpuviz.views.playback import SPEEDS
+
+if TYPE_CHECKING:
+    from gpuviz.qt.commands.actions import Actions
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.playing.player import Player
 
 _BUTTONS = (
     ("play.first", "first"),

@@ -29,7 +29,7 @@ from gpuviz.qt.controls.controls import (
 )
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.preferences import Preferring
-from gpuviz.qt.running.meter import USES
+from gpuviz.runners.gpu_state import USES
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
 _GAP = 6  # between one preference and the next

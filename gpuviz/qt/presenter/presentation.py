@@ -19,10 +19,11 @@ from gpuviz.qt.presenter.measuring import Measuring
 from gpuviz.qt.presenter.preparing import Preparing
 from gpuviz.qt.presenter.screen import Screen
 from gpuviz.qt.presenter.speaker import Speaker
-from gpuviz.qt.running.meter import Meter, Sources
+from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
 from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing
+from gpuviz.scenes.sources import Sources
 
 THEME = "projector"
 SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with

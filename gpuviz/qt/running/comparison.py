@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.scenes.base import Lesson, Value
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpuviz.scenes.base import Lesson, Value
 
 AS_A = ""
 """The architecture of B when it is that of A."""

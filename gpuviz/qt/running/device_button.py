@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QAction
+from typing import TYPE_CHECKING
+
 from PySide6.QtWidgets import QMenu
 
 from gpuviz.language import tr
-from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import MenuButton, keep_space, restyle
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.meter import USES, Meter, State, why_of
+from gpuviz.runners.gpu_state import USES, State, why_of
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from gpuviz.qt.commands.actions import Actions
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.running.meter import Meter
 
 
 class DeviceButton(MenuButton):

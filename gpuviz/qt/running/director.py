@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.errors import Failure
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.runners.base import Level
-from gpuviz.runners.session import Session
-from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.compare import SIDES
-from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.showing import Showing, Variant, showing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gpuviz.errors import Failure
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.runners.base import Level
+    from gpuviz.runners.session import Session
+    from gpuviz.scenes.base import Lesson, Values
+    from gpuviz.scenes.perform import Performance
 
 # A lesson that takes longer to perform than this no longer shows the picture of the one before.
 PATIENCE_MS = 250
@@ -64,7 +68,7 @@ class Director(QObject):
         self._told: Lesson | None = None
         self._showing: Showing | None = None
         self._hurry = True
-        self._held = 0
+        self._held = 1  # until it is let go
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
         self.performer.failed.connect(self._fail)
@@ -95,6 +99,11 @@ class Director(QObject):
     def showing(self) -> Showing | None:
         """What is shown, None while there is nothing."""
         return self._showing
+
+    def let_go(self) -> None:
+        """Perform, now and whenever something changes: the window is there."""
+        self._held -= 1
+        self.run()
 
     def set_arch(self, arch: str) -> None:
         """Run for another architecture."""

@@ -2,72 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.arrays import F64
-from gpuviz.compile.bundled import Programs
 from gpuviz.errors import Error
-from gpuviz.language import later, tr
-from gpuviz.results.badges import caption
-from gpuviz.runners import live_thread as engine
-from gpuviz.runners.base import Run
-from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.job import Job
-from gpuviz.runners.live_thread import Engine, Target
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
-from gpuviz.runners.recorded import Recordings
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Plan
-from gpuviz.scenes.perform import job_of
-from gpuviz.scenes.showing import Showing
+from gpuviz.language import tr
+from gpuviz.qt.running.live_gpu import LiveGpu
+from gpuviz.runners.gpu_state import Activity, State, why_of
+from gpuviz.runners.newest import Newest
 
-Activity = Literal["looking", "idle", "once", "continuous"]
-USES = (0.1, 0.25, 0.5, 1.0)
-KEPT = 10_000  # durations of a run, the newest ones
-_NONE: F64 = np.zeros(0)
-_EMPTY: Mapping[str, Reading] = {}
-NOT_ASKED = later("no GPU has been asked")
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
-
-class JobOf(Protocol):
-    """Makes a job of a plan."""
-
-    def __call__(self, plan: Plan, arch: str, *, programs: Programs) -> Job:
-        """The launch compiled for an architecture, or one of the programs; or an `errors.Error`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """Where live measurements come from: GPUs, and how a plan becomes a job."""
-
-    make_gpu: Callable[[int], Gpu] | None = None
-    job_of: JobOf = job_of
-
-
-@dataclass(frozen=True)
-class State:
-    """What there is and what it does; `why` there is no GPU, `trouble` with the last launch."""
-
-    devices: tuple[DeviceFacts, ...] = ()
-    device: DeviceFacts | None = None
-    why: str = NOT_ASKED
-    activity: Activity = "idle"
-    trouble: str = ""
-    use: float = 0.5
-    recorded: str = ""
-
-
-def why_of(state: State) -> str:
-    """Why there is no GPU, in the language in use."""
-    return tr(state.why)
+    from gpuviz.runners.live_thread import Report, Target, Wish
+    from gpuviz.runners.measurement import DeviceFacts, Measurement
+    from gpuviz.runners.recorded import Recordings
+    from gpuviz.runners.session import Library
+    from gpuviz.scenes.base import Plan
+    from gpuviz.scenes.showing import Showing
+    from gpuviz.scenes.sources import Sources
 
 
 class Meter(QObject):
@@ -94,68 +51,62 @@ class Meter(QObject):
     timed = Signal(str, object)
     counted = Signal(str, object)
     sensed = Signal(object)
-    _reported = Signal(object, object)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._sources = sources
-        self._engine: Engine | None = None
-        self._showing: Showing | None = None
-        self._library: Library | None = None
-        self._asked: engine.Wish | None = None
+        self.sources = sources
+        self._live = LiveGpu(sources.make_gpu, self)
+        self._live.reported.connect(self._take)
+        self._shown: tuple[Showing, Library] | None = None
         self._again = False  # whether to go on when other launches are shown
-        self._known: dict[str, Measurement] = {}
+        self._newest = Newest()
         self.state = State()
-        self._reported.connect(self._take)
-
-    @property
-    def sources(self) -> Sources:
-        """Where its measurements come from."""
-        return self._sources
 
     @property
     def known(self) -> Mapping[str, Measurement]:
         """The newest measurement of each run shown, by name: live if there is one, or recorded."""
-        return self._known
+        return self._newest
 
     def look_up(self, library: Library) -> None:
         """Ask these recordings of the launches shown."""
-        self._library = library
-        self._look_up()
+        if self._shown is not None:
+            self._shown = self._shown[0], library
+            self._tell_recorded()
 
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
-        if self._sources.make_gpu is None:
-            return
-        if self._engine is None:
-            self._engine = Engine(self._sources.make_gpu, self._report)
-        self._go("looking", engine.Look(device))
+        from gpuviz.runners.live_thread import Look
+
+        if self._live.can_look:
+            self._go("looking", Look(device))
 
     def show(self, showing: Showing) -> None:
         """Other launches are shown: recordings of them, and live numbers when these run."""
-        self._showing, self._library, self._known = showing, showing.library, {}
-        self._look_up()
-        if self._engine is not None and self._again and self.state.device:
+        self._shown, self._newest = (showing, showing.library), Newest()
+        self._tell_recorded()
+        if self._again and self.state.device:
             self.run_continuously()
-        elif self._engine is not None and self.state.activity in ("once", "continuous"):
-            self.stop()
 
     def forget(self) -> None:
         """Nothing is shown."""
-        self._showing, self._known = None, {}
+        self._shown, self._newest = None, Newest()
         self.stop()
 
     def run_once(self) -> None:
         """Measure every launch shown."""
+        from gpuviz.runners.live_thread import Once
+
         if self._able():
             self._again = False
-            self._go("once", engine.Once(self._targets()))
+            self._go("once", Once(tuple(self._targets())))
 
     def run_continuously(self) -> None:
         """Measure the launches shown again and again, whatever becomes of them."""
+        from gpuviz.runners.live_thread import Continuously
+
         if self._able():
             self._again = True
-            self._go("continuous", engine.Continuously(self._targets(), self.state.use))
+            self._go("continuous", Continuously(tuple(self._targets()), self.state.use))
 
     def toggle(self) -> None:
         """Begin or stop to run continuously."""
@@ -167,9 +118,8 @@ class Meter(QObject):
     def stop(self) -> None:
         """Stop what runs on the GPU."""
         self._again = False
-        if self._engine is not None and self.state.activity in ("once", "continuous"):
-            self._asked = None
-            self._engine.rest()
+        if self.state.activity in ("once", "continuous"):
+            self._live.rest()
             self._become(activity="idle")
 
     def set_use(self, use: float) -> None:
@@ -180,49 +130,50 @@ class Meter(QObject):
 
     def close(self) -> None:
         """End the thread and the worker."""
-        if self._engine is not None:
-            self._engine.close()
+        self._live.close()
 
     def _able(self) -> bool:
         """Whether there is something to measure and something to measure with; else say so."""
-        if self._engine is None or self.state.device is None:
+        if self.state.device is None:
             self._become(trouble=tr("Nothing can be run: {why}.", why=why_of(self.state)))
             return False
-        if not self._targets():
+        if not any(True for _ in self._targets()):
             self._become(trouble=tr("Nothing can be run: there is nothing to measure yet."))
             return False
         return True
 
-    def _go(self, activity: Activity, wish: engine.Wish) -> None:
-        assert self._engine is not None
-        self._asked = wish
+    def _go(self, activity: Activity, wish: Wish) -> None:
         self._become(activity=activity, trouble="")
-        self._engine.ask(wish)
+        self._live.ask(wish)
 
-    def _targets(self) -> tuple[Target, ...]:
-        if self._showing is None or self._library is None:
-            return ()
-        runs: Mapping[str, Run] = self._showing.runs
-        job_of, programs = self._sources.job_of, self._library.programs
-        return tuple(
-            Target(key, partial(job_of, plan, programs=programs), runs[key].outputs)
-            for key, plan in self._showing.plans.items()
-        )
+    def _targets(self) -> Iterator[Target]:
+        """The launches shown, as the engine measures them."""
+        from gpuviz.runners.live_thread import Target
 
-    def _look_up(self) -> None:
+        if self._shown is not None:
+            showing, library = self._shown
+            runs, job_of = showing.runs, self.sources.job_of
+            for key, plan in showing.plans.items():
+                job = partial(job_of, plan, programs=library.programs)
+                yield Target(key, job, runs[key].outputs)
+
+    def _tell_recorded(self) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""
-        if self._showing is None or self._library is None:
+        from gpuviz.results.badges import caption
+
+        if self._shown is None:
             return
-        found: dict[str, Measurement] = {}
-        for key, plan in self._showing.plans.items():
-            measurement, why = _recorded(plan, self._library.recordings)
+        showing, library = self._shown
+        captions: list[str] = []
+        for key, plan in showing.plans.items():
+            measurement, why = _recorded(plan, library.recordings)
             if measurement is not None:
-                found[key] = self._known[key] = measurement
+                captions.append(caption(measurement))
+                self._newest.take(key, measurement)
                 self.measured.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        captions = dict.fromkeys(caption(m) for m in found.values())
-        self._become(recorded=" · ".join(captions), trouble="")
+        self._become(recorded=" · ".join(dict.fromkeys(captions)), trouble="")
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
@@ -232,61 +183,41 @@ class Meter(QObject):
             )
         return tr("unavailable: no GPU, and {why}", why=why)
 
-    def _report(self, wish: engine.Wish, report: engine.Report) -> None:
-        """Called in the engine's thread."""
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._reported.emit(wish, report)
+    def _take(self, report: Report) -> None:
+        """Hand a report out."""
+        from gpuviz.runners import live_thread as live
 
-    def _take(self, wish: engine.Wish, report: engine.Report) -> None:
-        """Hand a report out; what belongs to a wish no longer held comes too late."""
-        if wish is not self._asked:
-            return
         match report:
-            case engine.Found(devices, device):
+            case live.Found(devices, device):
                 self._find(devices, device, "")
                 self.found.emit(device)
-            case engine.NoGpu(why):
+            case live.NoGpu(why):
                 self._find((), None, why)
-            case engine.Trouble(key, message):
+            case live.Trouble(key, message):
                 self._again = False
                 self._become(trouble=f"{key}: {message}" if key else message)
-            case engine.Sensed(telemetry):
+            case live.Sensed(telemetry):
                 self.sensed.emit(telemetry)
-            case engine.Gauged(key, measurement):
-                self._known[key] = measurement
+            case live.Gauged(key, measurement):
+                self._newest.take(key, measurement)
                 self.measured.emit(key, measurement)
-            case engine.Placed(key, measurement):
-                self._known[key] = measurement
+            case live.Placed(key, measurement):
+                self._newest.take(key, measurement)
                 self.placed.emit(key, measurement)
-            case engine.Timed(key, microseconds):
-                self._know(key, microseconds=microseconds)
+            case live.Timed(key, microseconds):
+                self._newest.time(key, microseconds)
                 self.timed.emit(key, microseconds)
-            case engine.Counted(key, readings):
-                self._know(key, readings=readings)
+            case live.Counted(key, readings):
+                self._newest.read(key, readings)
                 self.counted.emit(key, readings)
-            case engine.Rested():
-                self._asked = None
+            case live.Rested():
                 self._become(activity="idle")
-
-    def _know(
-        self, key: str, microseconds: F64 = _NONE, readings: Mapping[str, Reading] = _EMPTY
-    ) -> None:
-        """More durations of a measured run, or newer readings."""
-        before = self._known.get(key)
-        if before is None:
-            return
-        timing = before.timing
-        if timing is not None:
-            timing = replace(
-                timing, microseconds=np.concatenate([timing.microseconds, microseconds])[-KEPT:]
-            )
-        self._known[key] = replace(before, timing=timing, counters={**before.counters, **readings})
 
     def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str) -> None:
         """GPUs came or went: what is missing is missing for another reason."""
         self._again = False
         self._become(devices=devices, device=device, why=why)
-        self._look_up()
+        self._tell_recorded()
 
     def _become(self, **changes: object) -> None:
         state = replace(self.state, **changes)  # type: ignore[arg-type]

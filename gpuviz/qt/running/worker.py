@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, failure_of
-from gpuviz.runners.base import Cancel, Level, Progress
-from gpuviz.runners.session import Library
-from gpuviz.scenes.base import Lesson, Values
-from gpuviz.scenes.perform import Performance
-from gpuviz.scenes.showing import Variant
+
+if TYPE_CHECKING:
+    from gpuviz.runners.base import Cancel, Level, Progress
+    from gpuviz.runners.session import Library
+    from gpuviz.scenes.base import Lesson, Values
+    from gpuviz.scenes.perform import Performance
+    from gpuviz.scenes.showing import Variant
 
 PATIENCE = 5.0  # seconds a cancelled run is given to notice when the window closes
 

@@ -14,10 +14,11 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import Ring, button, keep_space, label, restyle
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.look.theme import Look, Theme
-from gpuviz.qt.running.meter import Meter, State
+from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES
 from gpuviz.results.timings import Line, Series, by_run, lines_of, series_of
+from gpuviz.runners.gpu_state import State
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of
 from gpuviz.scenes.showing import Showing

@@ -13,15 +13,15 @@ LESSONS, LECTURE = 0, 1
 class LeftTabs(QWidget):
     """Lessons alone until a lecture is open; then two tabs."""
 
-    def __init__(self, lessons: QWidget, lecture: QWidget) -> None:
+    def __init__(self, lessons: QWidget) -> None:
         super().__init__()
         self.tabs = QTabBar()
         self.tabs.setAccessibleName(tr("Lessons or lecture"))
         self.tabs.setExpanding(True)
         self._stack = QStackedWidget()
-        for text, widget in ((tr("Lessons"), lessons), (tr("Lecture"), lecture)):
+        for text in (tr("Lessons"), tr("Lecture")):
             self.tabs.addTab(text)
-            self._stack.addWidget(widget)
+        self._stack.addWidget(lessons)
         self.tabs.currentChanged.connect(self._stack.setCurrentIndex)
         keep_arrows(self.tabs)
         column = QVBoxLayout(self)
@@ -30,6 +30,10 @@ class LeftTabs(QWidget):
         column.addWidget(self.tabs)
         column.addWidget(self._stack, 1)
         self.offer(False)
+
+    def add_lecture(self, lecture: QWidget) -> None:
+        """The slides of a lecture."""
+        self._stack.addWidget(lecture)
 
     def offer(self, lecture: bool) -> None:
         """Whether there is a lecture to look at."""

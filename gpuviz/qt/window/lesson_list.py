@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -17,9 +17,14 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
-from gpuviz.qt.look.theme import Look, Theme
-from gpuviz.qt.window.thumbnails import Thumbnails
-from gpuviz.scenes.base import Lesson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuviz.qt.look.theme import Look, Theme
+    from gpuviz.qt.window.thumbnails import Thumbnails
+    from gpuviz.scenes import Listed
+    from gpuviz.scenes.base import Lesson
 
 LESSON_ROLE = Qt.ItemDataRole.UserRole + 1
 PICTURE = (48, 27)
@@ -33,27 +38,32 @@ class LessonList(QListView):
 
     Signals
     -------
-    chosen : the lesson chosen by the user
+    chosen : `Listed`, the lesson chosen by the user
     """
 
     chosen = Signal(object)
 
-    def __init__(self, lessons: Sequence[Lesson], theme: Theme, thumbnails: Thumbnails) -> None:
+    def __init__(self, lessons: Sequence[Listed], theme: Theme) -> None:
         super().__init__()
         self._lessons = {lesson.id: lesson for lesson in lessons}
         self._rows: dict[str, int] = {}
         self._theme = theme
         self.setAccessibleName(tr("Lessons"))
         self.setModel(self._filled(lessons))
-        self.setItemDelegate(_Delegate(theme, thumbnails, self))
+        self._delegate = _Delegate(theme, self)
+        self.setItemDelegate(self._delegate)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.selectionModel().currentChanged.connect(self._choose)
-        thumbnails.ready.connect(lambda id: self.viewport().update())
         theme.changed.connect(self.scheduleDelayedItemsLayout)
         keep_arrows(self)
+
+    def show_pictures(self, thumbnails: Thumbnails) -> None:
+        """Show these beside the titles, as they come."""
+        self._delegate.thumbnails = thumbnails
+        thumbnails.ready.connect(lambda id: self.viewport().update())
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Mark the lesson that is shown."""
@@ -70,7 +80,7 @@ class LessonList(QListView):
         """Enough for the first words of a title."""
         return QSize(self._theme.look.px(170), 100)
 
-    def add(self, lesson: Lesson) -> None:
+    def add(self, lesson: Listed) -> None:
         """One more lesson, at the end of the last chapter if that is its own."""
         model = self.model()
         assert isinstance(model, QStandardItemModel)
@@ -78,9 +88,9 @@ class LessonList(QListView):
             model.appendRow(_heading(tr(lesson.chapter)))
         self._lessons[lesson.id] = lesson
         self._rows[lesson.id] = model.rowCount()
-        model.appendRow(_item(lesson))
+        model.appendRow(_Item(lesson))
 
-    def _filled(self, lessons: Sequence[Lesson]) -> QStandardItemModel:
+    def _filled(self, lessons: Sequence[Listed]) -> QStandardItemModel:
         model = QStandardItemModel(self)
         chapter = ""
         for lesson in lessons:
@@ -88,7 +98,7 @@ class LessonList(QListView):
                 chapter = lesson.chapter
                 model.appendRow(_heading(tr(lesson.chapter)))
             self._rows[lesson.id] = model.rowCount()
-            model.appendRow(_item(lesson))
+            model.appendRow(_Item(lesson))
         return model
 
     def _choose(self, index: QModelIndex) -> None:
@@ -102,22 +112,29 @@ def _heading(chapter: str) -> QStandardItem:
     return made
 
 
-def _item(lesson: Lesson) -> QStandardItem:
-    item = QStandardItem(tr(lesson.title))
-    item.setData(lesson.id, LESSON_ROLE)
-    item.setToolTip(tr(lesson.look_for))
-    item.setData(tr(lesson.look_for), Qt.ItemDataRole.AccessibleDescriptionRole)
-    item.setEditable(False)
-    return item
+class _Item(QStandardItem):
+    """A lesson, which is opened to say what to look for in it."""
+
+    def __init__(self, lesson: Listed) -> None:
+        super().__init__(tr(lesson.title))
+        self._lesson = lesson
+        self.setData(lesson.id, LESSON_ROLE)
+        self.setEditable(False)
+
+    def data(self, role: int = Qt.ItemDataRole.UserRole + 1) -> object:
+        """What is shown of it, and what is said."""
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return tr(self._lesson.open().look_for)
+        return super().data(role)
 
 
 class _Delegate(QStyledItemDelegate):
     """Paints a chapter as a heading, a lesson as thumbnail and title."""
 
-    def __init__(self, theme: Theme, thumbnails: Thumbnails, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._thumbnails = thumbnails
+        self.thumbnails: Thumbnails | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Chapters are a little lower than lessons; a long title makes its row higher."""
@@ -169,7 +186,8 @@ class _Delegate(QStyledItemDelegate):
     def _picture(self, painter: QPainter, frame: QRectF, id: str) -> None:
         look = self._theme.look
         ratio = painter.device().devicePixelRatio()
-        picture = self._thumbnails.picture(id, (frame.size() * ratio).toSize())
+        size = (frame.size() * ratio).toSize()
+        picture = self.thumbnails.picture(id, size) if self.thumbnails is not None else None
         shape = QPainterPath()
         shape.addRoundedRect(frame, 3, 3)
         painter.fillPath(shape, look.color("ground"))

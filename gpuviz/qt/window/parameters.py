@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -22,11 +22,15 @@ from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.controls.knobs import Knob, knob
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.comparison import AS_A, Comparison
-from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
 from gpuviz.scenes.compare import SIDES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
 
 
 class Parameters(QWidget):

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
-from gpuviz.errors import Failure
 from gpuviz.language import grouped, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_space, label, restyle
-from gpuviz.qt.running.activity import Activity
-from gpuviz.qt.running.director import Director
-from gpuviz.qt.running.meter import Meter, State, why_of
-from gpuviz.qt.running.worker import Job
-from gpuviz.runners.base import Run
+from gpuviz.runners.gpu_state import State, why_of
 from gpuviz.runners.measurement import Telemetry
-from gpuviz.scenes.showing import Showing
-from gpuviz.trace import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpuviz.errors import Failure
+    from gpuviz.qt.running.activity import Activity
+    from gpuviz.qt.running.director import Director
+    from gpuviz.qt.running.meter import Meter
+    from gpuviz.qt.running.worker import Job
+    from gpuviz.runners.base import Run
+    from gpuviz.scenes.showing import Showing
+    from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200

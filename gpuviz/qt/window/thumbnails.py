@@ -12,7 +12,8 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
-from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes import Listed
+from gpuviz.scenes.base import Story
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.showing import Variant
 
@@ -48,7 +49,7 @@ class Thumbnails(QObject):
 
     def __init__(
         self,
-        lessons: Sequence[Lesson],
+        lessons: Sequence[Listed],
         perform: Perform,
         director: Director,
         theme: Theme,
@@ -99,7 +100,7 @@ class Thumbnails(QObject):
 
     def _next(self) -> None:
         if self._waiting and not self._performer.busy and not self._director.performer.busy:
-            lesson = self._waiting[0]
+            lesson = self._waiting[0].open()
             arch, level = self._director.arch, self._director.level
             self._performer.ask(Job((Variant(lesson, lesson.defaults(), arch, level),)))
 
@@ -110,7 +111,7 @@ class Thumbnails(QObject):
         self.ready.emit(job.lesson.id)
 
     def _skip(self, job: Job, *_: object) -> None:
-        self._waiting = [w for w in self._waiting if w is not job.lesson]
+        self._waiting = [one for one in self._waiting if one.id != job.lesson.id]
         if not self._director.performer.busy:
             self._timer.start()
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.language import later, tr
-from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.controls import IconButton, MenuButton, button, keep_space, label
-from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.running.core import LEVELS
 from gpuviz.qt.running.device_button import DeviceButton
-from gpuviz.scenes.base import Lesson
 
-LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuviz.qt.commands.actions import Actions
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.scenes import Listed
+    from gpuviz.scenes.base import Lesson
+
 _TIPS = {
     "level": later(
         "Whose memory instructions are counted: those of the assembled code (SASS),\n"
@@ -26,7 +31,7 @@ _TIPS = {
 class Toolbar(QFrame):
     """Menus trigger commands of the table; the texts follow what is shown."""
 
-    def __init__(self, lessons: Sequence[Lesson], theme: Theme, actions: Actions) -> None:
+    def __init__(self, lessons: Sequence[Listed], theme: Theme, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("toolbar")
         self.menu = QMenu(self)
@@ -102,7 +107,7 @@ class Toolbar(QFrame):
         self.level.setText(tr(LEVELS[level]))
 
 
-def _lesson_menu(lessons: Sequence[Lesson], actions: Actions, parent: QFrame) -> QMenu:
+def _lesson_menu(lessons: Sequence[Listed], actions: Actions, parent: QFrame) -> QMenu:
     menu = QMenu(parent)
     chapter = ""
     for lesson in lessons:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from gpuviz.qt.history.settings import Settings
-from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.comparison import Comparison
-from gpuviz.scenes.base import Lesson
+from gpuviz.scenes import Listed
+
+if TYPE_CHECKING:
+    from gpuviz.qt.history.settings import Settings
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.running.comparison import Comparison
+    from gpuviz.scenes.base import Lesson
 
 
 class Course(QObject):
@@ -17,43 +21,46 @@ class Course(QObject):
 
     Signals
     -------
-    added : a lesson made of a user's own kernel, which is among the others from now on
+    added : `Listed`, a lesson made of a user's own kernel, which is among the others from now on
     """
 
     added = Signal(object)
 
     def __init__(
-        self, lessons: Sequence[Lesson], player: Player, comparison: Comparison, settings: Settings
+        self, lessons: Sequence[Listed], player: Player, comparison: Comparison, settings: Settings
     ) -> None:
         super().__init__(player)
         self.lessons = tuple(lessons)
         self._player, self._comparison = player, comparison
         self._settings = settings
 
-    def open(self, lesson: Lesson) -> None:
+    def open(self, listed: Listed) -> None:
         """Show a lesson, unless it is shown already."""
+        lesson = listed.open()
         if lesson is not self._player.lesson:
             self.keep_values()
             self.show(lesson)
 
     def open_any(self, lesson: Lesson) -> None:
         """Show a lesson that may be new here: a user's kernel becomes one like the others."""
-        known = next((one for one in self.lessons if one.id == lesson.id), None)
-        if known is None:
-            self.lessons += (lesson,)
-            self.added.emit(lesson)
-        self.open(known or lesson)
+        listed = next((one for one in self.lessons if one.id == lesson.id), None)
+        if listed is None:
+            listed = Listed.of(lesson)
+            self.lessons += (listed,)
+            self.added.emit(listed)
+        self.open(listed)
 
     def open_neighbour(self, way: int) -> None:
         """The lesson so many behind the one shown, if there is one."""
-        index = self.lessons.index(self._player.lesson) + way
+        shown = self._player.lesson.id
+        index = [one.id for one in self.lessons].index(shown) + way
         if 0 <= index < len(self.lessons):
             self.open(self.lessons[index])
 
     def open_first(self) -> None:
         """The first lesson alone as it is at first, whatever was remembered of it."""
-        lesson = self.lessons[0]
-        self.open(lesson)
+        self.open(self.lessons[0])
+        lesson = self._player.lesson
         self._player.set_values(lesson.defaults())
         self._comparison.switch(False, lesson.defaults())
 

@@ -1,0 +1,105 @@
+"""The view that a window begins with: the one asked for, or the one that a crash left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from gpuviz.errors import InputError
+from gpuviz.qt.controls.message import Message
+from gpuviz.qt.diagnostics.crash_notice import CrashNotice
+from gpuviz.qt.history.autosave import Autosave
+from gpuviz.qt.history.crash_file import CrashFile, LastView
+from gpuviz.qt.history.view_history import ViewHistory
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.views.link import parse
+from gpuviz.views.provenance import Provenance
+
+
+class Recovery(QObject):
+    """Shows it once, with `begin`; then keeps the view in `state`, the folder of what outlives a
+    crash, if there is one.
+
+    Signals
+    -------
+    refused : the exception when a view cannot be shown
+    """
+
+    refused = Signal(object)
+
+    def __init__(
+        self,
+        core: Core,
+        viewing: Viewing,
+        history: ViewHistory,
+        state: Path | None,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._core, self._viewing, self._history = core, viewing, history
+        self._state, self._window = state, window
+        self._crash_file = CrashFile(state)
+        self.autosave: Autosave | None = None
+        self.notice: CrashNotice | None = None
+
+    def begin(self, first: Provenance | None) -> bool:
+        """Show the view asked for, or else the one that a crash left behind; whether that was so
+        (`tell_of_crash`).
+        """
+        left = self._crash_file.left
+        lost = self._view_of(left)
+        self.restored = first is None and left is not None and left.hopeful and self._show(lost)
+        if first is not None:
+            self._show(first)
+        elif left is not None and not left.hopeful:
+            self._core.course.open_first()
+        if lost is not None and not self.restored:
+            self._history.recents.keep(lost)
+        self._history.undo.begin()
+        return left is not None
+
+    def tell_of_crash(self, message: Message, bar: QWidget) -> None:
+        """A button in the status bar."""
+        self.notice = CrashNotice(self.restored, self._state, message, bar)
+        row = bar.layout()
+        assert isinstance(row, QHBoxLayout)
+        row.insertWidget(0, self.notice.button)
+
+    def keep(self, remember: Callable[[], None]) -> Autosave | None:
+        """Keep the view from now on, and by `remember` what lasts from start to start."""
+        if self._state is None:
+            return None
+        self.autosave = Autosave(
+            self._crash_file, self._viewing, self._core.player, remember, self._window
+        )
+        return self.autosave
+
+    def close(self) -> None:
+        """The window ends properly."""
+        self._history.recents.leave()
+        if self.autosave is not None:
+            self.autosave.stop()
+
+    def _view_of(self, left: LastView | None) -> Provenance | None:
+        """What was left behind, if it can still be shown."""
+        if left is None:
+            return None
+        try:
+            return self._viewing.fit(parse(left.view))
+        except InputError:
+            return None
+
+    def _show(self, view: Provenance | None) -> bool:
+        """Show a view if there is one; whether it is shown."""
+        if view is None:
+            return False
+        try:
+            self._viewing.show(view)
+        except InputError as error:
+            self.refused.emit(error)
+            return False
+        return True

@@ -1,0 +1,182 @@
+"""The lecture of the window: opened, looked at, given, closed; its parts wired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu, QWidget
+
+from gpuviz.errors import Error, Failure, failure_of
+from gpuviz.language import tr
+from gpuviz.lectures import bundle
+from gpuviz.lectures.reading import title
+from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.lecture import questions
+from gpuviz.qt.lecture.document import Document
+from gpuviz.qt.lecture.editing import Editing
+from gpuviz.qt.lecture.packer import Packer
+from gpuviz.qt.lecture.pane import LecturePane
+from gpuviz.qt.lecture.presenting import Presenting
+from gpuviz.qt.lecture.saving import Saving
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.worker import Perform
+
+_NEEDS_LECTURE = (
+    "lecture.save",
+    "lecture.save_as",
+    "lecture.pack",
+    "lecture.print",
+    "lecture.close",
+    "lecture.words",
+)
+
+
+class OpenLecture(QObject):
+    """`document` holds the lecture, `editing` changes its slides, `saving` writes it, `presenting`
+    shows it to a class.
+
+    Views of slides are shown within `unrecorded`: going through a lecture is nothing to be undone.
+
+    Signals
+    -------
+    failed : `Failure`
+    said : what was done, in words
+    opened : a lecture is open and wants to be seen
+    """
+
+    failed = Signal(object)
+    said = Signal(str)
+    opened = Signal()
+
+    def __init__(
+        self, core: Core, viewing: Viewing, perform: Perform, actions: Actions, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._viewing, self._director, self._actions = viewing, core.director, actions
+        self.ask_which: Callable[[], Path | None] = partial(questions.path_to_open, window)
+        self.unrecorded: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.document = Document(core.session, self)
+        self.packer = Packer(core.meter, self)
+        core.director.performed.connect(self.packer.follow)
+        self._bind()
+        self.pane = LecturePane(self.document, actions)
+        self.pane.looked_at.connect(self._look_at)
+        self.saving = Saving(self.document, self.packer, actions, window)
+        self.saving.failed.connect(self.failed)
+        self.saving.said.connect(self.said)
+        self.editing = Editing(
+            self.document, self.pane, viewing, core.director, core.theme, actions, window
+        )
+        self.editing.added.connect(self._tell_added)
+        self.presenting = Presenting(self.document, core, viewing, perform, window)
+        self.presenting.failed.connect(self.failed)
+        self.presenting.came_back.connect(self.pane.select)
+        self.document.changed.connect(self._follow)
+        self._follow()
+
+    def open(self, path: Path) -> None:
+        """Open a lecture; what is not saved of the one before is asked about."""
+        if not self.saving.settle():
+            return
+        try:
+            self.document.open(path)
+        except Error as error:
+            self.failed.emit(failure_of(error))
+            return
+        self.opened.emit()
+        self._tell_problems(path)
+        self._look_at(0)
+
+    def add_shipped(self, menu: QMenu) -> None:
+        """A submenu of the lectures that ship, behind the command that opens one."""
+        inner = QMenu(tr("Lectures that came with gpuviz"), menu)
+        for path in bundle.shipped():
+            inner.addAction(title(path), self._actions[f"lecture.shipped.{path.stem}"].trigger)
+        menu.insertMenu(self._actions["lecture.save"], inner)
+        menu.insertSeparator(self._actions["lecture.save"])
+
+    def begin(self) -> None:
+        """Look at the lecture that is open, or at a new one."""
+        if self.document.lecture is None:
+            self.document.new()
+        self.opened.emit()
+
+    def recover(self) -> None:
+        """Open what was not saved when gpuviz ended badly."""
+        if self.document.recover():
+            self.opened.emit()
+            self.said.emit(tr("a lecture that was not saved is open again"))
+
+    def close(self) -> None:
+        """End what is being given, and what is being bundled."""
+        self.packer.close()
+        self.presenting.close()
+
+    def _bind(self) -> None:
+        doing: dict[str, Callable[[], object]] = {
+            "lecture.new": self._new,
+            "lecture.open": self._choose,
+            "lecture.close": self._close,
+            "present.start": lambda: self.presenting.start(),
+            "present.here": lambda: self.presenting.start(max(self.pane.slide, 0)),
+        }
+        for id, do in doing.items():
+            self._actions.bind(id, do)
+        for path in bundle.shipped():
+            text = tr("Lecture: {title}", title=title(path))
+            command = Command(f"lecture.shipped.{path.stem}", text, "Lecture")
+            self._actions.add(command, partial(self.open, path))
+
+    def _new(self) -> None:
+        if self.saving.settle():
+            self.document.new()
+            self.opened.emit()
+
+    def _choose(self) -> None:
+        if path := self.ask_which():
+            self.open(path)
+
+    def _close(self) -> None:
+        if self.saving.settle():
+            self.document.close()
+
+    def _look_at(self, number: int) -> None:
+        """Show the view of a slide."""
+        lecture = self.document.lecture
+        if lecture is None or not 0 <= number < len(lecture.slides):
+            return
+        slide = lecture.slides[number]
+        if slide.view is None:
+            return
+        try:
+            with self.unrecorded():
+                start = slide.stops[0] if slide.stops else 0.0
+                self._viewing.show(replace(slide.view, time=start), self.document.file)
+        except Error as error:
+            self.failed.emit(failure_of(error))
+
+    def _tell_added(self, number: int) -> None:
+        self.opened.emit()
+        self.said.emit(tr("added to the lecture as slide {n}", n=number + 1))
+
+    def _tell_problems(self, path: Path) -> None:
+        lecture = self.document.lecture
+        if lecture is not None and (problems := lecture.all_problems):
+            said = "\n".join(map(str, problems))
+            what = tr("Some of {file} could not be read; the rest is there.", file=path.name)
+            self.failed.emit(Failure(f"{what}\n\n{said}", said, expected=True))
+
+    def _follow(self) -> None:
+        """What a lecture carried is not told of when another one is open, or none; commands that
+        have nothing to act on cannot be given.
+        """
+        if self._director.lecture not in (None, self.document.file):
+            self._director.set_lecture(None)
+        for id in _NEEDS_LECTURE:
+            self._actions[id].setEnabled(self.document.lecture is not None)

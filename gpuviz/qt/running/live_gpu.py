@@ -1,0 +1,71 @@
+"""The thread that measures on a GPU, seen from the GUI thread: the newest wish counts."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.live_thread import Engine, Report, Wish
+
+
+class LiveGpu(QObject):
+    """Begins with the first wish; nothing of GPUs is loaded before.
+
+    Signals
+    -------
+    reported : what was found of the wish that is held (`live_thread.Report`)
+    """
+
+    reported = Signal(object)
+    _landed = Signal(object, object)
+
+    def __init__(
+        self, make_gpu: Callable[[int], Gpu] | None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._make_gpu = make_gpu
+        self._engine: Engine | None = None
+        self._held: Wish | None = None
+        self._landed.connect(self._take)
+
+    @property
+    def can_look(self) -> bool:
+        """Whether there is anywhere to look for a GPU."""
+        return self._make_gpu is not None
+
+    def ask(self, wish: Wish) -> None:
+        """Do this; what is under way is stopped, and reported no more."""
+        if self._engine is None:
+            from gpuviz.runners.live_thread import Engine
+
+            assert self._make_gpu is not None
+            self._engine = Engine(self._make_gpu, self._land)
+        self._held = wish
+        self._engine.ask(wish)
+
+    def rest(self) -> None:
+        """Stop what is under way."""
+        self._held = None
+        if self._engine is not None:
+            self._engine.rest()
+
+    def close(self) -> None:
+        """End the thread and the worker."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def _land(self, wish: Wish, report: Report) -> None:
+        """Called in the thread."""
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(wish, report)
+
+    def _take(self, wish: Wish, report: Report) -> None:
+        """What belongs to a wish no longer held comes too late."""
+        if wish is self._held:
+            self.reported.emit(report)

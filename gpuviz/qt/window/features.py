@@ -1,0 +1,255 @@
+"""What the window does with what it shows: counts and times, files, lectures, history, preferences.
+
+It is made when the first picture of the window has been painted: nothing of it is seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMainWindow
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.errors import failure_of
+from gpuviz.language import tr
+from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.counts.counts import Counts
+from gpuviz.qt.diagnostics import help_commands
+from gpuviz.qt.diagnostics.activity_log import ActivityLog
+from gpuviz.qt.export.export_commands import Parts
+from gpuviz.qt.history.recents import KEY as RECENTS
+from gpuviz.qt.history.recovery import Recovery
+from gpuviz.qt.history.view_history import ViewHistory
+from gpuviz.qt.kernels.opening import Opening, marked_lines
+from gpuviz.qt.lecture.handout import Handout
+from gpuviz.qt.lecture.open_lecture import OpenLecture
+from gpuviz.qt.preferences.preferences import Preferring
+from gpuviz.qt.running import core as cores
+from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.sweeps import Sweeps
+from gpuviz.qt.running.viewing import Viewing
+from gpuviz.qt.running.worker import Perform
+from gpuviz.qt.timing.placement_view import PlacementView
+from gpuviz.qt.timing.timing_panel import TimingPanel
+from gpuviz.qt.window.exchange import Exchange
+from gpuviz.qt.window.layout import Layout
+from gpuviz.qt.window.pane_commands import PaneCommands
+from gpuviz.qt.window.panes import Panes
+from gpuviz.qt.window.thumbnails import Thumbnails
+from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.runners.recording import Recording
+from gpuviz.scenes.showing import Showing
+from gpuviz.views.provenance import Provenance
+
+_ONCE = Qt.ConnectionType.SingleShotConnection
+
+
+class Features(QObject):
+    """`state` is the folder of the log and of what outlives a crash, if there is one; `mark` marks
+    the commands that are on.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        panes: Panes,
+        layout: Layout,
+        actions: Actions,
+        pane_commands: PaneCommands,
+        mark: Callable[[], None],
+        perform: Perform,
+        state: Path | None,
+        window: QMainWindow,
+    ) -> None:
+        super().__init__(window)
+        self._core, self._panes, self._layout = core, panes, layout
+        self._actions, self._mark = actions, mark
+        self._state, self._window = state, window
+        self.viewing = Viewing(
+            core.player, core.comparison, core.director, core.theme, core.course.open_any
+        )
+        self.viewing.fit_to(panes.stage)
+        self.thumbnails = Thumbnails(core.course.lessons, perform, core.director, core.theme, self)
+        panes.lessons.show_pictures(self.thumbnails)
+        self._add_numbers(pane_commands)
+        self._add_history()
+        self._add_lecture(perform, pane_commands)
+        self._add_kernels()
+        self._add_files()
+        self._add_dialogs()
+        ActivityLog(core.director, core.meter, window)
+        help_commands.bind(actions, core, self.viewing, state, panes.message, panes.status)
+
+    def begin(self, first: Provenance | None) -> None:
+        """Show what was asked for, or what a crash left behind."""
+        if self.recovery.begin(first):
+            self.recovery.tell_of_crash(self._panes.message, self._panes.status)
+        autosave = self.recovery.keep(self.remember)
+        if autosave is None:
+            return
+        for splitter in self._panes.splitters.values():
+            autosave.follow(splitter)
+        self._core.theme.changed.connect(autosave.touch)
+        self._panes.source.tabs.currentChanged.connect(lambda index: autosave.touch())
+        self._core.meter.changed.connect(lambda state: autosave.touch())
+
+    def remember(self) -> None:
+        """Keep for the next start how everything is."""
+        cores.keep(self._core)
+        self._layout.keep()
+
+    def close(self) -> None:
+        """Stop what runs: nothing may call into a window that is gone."""
+        self.lecture.close()
+        self.remember()
+        self.recovery.close()
+        self.thumbnails.close()
+        self.timing.shut()
+        self.sweeps.close()
+        self.exchange.close()
+
+    def _add_numbers(self, pane_commands: PaneCommands) -> None:
+        """Counts, times and places of blocks. The GPU is looked for when the first picture is
+        there: starting does not wait for it.
+        """
+        core, panes, actions = self._core, self._panes, self._actions
+        self.counts = Counts(core.theme)
+        self.timing = TimingPanel(core.meter, core.theme, actions)
+        panes.add_panels(self.counts, self.timing)
+        panes.source.add_places(PlacementView(core.theme))
+        pane_commands.add("counts", panes.side, lambda: self.counts.table)
+        pane_commands.add("timing", panes.side, lambda: self.timing)
+        actions.bind("counts.copy", self.counts.copy)
+        core.director.performed.connect(self._show_runs)
+        core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
+        for hide in (self.counts.hide, panes.source.clear, core.meter.forget, self.timing.hide):
+            core.director.forgotten.connect(hide)
+        for part in (self.counts, panes.source.places):
+            part.follow(core.meter)
+        core.meter.found.connect(self.suit)
+        self.sweeps = Sweeps(core.player, core.meter, core.director, core.session, actions)
+        self.sweeps.failed.connect(panes.message.show_failure)
+        panes.status.follow_activity(self.sweeps)
+
+    def _show_runs(self, showing: Showing) -> None:
+        self._panes.message.pass_by()
+        self.counts.show_runs(showing)
+        self._panes.source.show_runs(showing)
+        self.timing.show_runs(showing)
+        self._core.meter.show(showing)
+
+    def suit(self, device: DeviceFacts) -> None:
+        """Predict for the GPU that is there, unless the user has chosen an architecture."""
+        known = any(arch.sm == device.sm for arch in ARCHITECTURES)
+        chosen = self.viewing.told or self._core.settings.flag("arch_chosen", False)
+        if known and not chosen:
+            with self.history.undo.unrecorded():
+                self._core.director.set_arch(device.sm)
+            self._mark()
+
+    def _add_history(self) -> None:
+        core, panes = self._core, self._panes
+        file = panes.toolbar.group_menu("File")
+        self.history = ViewHistory(core, self.viewing, self._actions, file, self._window)
+        self.history.said.connect(panes.status.say)
+        self.recovery = Recovery(core, self.viewing, self.history, self._state, self._window)
+        for part in (self.history, self.recovery):
+            part.refused.connect(self._refuse)
+
+    def _add_lecture(self, perform: Perform, pane_commands: PaneCommands) -> None:
+        core, panes, window = self._core, self._panes, self._window
+        lecture = self.lecture = OpenLecture(core, self.viewing, perform, self._actions, window)
+        lecture.unrecorded = self.history.undo.unrecorded
+        panes.add_lecture(lecture.pane)
+        pane_commands.add_target("lecture", panes.list, lambda: lecture.pane.list)
+        self._actions.bind("pane.lecture", lecture.begin)
+        lecture.opened.connect(partial(pane_commands.go_to, "lecture"))
+        lecture.add_shipped(panes.toolbar.group_menu("Lecture"))
+        lecture.failed.connect(
+            lambda failure: panes.message.show_failure(failure, tr("About the lecture"), True)
+        )
+        lecture.said.connect(panes.status.say)
+        lecture.document.changed.connect(
+            lambda: panes.left.offer(lecture.document.lecture is not None)
+        )
+        core.director.performed.connect(lambda showing: lecture.recover(), _ONCE)
+
+    def _add_kernels(self) -> None:
+        self.opening = Opening(self._core.theme, self._window)
+        self.opening.said.connect(self._panes.status.say)
+        self.opening.opened.connect(self._core.course.open_any)
+        self.opening.refused.connect(self._refuse_kernel)
+
+    def _add_files(self) -> None:
+        """Views go into files, and come back out of them."""
+        core, panes = self._core, self._panes
+        parts = Parts(self.viewing, core.meter, self.counts, self.timing, core.theme)
+        self.exchange = Exchange(self._window, parts, core.settings, self._actions)
+        self.exchange.report_to(panes.status, panes.message)
+        exporting, reopening = self.exchange.exporting, self.exchange.reopening
+        exporting.exports.saved.connect(lambda saved: self.history.recents.keep())
+        Handout(self.lecture.document, exporting, self._actions, self)
+        reopening.lesson_opened.connect(core.course.open_any)
+        reopening.recording_opened.connect(self._use_recording)
+        reopening.lecture_asked.connect(self.lecture.open)
+        reopening.kernel_asked.connect(lambda path: self.opening.open(path, core.director.arch))
+
+    def _add_dialogs(self) -> None:
+        core, actions, window = self._core, self._actions, self._window
+        self.preferring = Preferring(core.theme, core.player, core.meter, core.settings)
+        actions.bind("file.quit", window.close)
+        actions.bind("edit.preferences", self._prefer)
+        actions.bind("help.commands", self._find_command)
+        actions.bind("help.keys", self._show_keys)
+        actions.bind("view.words", self._show_words)
+
+    def _prefer(self) -> None:
+        from gpuviz.qt.preferences.dialog import PreferencesDialog
+
+        self.preferences = PreferencesDialog(
+            self.preferring, self._start_over, self._core.theme, self._window
+        )
+        self.preferences.open()
+
+    def _find_command(self) -> None:
+        from gpuviz.qt.commands.palette_dialog import PaletteDialog
+
+        offer = self.history.linking.offer
+        PaletteDialog(self._actions, self._core.theme, self._window, offer).open()
+
+    def _show_keys(self) -> None:
+        from gpuviz.qt.commands.keys_dialog import KeysDialog
+
+        KeysDialog(self._actions, self._window).open()
+
+    def _show_words(self) -> None:
+        from gpuviz.qt.playing.words_dialog import show_words
+
+        show_words(self._core.player, self._panes.stage, self._core.theme, self._window)
+
+    def _start_over(self) -> None:
+        """Everything as at the very first start; undo brings back the view."""
+        self.preferring.motion.reduce(False)
+        self._core.settings.forget(but=(RECENTS,))
+        cores.start_over(self._core)
+        self._layout.start_over()
+        self.viewing.told = False
+        if (device := self._core.meter.state.device) is not None:
+            self.suit(device)
+        self._mark()
+
+    def _use_recording(self, file: Path, recording: Recording) -> None:
+        session = self._core.session
+        session.open_recording(file, recording)
+        self._core.meter.look_up(session.library(self._core.director.lecture))
+
+    def _refuse(self, error: Exception) -> None:
+        self._panes.message.show_failure(failure_of(error))
+
+    def _refuse_kernel(self, name: str, text: str, error: Exception) -> None:
+        self._refuse(error)
+        if marked := marked_lines(error):
+            self._panes.source.show_error(name, text, marked)

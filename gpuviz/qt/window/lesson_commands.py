@@ -1,0 +1,61 @@
+"""Commands for what there is to choose: lessons and their presets, architectures, levels."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.language import tr
+from gpuviz.qt.commands.actions import Command
+from gpuviz.qt.running.comparing import Comparing
+from gpuviz.qt.running.core import LEVELS
+
+if TYPE_CHECKING:
+    from gpuviz.qt.commands.actions import Actions
+    from gpuviz.qt.commands.choices import Choices
+    from gpuviz.qt.running.core import Core
+    from gpuviz.runners.base import Level
+    from gpuviz.scenes import Listed
+    from gpuviz.scenes.base import Lesson
+
+
+class LessonCommands(QObject):
+    """Made before the parts that show commands."""
+
+    def __init__(self, core: Core, actions: Actions, choices: Choices) -> None:
+        super().__init__(core.player)
+        self._core, self._actions, self._choices = core, actions, choices
+        for lesson in core.course.lessons:
+            self._add(lesson)
+        for arch in reversed(ARCHITECTURES):
+            text = f"CC {arch.version} {arch.name}"
+            choose = partial(self._choose_arch, arch.sm)
+            choices.add(f"arch.{arch.sm}", text, "Architecture", choose)
+        for level in LEVELS:
+            change = partial(core.director.set_level, cast("Level", level))
+            choices.add(f"level.{level}", tr(LEVELS[level]), "Level", change)
+        self._comparing = Comparing(core.player, core.comparison, core.director, actions)
+        core.course.added.connect(self._add)
+
+    def offer(self, lesson: Lesson) -> None:
+        """Commands for the presets of the lesson shown."""
+        self._actions.remove("preset.")
+        for number, preset in enumerate(lesson.presets):
+            values = {**lesson.defaults(), **preset.values}
+            text = tr("Preset: {name}", name=tr(preset.label))
+            command = Command(f"preset.{number}", text, "Lesson")
+            self._actions.add(command, partial(self._core.player.set_values, values))
+        self._comparing.offer(lesson)
+        self._choices.mark()
+
+    def _add(self, lesson: Listed) -> None:
+        """A command that opens a lesson."""
+        show = partial(self._core.course.open, lesson)
+        self._choices.add(f"open.{lesson.id}", tr(lesson.title), "Lesson", show)
+
+    def _choose_arch(self, arch: str) -> None:
+        self._core.settings.keep("arch_chosen", "true")
+        self._core.director.set_arch(arch)

@@ -1,0 +1,35 @@
+"""Where live measurements come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpuviz.compile.bundled import Programs
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.job import Job
+    from gpuviz.scenes.base import Plan
+
+
+class JobOf(Protocol):
+    """Makes a job of a plan."""
+
+    def __call__(self, plan: Plan, arch: str, *, programs: Programs) -> Job:
+        """The launch compiled for an architecture, or one of the programs; or an `errors.Error`."""
+
+
+def _compiled(plan: Plan, arch: str, *, programs: Programs) -> Job:
+    from gpuviz.scenes.perform import job_of  # the compiler is not needed until something runs
+
+    return job_of(plan, arch, programs=programs)
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """GPUs, by their numbers, and how a plan becomes a job; without `make_gpu` there is none."""
+
+    make_gpu: Callable[[int], Gpu] | None = None
+    job_of: JobOf = _compiled

@@ -1,0 +1,122 @@
+"""The window is there before anything is run, and before what is not seen of it is made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from gpuviz.qt.window.window import Window
+from tests.qt.fake_lesson import COURSE, FakePerform
+from tests.qt.focusable import walk
+
+ROOT = Path(__file__).parent.parent.parent
+LATER = [
+    "gpuviz.compile",
+    "gpuviz.ptx",
+    "gpuviz.sass",
+    "gpuviz.export",
+    "gpuviz.lectures",
+    "gpuviz.qt.export",
+    "gpuviz.qt.lecture",
+    "gpuviz.qt.presenter",
+    "gpuviz.runners.gpu",
+    "gpuviz.runners.recorded",
+    "gpuviz.scenes.perform",
+    "gpuviz.scenes.banks",
+    "pyqtgraph",
+    "pygments",
+    "PIL",
+    "tomlkit",
+]
+PAINTED = """
+import sys
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from gpuviz.app import _perform
+from gpuviz.qt.window.window import Window
+from gpuviz.scenes import COURSE
+
+app = QApplication([])
+window = Window(_perform, COURSE, QSettings(sys.argv[1], QSettings.Format.IniFormat))
+window.grab()
+print(*(name for name in sys.argv[2:] if name in sys.modules))
+"""
+
+
+@pytest.fixture
+def fresh(perform: FakePerform, tmp_path: Path, qtbot: QtBot) -> Window:
+    """A window that has not been shown."""
+    settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    made = Window(perform, COURSE, settings)
+    qtbot.addWidget(made)
+    return made
+
+
+def test_nothing_is_run_before_the_window_is_painted(
+    fresh: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    assert fresh.windowTitle() == "Coalescing – gpuviz"
+    assert fresh.toolbar.lesson.text() == "Coalescing" and fresh.parameters.knobs
+    assert perform.asked == [] and not fresh.director.performer.busy
+    with qtbot.waitSignal(fresh.director.performed):
+        fresh.show()
+    assert [values["stride"] for values in perform.asked] == [2]
+    assert fresh.counts.isVisible() and fresh.timing.isVisible()
+
+
+def test_values_changed_before_it_is_painted_are_run_once(
+    fresh: Window, perform: FakePerform, qtbot: QtBot
+) -> None:
+    fresh.player.set_values({"stride": 5})
+    fresh.player.set_values({"stride": 7})
+    with qtbot.waitSignal(fresh.director.performed):
+        fresh.show()
+    assert [values["stride"] for values in perform.asked] == [7]
+
+
+def test_tab_goes_through_what_is_made_late_as_it_is_seen(fresh: Window, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(fresh.director.performed):
+        fresh.show()
+    fresh.activateWindow()
+    fresh.stage.setFocus()
+    met = walk(fresh)
+    panels = (fresh.source, fresh.parameters, fresh.counts, fresh.timing)
+    places = [
+        [n for n, one in enumerate(met) if one is panel or panel.isAncestorOf(one)]
+        for panel in panels
+    ]
+    order = [place for inside in places for place in inside]
+    assert all(places) and order == list(range(order[0], order[0] + len(order)))
+
+
+def test_a_file_is_opened_when_the_window_is_there(
+    perform: FakePerform, tmp_path: Path, qtbot: QtBot
+) -> None:
+    settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+    window = Window(perform, COURSE, settings, first=tmp_path / "gone.json")
+    qtbot.addWidget(window)
+    with qtbot.waitSignal(window.exchange.reopening.refused):
+        window.show()
+    assert window.message.isVisible()
+
+
+def test_a_window_that_was_never_seen_can_be_closed(fresh: Window, perform: FakePerform) -> None:
+    assert fresh.close() and perform.asked == []
+
+
+def test_what_is_painted_first_loads_neither_emulator_nor_exports(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PAINTED, str(tmp_path / "a.ini"), *LATER],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
