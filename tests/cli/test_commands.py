@@ -257,6 +257,7 @@ def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "+1" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_render_as_a_process(tmp_path: Path) -> None:
     out = tmp_path / "picture.png"
     done = subprocess.run(

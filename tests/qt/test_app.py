@@ -27,8 +27,6 @@ def shown():
     return 0
 
 QApplication.exec = staticmethod(shown)
-import pytest
-
 from gpuviz.app import main
 sys.exit(main([]))
 """
@@ -55,6 +53,7 @@ def test_the_window_opens_on_the_first_lesson_and_closes(tmp_path: Path) -> None
     assert done.stdout.strip() == f"{SCENES[0].title} – gpuviz True"
 
 
+@pytest.mark.slow
 def test_without_a_display_it_says_so() -> None:
     code = "import sys\nfrom gpuviz.app import main\nsys.exit(main([]))"
     done = _run(code, QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
@@ -63,6 +62,7 @@ def test_without_a_display_it_says_so() -> None:
         assert "display" in done.stderr or "libraries" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(

@@ -209,6 +209,7 @@ window.player.seek(1.234)
 """
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_same_view_is_there_at_the_same_moment(tmp_path: Path) -> None:
     killed = Process(tmp_path, CHANGED + KEPT)
     before = killed.told()
@@ -256,6 +257,7 @@ window.player.seek(0.5)
     assert last["note"] == "" and last["launch"] == {}
 
 
+@pytest.mark.slow
 def test_a_picture_copied_while_the_window_closes_is_no_crash_at_the_end(tmp_path: Path) -> None:
     """It is done before its thread has noticed, and told of when the window is closed already."""
     code = """
@@ -277,6 +279,7 @@ window.close()
     assert process.end() == 0
 
 
+@pytest.mark.slow
 def test_a_picture_on_the_clipboard_is_no_crash_at_the_end(tmp_path: Path) -> None:
     """What Python puts there is destroyed when Python is over, unless it is handed over."""
     code = f"""

@@ -54,6 +54,7 @@ def test_what_the_window_does_is_logged(
     assert "GPU: out of memory" in logged.text
 
 
+@pytest.mark.slow
 def test_an_exception_in_a_slot_is_told_and_the_window_goes_on(tmp_path: Path) -> None:
     code = """
 from PySide6.QtCore import QTimer
@@ -117,6 +118,7 @@ def test_a_trouble_in_a_thread_reaches_the_window(
     assert "ZeroDivisionError" in window.message.text.toPlainText()
 
 
+@pytest.mark.slow
 def test_the_log_is_small_and_holds_messages_of_qt_and_of_a_crash(tmp_path: Path) -> None:
     code = """
 import sys, pathlib

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -543,15 +541,6 @@ def test_the_lit_pixels_of_the_lanes_grow_with_time(window: Window) -> None:
 
     window.theme.set_mode("dark")
     assert bright(0.0) < bright(3.0) < bright(6.0)
-
-
-def test_starting_imports_no_gpu_library() -> None:
-    code = (
-        "import sys, gpuviz.app, gpuviz.qt.window\n"
-        "print([m for m in ('cupy', 'pynvml', 'cuda.bindings') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_language_is_chosen_for_the_next_start(window: Window) -> None:

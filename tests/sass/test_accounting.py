@@ -10,7 +10,7 @@ from gpuviz.sass.match import make_plan
 from gpuviz.sass.tool import disassemble, find
 from tests.sass.kernels import together
 
-pytestmark = pytest.mark.skipif(find() is None, reason="no nvdisasm")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find() is None, reason="no nvdisasm")]
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])

@@ -11,33 +11,12 @@ pytestmark = pytest.mark.skipif(find() is None, reason="no nvdisasm")
 
 # One of each kind: merged loads and stores, trimmed and split ones, guards, unrolled loops whose
 # lanes go round unequally often, idle loads before an asynchronous copy, atomics, device code.
-NAMES = (
-    "mmt10",
-    "mmt32",
-    "mm_guarded",
-    "mm_regtile",
-    "red_index",
-    "red_seq",
-    "red_lastwarp",
-    "red_serial_dyn",
-    "hist_priv",
-    "scan_blelloch",
-    "stencil2d",
-    "conv_const",
-    "aos_shared",
-    "shared_short",
-    "div_shared",
-    "div_loop",
-    "guard_nested",
-    "early_exit",
-    "nbody3",
-    "dead3",
-    "half2_add",
-    "cp_async",
-    "bitonic",
-    "softmax_row",
-    "local_array",
-)
+FEW = ("mmt32", "mm_regtile", "red_serial_dyn", "hist_priv", "aos_shared", "guard_nested")
+MORE = """
+    mmt10 mm_guarded red_index red_seq red_lastwarp scan_blelloch stencil2d conv_const shared_short
+    div_shared div_loop early_exit nbody3 dead3 half2_add cp_async bitonic softmax_row local_array
+"""
+NAMES = (*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE.split()))
 
 
 @pytest.mark.parametrize("name", NAMES)

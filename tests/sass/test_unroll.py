@@ -15,6 +15,8 @@ from gpuviz.sass.tool import find
 from gpuviz.sass.unroll import Chunk, Rewriter
 from tests.sass.kernels import job
 
+SLOW = pytest.mark.slow
+MORE = ("if_in_loop", "warp_hist", "tri_shared_rev", "step_loop", "csr", "mm_rect")
 LOOP = """.version 8.0
 .target sm_90
 .address_size 64
@@ -82,10 +84,7 @@ def test_same_results_whatever_the_shape(
 
 
 @pytest.mark.skipif(find() is None, reason="no nvdisasm")
-@pytest.mark.parametrize(
-    "name",
-    ["nested_div", "if_in_loop", "warp_hist", "tri_shared_rev", "step_loop", "csr", "mm_rect"],
-)
+@pytest.mark.parametrize("name", ["nested_div", *(pytest.param(n, marks=SLOW) for n in MORE)])
 def test_unrolled_kernels_compute_the_same(name: str) -> None:
     ptx, sass = (run(job(name), architecture("sm_90"), level=level) for level in ("ptx", "sass"))
     assert sass.level == "sass"

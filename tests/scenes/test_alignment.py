@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,9 @@ from gpuviz.memory.request import Request, requests_of
 from gpuviz.scenes import alignment
 from gpuviz.scenes.alignment import LESSON
 from gpuviz.scenes.measured import Timed
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 LAYOUTS = ("packed", "aligned", "arrays")
 # Loads and transactions of a warp's five floats: from 5.0 on 20-byte, 32-byte and 4-byte steps.
@@ -24,9 +23,8 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-@cache
 def played(layout: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, {"layout": layout, "warp": 1}, arch=arch, level="ptx")
+    return performed(LESSON, {"layout": layout, "warp": 1}, arch=arch)
 
 
 def loads(layout: str, arch: str = "sm_90") -> list[Request]:
@@ -102,4 +100,4 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
 
 def test_a_warp_that_is_not_there_is_explained() -> None:
     with pytest.raises(InputError, match="no warp 4"):
-        perform(LESSON, {"warp": 4})
+        performed(LESSON, {"warp": 4})

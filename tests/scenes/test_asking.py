@@ -1,7 +1,6 @@
 """The question: how it is set, what room it takes, and where it stands above two variants."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import combinations
 
 import pytest
@@ -15,7 +14,7 @@ from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.compare import beside
-from gpuviz.scenes.perform import perform
+from tests.scenes.performed import performed
 from tests.scenes.pictures import STAGES, text_rects, words
 
 QUESTION = "How many of them does this request of the warp take?"
@@ -28,9 +27,8 @@ def _fonts(qapp: QApplication) -> None:
     load_fonts()
 
 
-@cache
 def told(name: str) -> Story:
-    return perform(lesson(name), {}, level="ptx", measured=lambda plan: None).story
+    return performed(lesson(name), {}).story
 
 
 def asking(stage: Stage) -> Stage:

@@ -1,4 +1,3 @@
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,9 +13,10 @@ from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.strides import expected
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.scenes.banks import LESSON
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.stride_sweep import strides_of
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "one word": {"pattern": "stride", "stride": 0},
@@ -31,9 +31,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def load_of(case: str, arch: str = "sm_90") -> BankRequest:
@@ -78,7 +77,7 @@ def test_counts_are_those_of_the_picture(case: str) -> None:
 @pytest.mark.parametrize("width", [4, 8, 16])
 def test_the_table_is_the_gcd_rule(arch: str, width: int) -> None:
     values = {"bytes": width, "stride": 2}
-    run = perform(LESSON, values, arch=arch, level="ptx").runs["every stride"]
+    run = performed(LESSON, values, arch=arch).runs["every stride"]
     table = strides_of(run.trace, architecture(arch), 1)
     assert table.stride.tolist() == list(range(1, 33 if width == 16 else 65))
     for stride, count in zip(table.stride.tolist(), table.count.tolist(), strict=True):

@@ -20,8 +20,9 @@ from gpuviz.scenes.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
 from gpuviz.scenes.block_shape_tables import BEST
 from gpuviz.scenes.compare import beside
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {
     f"{x} x {y}": {"x": x, "y": y} for x, y in ((32, 5), (2, 32), (5, 7), (13, 7), (1, 1), (32, 32))
@@ -45,9 +46,8 @@ TIMED = sweep.Times(
 )
 
 
-@cache
 def played(case: str) -> Performance:
-    return perform(LESSON, CASES[case])
+    return performed(LESSON, CASES[case])
 
 
 @cache
@@ -71,7 +71,7 @@ def test_every_shape_multiplies(case: str) -> None:
 @pytest.mark.parametrize("y", [1, 2, 5, 32])
 @pytest.mark.parametrize("x", [1, 2, 5, 8, 13, 16, 24, 31, 32])
 def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:
-    run = perform(LESSON, {"x": x, "y": y}).runs["shape"]
+    run = performed(LESSON, {"x": x, "y": y}).runs["shape"]
     loads = {
         r.name: r.count
         for r in reversed(first_requests(run.trace, architecture("sm_90"), 0, 0))

@@ -1,5 +1,4 @@
 from dataclasses import astuple
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,9 +12,10 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.scenes.coalescing import LESSON, expected_sectors
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.requests.sentences import ordinal
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {
     "stride 2": {},
@@ -42,9 +42,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = needs_compiler
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def requests(case: str, arch: str = "sm_90") -> tuple[Request, ...]:
@@ -220,7 +219,7 @@ def test_every_combination_is_either_explained_or_has_a_plan() -> None:
     assert LESSON.problem(values) == ""
     assert "no warp 8" in LESSON.problem({**values, "warp": 8})
     with pytest.raises(InputError, match="no warp 8"):
-        perform(LESSON, {"warp": 8})
+        performed(LESSON, {"warp": 8})
     for preset in LESSON.presets:
         (plan,) = LESSON.plan({**values, **preset.values})
         assert all(map(str, astuple(plan)))

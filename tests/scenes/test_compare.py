@@ -9,14 +9,14 @@ from gpuviz.draw.stage import Stage
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.compare import beside, name_of
-from gpuviz.scenes.perform import perform
+from tests.scenes.performed import performed
 
 COALESCING = lesson("coalescing")
 STAGE = Stage(1280, 700, DARK)
 
 
 def story(**values: int) -> Story:
-    return perform(COALESCING, values, level="ptx").story
+    return performed(COALESCING, values).story
 
 
 @pytest.fixture(scope="module")

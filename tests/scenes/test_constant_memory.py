@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Lines
 from gpuviz.memory.constant import passes, schedule
 from gpuviz.scenes.constant_memory import LESSON, SPACES, costs, expected
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "odd": {"distinct": 21, "step": 3},
@@ -20,9 +19,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 @cases
@@ -50,7 +48,7 @@ def test_counts_are_the_closed_form(case: str) -> None:
 
 @pytest.mark.parametrize("step", [1, 3, 8])
 def test_the_chart_is_the_closed_form(step: int) -> None:
-    runs = perform(LESSON, {"step": step}, level="ptx").runs
+    runs = performed(LESSON, {"step": step}).runs
     found = [costs(runs[f"{s} sweep"].trace, architecture("sm_90"), s).tolist() for s in SPACES]
     wanted = [expected(n, step) for n in range(1, 33)]
     assert [list(column) for column in zip(*wanted, strict=True)] == found

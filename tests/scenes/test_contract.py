@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from gpuviz import language
 from gpuviz.draw import spoken
 from gpuviz.draw.marks import Frame, Texts
 from gpuviz.draw.palette import DARK, LIGHT, PROJECTOR
@@ -20,7 +21,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import load_fonts
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Story
-from gpuviz.scenes.perform import perform
+from tests.scenes.performed import performed
 from tests.scenes.pictures import check_purity, check_steps, text_rects, words
 
 STAGES = {
@@ -54,15 +55,24 @@ COUNT = re.compile(
 # A column's title says what is counted, not how many there are.
 TITLES = {"bytes used, and moved for nothing"}
 
+# Words that no Spanish sentence of the program has; and what stays as it is.
+ENGLISH = re.compile(
+    r"\b(the|of|is|are|and|with|lanes?|threads?|blocks?|requests?|lines?|sectors|words?|banks?)\b",
+    re.IGNORECASE,
+)
+NAMES = re.compile(
+    r"“[^”]*”|Threads and blocks[^·]*|CUDA memory considerations|sum \+= .*|fma4<<<.*>>>"
+)
+
 CASES = [(one, number) for one in SCENES for number in range(-1, len(one.presets))]
-NAMES = [f"{one.id}-{one.presets[n].label if n >= 0 else 'as it begins'}" for one, n in CASES]
+IDS = [f"{one.id}-{one.presets[n].label if n >= 0 else 'as it begins'}" for one, n in CASES]
 
 
-@pytest.mark.parametrize("one, preset", CASES, ids=NAMES)
+@pytest.mark.parametrize("one, preset", CASES, ids=IDS)
 def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplication) -> None:
     load_fonts()
     values = one.presets[preset].values if preset >= 0 else {}
-    story = perform(one, values, level="ptx", measured=lambda plan: None).story
+    story = performed(one, values).story
     check_steps(story)
     check_purity(story)
     sizes = STAGES if preset < 0 else {name: STAGES[name] for name in FEW}
@@ -73,6 +83,23 @@ def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplic
         assert [*_moved(story, STAGES["large"])] == []
 
 
+@pytest.fixture
+def spanish() -> Iterator[None]:
+    language.choose("es")
+    yield
+    language.choose(language.ENGLISH)
+
+
+@pytest.mark.parametrize("one", SCENES, ids=lambda one: one.id)
+def test_longer_words_have_their_place_and_none_is_left_in_english(
+    one: Lesson, spanish: None, qapp: QApplication
+) -> None:
+    load_fonts()
+    story = one.tell(one.defaults(), performed(one, {}).runs)
+    assert [*_illegible(one, story, {name: STAGES[name] for name in ("window", "half")})] == []
+    assert {*_english(story)} == set(), "wrap it in tr(), and translate it"
+
+
 @pytest.mark.parametrize("name", sorted(CELLS))
 def test_small_numbers_in_cells_are_needed(name: str, qapp: QApplication) -> None:
     load_fonts()
@@ -80,7 +107,7 @@ def test_small_numbers_in_cells_are_needed(name: str, qapp: QApplication) -> Non
     sizes = [
         mark.size
         for preset in one.presets
-        for _, frame in _frames(perform(one, preset.values, level="ptx").story, stage)
+        for _, frame in _frames(performed(one, preset.values).story, stage)
         for mark in frame.marks
         if isinstance(mark, Texts) and _in_cells(mark)
     ]
@@ -132,6 +159,13 @@ def _small(one: Lesson, frame: Frame, least: float) -> Iterator[tuple[str, ...]]
 def _in_cells(mark: Texts) -> bool:
     """Whether these are numbers in the middle of cells."""
     return mark.align == "center" and all(text.isdigit() for text in mark.strings)
+
+
+def _english(story: Story) -> Iterator[str]:
+    """What is said in English, but for titles of documents, and code."""
+    shown = [text for _, frame in _frames(story, STAGES["full"]) for text in words(frame)]
+    said = (story.title, story.sentence, story.expected, *(s.label for s in story.steps), *shown)
+    yield from (text for text in said if ENGLISH.search(NAMES.sub("", text)))
 
 
 def _unspoken(story: Story, stage: Stage) -> Iterator[str]:

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -9,8 +8,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.divergence import LESSON, Way, cost_of, path_of, sides_of, way_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "pairs": {"group": 2, "warp": 7, "threads": 256},
@@ -22,9 +22,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str) -> Performance:
-    return perform(LESSON, CASES[case])
+    return performed(LESSON, CASES[case])
 
 
 def values(case: str) -> dict[str, int]:

@@ -20,7 +20,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.perform import perform
+from tests.scenes.performed import performed
 
 FOLDER = Path(__file__).parent.parent / "data" / "golden"
 STAGE = Stage(960, 540, DARK)
@@ -87,8 +87,8 @@ def _colors(values: Rgba) -> str:
 
 
 def pictures(lesson: Lesson) -> str:
-    """The lesson at its three moments, not measured; the ptx level needs no assembler."""
-    story = perform(lesson, {}, level="ptx", measured=lambda plan: None).story
+    """The lesson at its three moments."""
+    story = performed(lesson, {}).story
     parts = []
     for name, share in MOMENTS.items():
         parts += [f"== {name}", *told(story.frame(share * story.duration, STAGE))]

@@ -1,4 +1,3 @@
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +9,9 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.hierarchy import LESSON, placement, threads_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "largest": {"block_x": 256, "block_y": 4, "grid_x": 8, "grid_y": 4, "grid_z": 2, "shown": 63},
@@ -23,12 +23,11 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str) -> Performance:
     given = {**LESSON.defaults(), **CASES[case]}
     if LESSON.problem(given):
         given["grid_x"] = given["grid_x"] // 2
-    return perform(LESSON, given)
+    return performed(LESSON, given)
 
 
 def run_of(case: str) -> Run:

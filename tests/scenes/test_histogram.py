@@ -10,8 +10,9 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes.histogram import LESSON, expected_sectors
 from gpuviz.scenes.histogram_count import Counting, cost_of, counting_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 WAYS = ("global_atomics", "shared_atomics", "privatised")
 CASES = {
@@ -31,9 +32,8 @@ def values(case: str) -> dict[str, object]:
     return {**LESSON.defaults(), **CASES[case]}
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch)
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 @cache
@@ -89,7 +89,7 @@ def test_one_bin_in_global_memory_takes_a_round_for_each_lane() -> None:
 @pytest.mark.parametrize("used", [1, 4, 16, 32, 64])
 def test_values_in_order_take_the_closed_form(used: int) -> None:
     given = {**LESSON.defaults(), "values": "arange", "used": used}
-    run = perform(LESSON, {"values": "arange", "used": used}).runs["global_atomics"]
+    run = performed(LESSON, {"values": "arange", "used": used}).runs["global_atomics"]
     sectors = expected_sectors(given, architecture("sm_90"))
     assert sectors is not None
     assert cost_of(run).sectors == 128 * sectors
@@ -122,7 +122,7 @@ def test_additions_in_global_memory_are_as_expected(case: str) -> None:
 
 def test_before_5_0_locks_are_not_modelled_and_it_says_so() -> None:
     for way in WAYS:
-        assert "not modelled" in perform(LESSON, {"way": way}, arch="sm_20").story.title
+        assert "not modelled" in performed(LESSON, {"way": way}, arch="sm_20").story.title
 
 
 @cases
@@ -156,4 +156,4 @@ def test_bad_values_are_explained() -> None:
     assert LESSON.problem(LESSON.defaults()) == ""
     assert "there are 32" in LESSON.problem({**LESSON.defaults(), "bins": 32})
     with pytest.raises(InputError, match="spread over 128"):
-        perform(LESSON, {"used": 128})
+        performed(LESSON, {"used": 128})

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +11,9 @@ from gpuviz.runners.measurement import DeviceFacts, Measurement, Placement
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.ilp_tlp import LESSON, plan, tell
 from gpuviz.scenes.latency import ELEMENTS, LOADS, WARPS, Latency, cycles_of, rates_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "no block": {"registers": 255, "threads": 512},
@@ -23,9 +23,8 @@ cases = pytest.mark.parametrize("case", CASES)
 needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch)
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def test_the_slides_arithmetic() -> None:

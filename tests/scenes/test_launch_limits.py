@@ -1,13 +1,12 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.scenes.launch_limits import LESSON, PUBLISHED, attempted, limits, refusal, sequential
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "huge": {"elements": 1 << 28, "threads": 32, "along": "y", "shared": 256, "copy": "symbol"},
@@ -17,9 +16,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch)
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def asked(case: str):

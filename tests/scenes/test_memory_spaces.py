@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,9 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Texts
 from gpuviz.scenes.automatic_array import placement_of
 from gpuviz.scenes.memory_spaces import LESSON, VARIANTS, Use, order_of, spaces_of, uses_of
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
     "four": {"elements": 4, "turn": 1, "blocks": 1, "threads": 32},
@@ -21,9 +20,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def values(case: str) -> dict[str, object]:

@@ -1,4 +1,3 @@
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,9 +11,10 @@ from gpuviz.scenes.check import check_values
 from gpuviz.scenes.occupancy import LESSON, demand_of, tell
 from gpuviz.scenes.occupancy_fit import GF100, TEXTBOOK, Demand, fit_of, sweeps_of
 from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, _two_places
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.resident_blocks import answer_of, most_at_once
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {
     "no block fits": {"x": 1024, "y": 1, "registers": 128},
@@ -26,9 +26,8 @@ cases = pytest.mark.parametrize("case", CASES)
 needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch)
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 @cases

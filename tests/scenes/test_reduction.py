@@ -8,10 +8,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.reduction import LESSON, expected_wavefronts
 from gpuviz.scenes.reduction_rounds import Rounds, rounds_of
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 WAYS = ("interleaved", "packed", "sequential", "shuffled")
 CASES = {way: {"way": way} for way in WAYS} | {
@@ -23,9 +24,8 @@ ways = pytest.mark.parametrize("way", WAYS)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str) -> Performance:
-    return perform(LESSON, CASES[case])
+    return performed(LESSON, CASES[case])
 
 
 @cache
@@ -117,7 +117,7 @@ def test_what_is_expected_is_what_is_counted(case: str) -> None:
 
 
 def test_other_banks_have_no_closed_form() -> None:
-    story = perform(LESSON, {}, arch="sm_30").story
+    story = performed(LESSON, {}, arch="sm_30").story
     assert "wavefronts" not in story.expected
 
 

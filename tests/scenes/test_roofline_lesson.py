@@ -1,4 +1,3 @@
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,10 +6,11 @@ import pytest
 from gpuviz.compile import nvrtc
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.scenes.check import check_values
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.roofline import LESSON, ROLES, tell
 from gpuviz.scenes.roofline_points import point_of
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {
     "The document's device": {},
@@ -24,9 +24,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch)
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def number(case: str, name: str) -> int:

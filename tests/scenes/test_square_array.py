@@ -11,10 +11,11 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.scenes import square_array_trials
 from gpuviz.scenes.measured import Timed
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.square_array import LESSON, Walk, walk_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Trial, trial_of
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {
     "small": {},
@@ -41,9 +42,8 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 cases = pytest.mark.parametrize("case", CASES)
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def walk(case: str) -> Walk:
@@ -121,7 +121,7 @@ def test_published_times_follow_the_bytes() -> None:
 
 
 def test_more_elements_cost_the_same() -> None:
-    large = perform(LESSON, {"show": "trials", "stride": 32, "elements": 65536}, level="ptx")
+    large = performed(LESSON, {"show": "trials", "stride": 32, "elements": 65536})
     for triple, trial in trials().items():
         other = trial_of(triple, large.runs["({}, {}, {})".format(*triple)])
         assert (other.then, other.now, other.requests) == (trial.then, trial.now, trial.requests)
@@ -171,4 +171,4 @@ def test_words_are_legible(case: str, arch: str, stage: str, qapp: object) -> No
 
 def test_rows_longer_than_the_small_block_are_explained() -> None:
     with pytest.raises(InputError, match="rows of 16 need more"):
-        perform(LESSON, {"stride": 16})
+        performed(LESSON, {"stride": 16})

@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -11,9 +9,10 @@ from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.scenes import thread_coarsening
 from gpuviz.scenes.measured import Timed
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.thread_coarsening import LESSON, Cells, cells_of, cost_of, expected_sectors
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {
     "adjacent unrolled": {},
@@ -27,9 +26,8 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 cases = pytest.mark.parametrize("case", CASES)
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def multi_of(case: str) -> int:

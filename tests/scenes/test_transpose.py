@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -8,10 +6,11 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.transpose import LESSON, VARIANTS
 from gpuviz.scenes.transpose_block import Block, block_of
 from tests.scenes import pictures
+from tests.scenes.performed import performed
 
 CASES = {v: {"variant": v} for v in VARIANTS} | {
     "one tile": {"variant": "padded", "size": 32, "warp": 7},
@@ -21,9 +20,8 @@ cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 
-@cache
 def played(case: str, arch: str = "sm_90") -> Performance:
-    return perform(LESSON, CASES[case], arch=arch, level="ptx")
+    return performed(LESSON, CASES[case], arch=arch)
 
 
 def block(case: str, arch: str = "sm_90") -> Block:
