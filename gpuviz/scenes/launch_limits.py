@@ -18,7 +18,7 @@ from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.limits import Limit, Limits
 from gpuviz.panels.panel import Answer, Ink
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.script import Script
+from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import check_limits
 from gpuviz.scenes.base import (
@@ -237,7 +237,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     script.act(_END, "result", tr("result"), difference)
 
     def at(t: float) -> Picture:
-        done = min(max((t - ask.end) / (compared - ask.end), 0.0), 1.0) * count
+        done = Act(ask.end, compared).counted(t, count)
         short = attempt.arch.split("(")[-1].rstrip(")")
         names = (*((card,) for card in PUBLISHED), (attempt.arch, short))
         table = rows(

@@ -13,7 +13,7 @@ from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
-from gpuviz.panels.script import Script
+from gpuviz.panels.script import Act, Script
 from gpuviz.panels.slots import Resource, Slots
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
@@ -175,8 +175,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         if t < full.end:
-            share = (t - empty.end) / max(filled - empty.end, 1e-9)
-            arrived = min(max(share, 0.0), 1.0) * fit.found.blocks
+            arrived = Act(empty.end, filled).counted(t, fit.found.blocks)
             return _machine(fit, known, arrived, tried.share(t))
         if t < cliffs.end:
             return cliffs_at(fit, sweeps, min((t - cliffs.start) / _CLIFFS, 1.0))

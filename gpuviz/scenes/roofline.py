@@ -11,7 +11,7 @@ from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.roofline import Kernel, Roofline, rate, share, speed
-from gpuviz.panels.script import Script
+from gpuviz.panels.script import Act, Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.roofline import Roof, a_float
 from gpuviz.runners.base import Run
@@ -185,7 +185,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             numbers = _table(shown, seen, naive), _reached(shown)
             low = Picture(title, sentence, rows(*numbers))
             return Picture(title, sentence, rows(under, *numbers), low=low)
-        arrived = min(max((t - roof.end) / _POINT, 0.0), float(count))
+        arrived = Act(roof.end, roof.end + _POINT * count).counted(t, count)
         chart = replace(under, drawn=min(t / (_ROOF * 0.8), 1.0), arrived=arrived)
         now = _figures(shown, arrived)
         return Picture(title, sentence, rows(chart, now, _source(shown)))
