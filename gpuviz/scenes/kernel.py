@@ -127,20 +127,19 @@ def _triple(given: Value) -> Triple:
     return x, y, z
 
 
+def parameters_of(block: Parameter, warps: int) -> tuple[Parameter, ...]:
+    """Which block, which warp, and the how-manieth request to show; what can be chosen of them."""
+    warp = Parameter("warp", tr("warp shown"), 0, 0, warps - 1)
+    hint = tr("In a loop: the request of this time around, or of the last.")
+    turn = Parameter("turn", tr("time around"), 1, 1, 1000, hint=hint)
+    every = block, warp, turn
+    return tuple(one for one in every if len(one.choices) > 1 or one.maximum > one.minimum)
+
+
 def lesson_of(launch: KernelLaunch) -> Lesson:
-    """The launch as a lesson: which block, which warp, and the how-manieth request to show."""
-    parameters = (
-        Parameter("block", tr("block shown"), 0, 0, min(launch.blocks, _MOST_BLOCKS) - 1),
-        Parameter("warp", tr("warp shown"), 0, 0, launch.warps - 1),
-        Parameter(
-            "turn",
-            tr("time around"),
-            1,
-            1,
-            1000,
-            hint=tr("In a loop: the request of this time around, or of the last."),
-        ),
-    )
+    """The launch as a lesson."""
+    last = min(launch.blocks, _MOST_BLOCKS) - 1
+    block = Parameter("block", tr("block shown"), 0, 0, last)
     plan = Plan(
         ROLE,
         str(launch.path),
@@ -156,7 +155,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         f"{launch.name} ({launch.path.name})",
         CHAPTER,
         tr("What the memory system makes of your own kernel, request by request."),
-        tuple(p for p in parameters if p.maximum > p.minimum),
+        parameters_of(block, launch.warps),
         (),
         lambda values: (replace(plan, record=(_chosen(values, "block"),)),),
         tell,

@@ -35,31 +35,15 @@ def lesson_of(path: Path) -> Lesson:
     trace = trace_file.load(path)
     if not trace.recorded:
         raise InputError(f"the trace {path} has no requests to show: no block was recorded")
-    parameters = (
-        Parameter(
-            "block",
-            tr("block shown"),
-            trace.recorded[0],
-            choices=tuple(Choice(block, str(block)) for block in trace.recorded),
-        ),
-        Parameter("warp", tr("warp shown"), 0, 0, trace.launch.warps_per_block - 1),
-        Parameter(
-            "turn",
-            tr("time around"),
-            1,
-            1,
-            1000,
-            hint=tr("In a loop: the request of this time around, or of the last."),
-        ),
-    )
-    kept = tuple(p for p in parameters if len(p.choices) > 1 or p.maximum > p.minimum)
+    choices = tuple(Choice(block, str(block)) for block in trace.recorded)
+    block = Parameter("block", tr("block shown"), trace.recorded[0], choices=choices)
     name = f"{short_name(trace.launch.kernel)} ({path.name})"
     return Lesson(
         _id(path),
         name,
         kernel.CHAPTER,
         tr("What a saved trace tells, request by request."),
-        kept,
+        kernel.parameters_of(block, trace.launch.warps_per_block),
         (),
         lambda values: (),
         partial(_tell, trace),
