@@ -11,7 +11,6 @@ English, and translated where they are shown: `tr(lesson.title)`. Other tables m
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -43,6 +42,13 @@ class Catalogue:
 
     texts: Mapping[str, tuple[str, ...]]
     plural: Plural
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What a catalogue says of itself."""
+
+    plural_forms: str
 
 
 def plural_rule(said: str) -> Plural:
@@ -137,15 +143,19 @@ def catalogue(language: str) -> Catalogue:
     """
     if language == ENGLISH:
         return _ENGLISH
+    from gpuviz import records  # English needs none
+
     file = resources.path(f"locale/{language}.json")
+    name = f"the catalogue {file.name} cannot be read"
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        rule = plural_rule(found.pop("")["plural_forms"])
-        return Catalogue(MappingProxyType({text: _forms(found[text]) for text in found}), rule)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise FormatError(f"the catalogue {file.name} cannot be read: {error}") from None
-
-
-def _forms(found: object) -> tuple[str, ...]:
-    """The forms of an entry: a text, or a list of them."""
-    return tuple(map(str, found)) if isinstance(found, list) else (str(found),)
+        found = records.read(file.read_bytes(), dict[str, str | tuple[str, ...] | _Head], name)
+        head = found.get("")
+        rule = plural_rule(head.plural_forms if isinstance(head, _Head) else "")
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{name}: {error}") from None
+    texts = {
+        text: (forms,) if isinstance(forms, str) else forms
+        for text, forms in found.items()
+        if not isinstance(forms, _Head)
+    }
+    return Catalogue(MappingProxyType(texts), rule)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterable
 from typing import IO
-
-from PIL import Image
 
 from gpuviz.export import png
 from gpuviz.export.changes import Patch, changed
@@ -89,6 +86,5 @@ class Apng:
 
 def _packed(pixels: Rgb) -> bytes:
     """The compressed rows of a picture."""
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return b"".join(data for kind, data in png.chunks(file.getvalue()) if kind == b"IDAT")
+    chunks = png.chunks(png.compressed(pixels))
+    return b"".join(data for kind, data in chunks if kind == b"IDAT")

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from gpuviz.export.film import Rgb
 
@@ -33,6 +32,8 @@ def film_palette(samples: Iterable[Rgb]) -> Rgb:
     order = np.argsort(counts, kind="stable")[::-1]
     if len(order) <= MOST:
         return unpacked(colors[order])
+    from PIL import Image  # a window starts without it
+
     rest = unpacked(np.sort(colors[order[_EXACT:]]))
     means = Image.fromarray(rest[None]).quantize(MOST - _EXACT, Image.Quantize.MEDIANCUT)
     table = np.array(means.getpalette(), np.uint8).reshape(-1, 3)[: MOST - _EXACT]

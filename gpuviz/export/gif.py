@@ -8,7 +8,6 @@ from typing import IO
 
 import numpy as np
 import numpy.typing as npt
-from PIL import GifImagePlugin, Image
 
 from gpuviz.export.changes import Patch, changed
 from gpuviz.export.colours import MOST, Indexer, film_palette
@@ -86,6 +85,8 @@ def _image(
     pixels = patch.of(after)
     if before is not None:
         pixels = np.where(pixels == patch.of(before), np.uint8(_SAME), pixels)
+    from PIL import GifImagePlugin, Image  # a window starts without it
+
     image = Image.frombytes("L", (patch.width, patch.height), np.ascontiguousarray(pixels).data)
     return b"".join(GifImagePlugin.getdata(image, (patch.left, patch.top)))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import IO
 
 import numpy as np
-from PIL import Image
+import numpy.typing as npt
 
 from gpuviz.arrays import Rgba
 from gpuviz.export.export import Export
@@ -61,9 +61,16 @@ def with_text(png: bytes, keyword: str, said: str) -> bytes:
 
 def picture(pixels: Rgba, record: Provenance) -> bytes:
     """The PNG file of (H, W, 4) RGBA pixels, with the record of the view they show."""
+    return with_text(compressed(pixels), KEYWORD, record.text())
+
+
+def compressed(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """The PNG file of (H, W, 3) or (H, W, 4) pixels."""
+    from PIL import Image  # a window starts without it
+
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
-    return with_text(file.getvalue(), KEYWORD, record.text())
+    return file.getvalue()
 
 
 def write(export: Export, file: IO[bytes]) -> None:

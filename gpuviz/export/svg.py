@@ -7,8 +7,8 @@ width elsewhere. Nothing is scripted and nothing is loaded.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from typing import IO
-from xml.sax.saxutils import escape
 
 from gpuviz.arrays import Rgba
 from gpuviz.draw.color import code
@@ -38,7 +38,7 @@ def document(frame: Frame, provenance: Provenance | None = None, title: str = ""
     )
     parts = [
         head,
-        f"<title>{escape(title)}</title>" if title else "",
+        f"<title>{escape(title, quote=False)}</title>" if title else "",
         _metadata(provenance),
         f"<style>{STYLE}</style>",
         patterns(hatches((frame,))),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import numpy.typing as npt
@@ -180,7 +180,7 @@ def _texts(mark: Texts) -> Iterator[str]:
         kept = ' xml:space="preserve"' if " ".join(text.split()) != text else ""
         yield (
             f'<text x="{number(mark.at[i, 0])}" y="{number(baseline[i])}"{look}'
-            f"{paint('fill', colors[i])}{kept}>{escape(text)}</text>"
+            f"{paint('fill', colors[i])}{kept}>{escape(text, quote=False)}</text>"
         )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.compile import Resources
     from gpuviz.memory.counting import Counts
     from gpuviz.runners.measurement import Measurement
-    from gpuviz.runners.sweep import Times
+    from gpuviz.runners.sweep_file import Times
     from gpuviz.sass.listing import Listing
     from gpuviz.sass.plan import Difference
     from gpuviz.trace import Trace

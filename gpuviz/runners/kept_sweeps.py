@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from gpuviz.errors import Error
-from gpuviz.runners import sweep
-from gpuviz.runners.sweep import Times
+from gpuviz.runners import sweep_file
+from gpuviz.runners.sweep_file import Times
 
 
 def file_of(folder: Path, device: str) -> Path:
@@ -24,7 +24,7 @@ def keep(folder: Path, found: Times) -> Path:
     InputError : the file cannot be written
     """
     path = file_of(folder, found.device)
-    sweep.write(path, found, parents=True)
+    sweep_file.write(path, found, parents=True)
     return path
 
 
@@ -36,7 +36,7 @@ def kept(folder: Path, device: str) -> Times | None:
     if not device:
         return None
     try:
-        found = sweep.read(file_of(folder, device))
+        found = sweep_file.read(file_of(folder, device))
     except Error:
         return None
     return found if isinstance(found, Times) and found.device == device else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpuviz.compile.program import Program
     from gpuviz.runners.recorded import Recordings
     from gpuviz.runners.recording import Recording
-    from gpuviz.runners.sweep import Times
+    from gpuviz.runners.sweep_file import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,9 @@ class Library:
     @property
     def shape_times(self) -> Times | None:
         """The user's own, or those that ship."""
-        from gpuviz.runners import sweep
+        from gpuviz.runners import sweep_file
 
-        return self.own_times or sweep.shipped()[1]
+        return self.own_times or sweep_file.shipped()[1]
 
 
 @cache

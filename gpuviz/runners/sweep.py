@@ -1,34 +1,25 @@
-"""A kernel over all block shapes: predicted by emulation, or timed on a GPU, kept in a file.
+"""Makes what is known of a kernel over all block shapes: by emulation, or timed on a GPU.
 
-    python -m gpuviz.runners.sweep block-shape -o times.json        times, on this machine's GPU
-    python -m gpuviz.runners.sweep block-shape --model -o model.json  sectors, without a GPU
-
-Shapes are BX x BY with 1 to 32 threads each way; arrays are (32, 32), rows BY, columns BX. The
-files that gpuviz ships lie in resources/recordings.
+python -m gpuviz.runners.sweep block-shape -o times.json        times, on this machine's GPU
+python -m gpuviz.runners.sweep block-shape --model -o model.json  sectors, without a GPU
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 
-from gpuviz import files, records, resources
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
-from gpuviz.arrays import F64, I64
+from gpuviz.arrays import F64
 from gpuviz.compile import entry_name, gallery
-from gpuviz.compile.compiler import read_text
-from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Cancelled, Error, FormatError, InputError, KernelFault
+from gpuviz.errors import Cancelled, Error, KernelFault
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -37,69 +28,10 @@ from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.process import never
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import largest_difference
+from gpuviz.runners.sweep_file import ENTRY, INNER, KERNEL, MOST, SIZE, Predictions, Times, write
 
-KERNEL, ENTRY = "block_shape.cu", "sgemm"
-MOST, SIZE = 32, 1024  # threads each way; rows and columns of the matrices
-INNER = 8  # columns of M that are emulated: its rows are a sector apart, and every k is alike
-TIMES, MODEL = "recordings/block_shape.json", "recordings/block_shape_model.json"
-_FORMAT, _VERSION = "gpuviz-block-shapes", 1
 _LAUNCHES, _WARMUP_MS, _FIRST_WARMUP_MS = 7, 5.0, 1000.0
 _WRONG = 1e-2  # a difference that no order of additions explains, of sums of 1024 products
-
-
-@dataclass(frozen=True, eq=False)
-class Times:
-    """How long the product of two SIZE x SIZE matrices took: the median of `launches`, in
-    milliseconds. `clocks` are the lowest and highest of the multiprocessors, in MHz.
-    """
-
-    milliseconds: F64
-    device: str
-    capability: str
-    driver: str
-    cuda: str
-    clocks: tuple[float, float]
-    date: str
-    launches: int
-    largest_difference: float
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What emulation says of the loads of all k: requests of warps, and the sectors they take.
-
-    The numbers are those of SIZE rows and columns and INNER columns of M.
-    """
-
-    requests: I64
-    sectors: I64
-    arch: str
-
-    @property
-    def per_request(self) -> F64:
-        """Sectors a request."""
-        return np.asarray(self.sectors / self.requests)
-
-    @property
-    def for_products(self) -> F64:
-        """Sectors for 32 products, what a full warp computes with two loads."""
-        return np.asarray(self.sectors * (32 / (SIZE**2 * INNER)))
-
-
-_KINDS: Mapping[Literal["Times", "Predictions"], type[Times | Predictions]] = {
-    "Times": Times,
-    "Predictions": Predictions,
-}
-
-
-@dataclass(frozen=True)
-class _Head:
-    """What says what a file is."""
-
-    format: str
-    version: int
-    kind: Literal["Times", "Predictions"]
-    source_hash: str
 
 
 def shapes() -> Iterator[tuple[int, int]]:
@@ -218,82 +150,6 @@ def _difference(gpu: Gpu, launch: GpuLaunch, wanted: F64) -> float:
             "would be of a wrong product"
         )
     return found
-
-
-def write(path: Path, found: Times | Predictions, *, parents: bool = False) -> None:
-    """Keep a sweep as JSON, one row of shapes a line; `parents` makes its folder.
-
-    Raises
-    ------
-    InputError : the file cannot be written
-    """
-    head = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "kind": type(found).__name__,
-        "kernel": KERNEL,
-        "source_hash": _source(),
-        "size": SIZE,
-    }
-    plain = {**head, **vars(found)}
-    lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in plain.items()]
-    files.write(path, "{\n" + ",\n".join(lines) + "\n}\n", parents=parents)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, np.ndarray):
-        return json.dumps(value)
-    rows = np.round(value, 5).tolist()
-    return "[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "]"
-
-
-def _source() -> str:
-    return source_hash(read_text(resources.path(f"kernels/{KERNEL}")))
-
-
-def read(path: Path) -> Times | Predictions:
-    """A sweep from its file.
-
-    Raises
-    ------
-    InputError : the file cannot be read
-    FormatError : it is damaged, no sweep, or of another kernel than the one that is there now
-    """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    name = f"{path} is damaged, or no sweep over block shapes"
-    plain = records.parsed(text, name)
-    head = records.record(plain, _Head, name)
-    if (head.format, head.version) != (_FORMAT, _VERSION):
-        raise FormatError(f"{path} is no sweep over block shapes that this gpuviz reads")
-    if head.source_hash != _source():
-        raise FormatError(
-            f"{path} is of an older {KERNEL}: make it again with "
-            "python -m gpuviz.runners.sweep block-shape"
-        )
-    return _checked(records.record(plain, _KINDS[head.kind], name), name)
-
-
-def _checked(found: Times | Predictions, name: str) -> Times | Predictions:
-    for key, value in vars(found).items():
-        if isinstance(value, np.ndarray) and (value.shape != (MOST, MOST) or not (value > 0).all()):
-            raise FormatError(f"{name}: {key}: expected {MOST} x {MOST} numbers above 0")
-    return found
-
-
-@cache
-def shipped() -> tuple[Predictions | None, Times | None]:
-    """The sweeps that came with gpuviz; None for one that is missing or of an older kernel."""
-    found: dict[type[Any], Any] = {}
-    for name in (MODEL, TIMES):
-        try:
-            sweep = read(resources.path(name))
-        except Error:
-            continue
-        found[type(sweep)] = sweep
-    return found.get(Predictions), found.get(Times)
 
 
 def _show(fraction: float) -> None:

@@ -12,7 +12,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
-from gpuviz.runners.sweep import MOST, SIZE, Predictions, Times
+from gpuviz.runners.sweep_file import MOST, SIZE, Predictions, Times
 from gpuviz.scenes.occupancy_fit import Demand, names
 
 BANDS = (16, 24, 32)  # the widths at which the published map has its bands

@@ -18,7 +18,7 @@ from gpuviz.panels.layout import Node, columns, first, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script, StepKind
-from gpuviz.runners import sweep
+from gpuviz.runners import sweep_file
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
@@ -44,8 +44,8 @@ _ZOOM = range(4, 9)
 Page = Literal["sectors", "occupancy", "times", "top", "published"]
 
 PARAMETERS = (
-    Parameter("x", "BX, threads along a row", 32, 1, sweep.MOST),
-    Parameter("y", "BY, threads along a column", 5, 1, sweep.MOST),
+    Parameter("x", "BX, threads along a row", 32, 1, sweep_file.MOST),
+    Parameter("y", "BY, threads along a column", 5, 1, sweep_file.MOST),
 )
 
 PRESETS = (
@@ -69,19 +69,19 @@ def plan(values: Values) -> tuple[Plan, ...]:
         f"i32={_INNER}",
         f"i32={_COLUMNS}",
     )
-    return (Plan(_ROLE, sweep.KERNEL, sweep.ENTRY, grid, (x, y, 1), arguments),)
+    return (Plan(_ROLE, sweep_file.KERNEL, sweep_file.ENTRY, grid, (x, y, 1), arguments),)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The loads of one warp, the maps over all shapes, and the fastest ones."""
-    return told(values, runs, sweep.shipped()[0], runs[_ROLE].shape_times)
+    return told(values, runs, sweep_file.shipped()[0], runs[_ROLE].shape_times)
 
 
 def told(
     values: Values,
     runs: Mapping[str, Run],
-    predictions: sweep.Predictions | None,
-    times: sweep.Times | None,
+    predictions: sweep_file.Predictions | None,
+    times: sweep_file.Times | None,
 ) -> Story:
     """The story with these maps over all shapes."""
     run = runs[_ROLE]
@@ -115,7 +115,7 @@ def told(
             return Picture(*titles[page], published(atlas))
         if page == "top":
             return Picture(*titles[page], top(atlas))
-        shown = min((t - act.start) / _FILL, 1.0) * sweep.MOST
+        shown = min((t - act.start) / _FILL, 1.0) * sweep_file.MOST
         return Picture(*titles[page], _map(atlas, maps[page], shape, shown))
 
     return Story.of(script, at, _expected(shape, run))
@@ -305,13 +305,13 @@ def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]
                 n=f"{ratio:.3g}",
             ),
         )
-        wide = sum(x == sweep.MOST for x, _ in atlas.order[:TOP])
+        wide = sum(x == sweep_file.MOST for x, _ in atlas.order[:TOP])
         made["top"] = (
             tr("The sixteen fastest shapes on {device}", device=atlas.times.device),
             tr(
                 "{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
                 n=wide,
-                m=sum(x == sweep.MOST for x, *_ in BEST),
+                m=sum(x == sweep_file.MOST for x, *_ in BEST),
             ),
         )
     return made
@@ -319,7 +319,7 @@ def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]
 
 def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float) -> Node:
     """The map with so many of its columns filled, and everything beside it."""
-    ticks, most = (1, 8, *BANDS), sweep.MOST
+    ticks, most = (1, 8, *BANDS), sweep_file.MOST
     x, y = Axis("x", "BX", ticks, BANDS), Axis("y", "BY", ticks)
     whole = HeatMap(x, y, 1, most, what.heat, shown, shape, atlas.tip)
     if what.values is None or what.heat is None:

@@ -19,7 +19,7 @@ from gpuviz.runners.base import Cancel, Level, Progress, Run
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.session import Library
-from gpuviz.runners.sweep import KERNEL as SWEPT
+from gpuviz.runners.sweep_file import KERNEL as SWEPT
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 

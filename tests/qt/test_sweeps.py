@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.window.window import Window
-from gpuviz.runners import kept_sweeps, sweep
+from gpuviz.runners import kept_sweeps, sweep_file
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.session import shipped
@@ -30,8 +30,8 @@ ABOUT = replace(LESSONS[0], id=LESSON.id, title=LESSON.title)
 LEFT = Qt.MouseButton.LeftButton
 
 
-def times(device: str) -> sweep.Times:
-    return sweep.Times(
+def times(device: str) -> sweep_file.Times:
+    return sweep_file.Times(
         np.full((32, 32), 2.0),
         device,
         "9.0",
@@ -52,7 +52,7 @@ class FakeMeasure:
     error: Exception | None = None
     threads: list[threading.Thread] = field(default_factory=list)
 
-    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> sweep.Times:
+    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> sweep_file.Times:
         self.threads.append(threading.current_thread())
         progress(0.5)
         while not self.go_on.wait(0.01):

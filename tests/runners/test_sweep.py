@@ -8,7 +8,7 @@ import pytest
 from gpuviz import resources
 from gpuviz.compile import nvrtc
 from gpuviz.errors import Cancelled, FormatError, InputError, KernelFault
-from gpuviz.runners import sweep
+from gpuviz.runners import sweep, sweep_file
 from gpuviz.runners.gpu.client import GpuLaunch
 from gpuviz.runners.measurement import DeviceFacts, Timing
 
@@ -65,18 +65,18 @@ def test_a_sweep_can_be_cancelled(small: None) -> None:
     assert len(gpu.grids) == 7
 
 
-def times() -> sweep.Times:
+def times() -> sweep_file.Times:
     milliseconds = np.linspace(0.5, 9.0, 1024).reshape(32, 32)
-    return sweep.Times(
+    return sweep_file.Times(
         milliseconds, "NVIDIA H200", "9.0", "580.1", "13.0", (1900.0, 1980.0), "2026-01-01", 7, 1e-4
     )
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "times.json"
-    sweep.write(path, times())
-    found = sweep.read(path)
-    assert isinstance(found, sweep.Times)
+    sweep_file.write(path, times())
+    found = sweep_file.read(path)
+    assert isinstance(found, sweep_file.Times)
     assert np.abs(found.milliseconds - times().milliseconds).max() < 1e-5
     assert replace(found, milliseconds=times().milliseconds).__dict__.keys() == vars(times()).keys()
     assert (found.clocks, found.date, found.launches) == ((1900.0, 1980.0), "2026-01-01", 7)
@@ -95,27 +95,27 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
 )
 def test_other_files_are_refused(change: dict[str, object], says: str, tmp_path: Path) -> None:
     path = tmp_path / "times.json"
-    sweep.write(path, times())
+    sweep_file.write(path, times())
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(FormatError, match=says):
-        sweep.read(path)
+        sweep_file.read(path)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
-        sweep.read(tmp_path / "none.json")
+        sweep_file.read(tmp_path / "none.json")
     (tmp_path / "no.json").write_text("{")
     with pytest.raises(FormatError, match="damaged"):
-        sweep.read(tmp_path / "no.json")
+        sweep_file.read(tmp_path / "no.json")
     with pytest.raises(InputError, match="cannot write"):
-        sweep.write(tmp_path / "no" / "folder.json", times())
+        sweep_file.write(tmp_path / "no" / "folder.json", times())
 
 
 @needs_nvrtc
 @pytest.mark.parametrize(("x", "y"), [(32, 32), (2, 32), (24, 27)])
 def test_the_shipped_predictions_are_those_of_today(x: int, y: int) -> None:
-    found = sweep.read(resources.path(sweep.MODEL))
-    assert isinstance(found, sweep.Predictions)
+    found = sweep_file.read(resources.path(sweep_file.MODEL))
+    assert isinstance(found, sweep_file.Predictions)
     requests, sectors = sweep.predicted(found.arch, x, y)
     assert (found.requests[y - 1, x - 1], found.sectors[y - 1, x - 1]) == (requests, sectors)
 
@@ -123,8 +123,8 @@ def test_the_shipped_predictions_are_those_of_today(x: int, y: int) -> None:
 @pytest.mark.parametrize("x", [8, 16, 32])
 def test_the_shipped_predictions_have_the_closed_forms(x: int) -> None:
     """A warp of whole rows: a sector for each row of M, one of N for every eight columns."""
-    found = sweep.read(resources.path(sweep.MODEL))
-    assert isinstance(found, sweep.Predictions)
+    found = sweep_file.read(resources.path(sweep_file.MODEL))
+    assert isinstance(found, sweep_file.Predictions)
     for y in (32 // x, 32):
         assert found.per_request[y - 1, x - 1] == (32 / x + x / 8) / 2
         assert found.for_products[y - 1, x - 1] == 32 / x + x / 8

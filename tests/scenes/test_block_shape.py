@@ -14,7 +14,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.memory.request import first_requests
 from gpuviz.occupancy import occupancy
-from gpuviz.runners import sweep
+from gpuviz.runners import sweep_file
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.block_atlas import Atlas, gigaflops
 from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
@@ -32,8 +32,10 @@ pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not inst
 
 # Maps made up for the pictures: every shape has a value of its own.
 BY, BX = np.mgrid[1:33, 1:33]
-PREDICTED = sweep.Predictions(np.full((32, 32), 64 << 13), (64 + 32 * BY // BX + BX) << 13, "sm_90")
-TIMED = sweep.Times(
+PREDICTED = sweep_file.Predictions(
+    np.full((32, 32), 64 << 13), (64 + 32 * BY // BX + BX) << 13, "sm_90"
+)
+TIMED = sweep_file.Times(
     0.5 + BY / BX + BX / 999,
     "NVIDIA H200",
     "9.0",

@@ -13,7 +13,7 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.runners import kept_sweeps, sweep
+from gpuviz.runners import kept_sweeps, sweep, sweep_file
 from gpuviz.runners.base import Cancel, Progress
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.gpu_state import State
@@ -27,7 +27,7 @@ COMMAND = "gpu.sweep"
 class Measure(Protocol):
     """Times all shapes; asked to stop, raises `Cancelled`."""
 
-    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> sweep.Times:
+    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> sweep_file.Times:
         """The times, or an `errors.Error`."""
 
 
