@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -53,6 +52,8 @@ def homeless(text: str) -> str:
 
 
 def _installed() -> Iterator[str]:
+    from importlib import metadata
+
     found = []
     for name in _PACKAGES:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
@@ -11,14 +12,16 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.commands.palette_dialog import Entry
-from gpuviz.qt.history.link_dialog import LinkDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.check_record import check_file
 from gpuviz.views.link import SCHEME, link, parse
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
+
+if TYPE_CHECKING:
+    from gpuviz.qt.commands.palette_dialog import Entry
+    from gpuviz.qt.history.link_dialog import LinkDialog
 
 _START = f"{SCHEME}://"
 
@@ -51,6 +54,8 @@ class Linking(QObject):
 
     def ask(self) -> None:
         """Ask for a link; the clipboard's is offered."""
+        from gpuviz.qt.history.link_dialog import LinkDialog
+
         held = QGuiApplication.clipboard().text().strip()
         text = held if held.startswith(_START) else ""
         dialog = self.dialog = LinkDialog(text, self.read, self._told, self._theme, self._window)

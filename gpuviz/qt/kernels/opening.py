@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -12,9 +13,11 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.compile import CompileError, Program, compile_arch, load_program
 from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
+
+if TYPE_CHECKING:
+    from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 
 
 class Opening(QObject):
@@ -77,6 +80,8 @@ class Opening(QObject):
         self.refused.emit(path.name, text, error)
 
     def _ask(self, path: Path, program: Program) -> None:
+        from gpuviz.qt.kernels.kernel_dialog import KernelDialog
+
         self.said.emit(
             tr("{file}: compiled with {compiler}", file=path.name, compiler=program.compiler)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -16,10 +17,12 @@ from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
-from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.viewing import Viewing
+
+if TYPE_CHECKING:
+    from gpuviz.qt.lecture.slide_dialog import SlideDialog
 
 _NEEDS_SLIDE = (
     "lecture.update",
@@ -76,6 +79,8 @@ class Editing(QObject):
 
     def edit(self) -> None:
         """Ask for what a slide has besides its view."""
+        from gpuviz.qt.lecture.slide_dialog import SlideDialog
+
         lecture, at = self._document.lecture, self._pane.slide
         if lecture is None or not 0 <= at < len(lecture.slides):
             return

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, failure_of
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import pack
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.runners.measurement import Measurement
@@ -74,7 +73,9 @@ class Packer(QObject):
             self._thread = None
 
     def _work(self, lecture: Lecture, path: Path, library: Library, stop: threading.Event) -> None:
-        """Runs in the thread."""
+        """Runs in the thread, which loads the compiler."""
+        from gpuviz.lectures.packing import pack
+
         error: Exception | None = None
         try:
             pack(lecture, path, partial(self._entry, library), self._say, stop.is_set, library)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gpuviz import folders
 from gpuviz.errors import failure_of
@@ -13,22 +13,32 @@ from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
-from gpuviz.runners import kept_sweeps, sweep, sweep_file
-from gpuviz.runners.base import Cancel, Progress
-from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners import kept_sweeps
 from gpuviz.runners.gpu_state import State
-from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.runners.session import Session
-from gpuviz.scenes.block_shape import LESSON
+from gpuviz.scenes import COURSE
+
+if TYPE_CHECKING:
+    from gpuviz.runners.base import Cancel, Progress
+    from gpuviz.runners.gpu.client import Gpu
+    from gpuviz.runners.measurement import DeviceFacts
+    from gpuviz.runners.session import Session
+    from gpuviz.runners.sweep_file import Times
 
 COMMAND = "gpu.sweep"
+_LESSON = next(one for one in COURSE if one.id == "block-shape")
 
 
 class Measure(Protocol):
     """Times all shapes; asked to stop, raises `Cancelled`."""
 
-    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> sweep_file.Times:
+    def __call__(self, gpu: Gpu, *, progress: Progress, cancel: Cancel) -> Times:
         """The times, or an `errors.Error`."""
+
+
+def _measure(gpu: Gpu, *, progress: Progress, cancel: Cancel) -> Times:
+    from gpuviz.runners.sweep import measure  # which emulates, too
+
+    return measure(gpu, progress=progress, cancel=cancel)
 
 
 class Sweeps(Activity):
@@ -45,7 +55,7 @@ class Sweeps(Activity):
         self._session = session
         self._action = actions[COMMAND]
         self._device: DeviceFacts | None = None
-        self.measure: Measure = sweep.measure
+        self.measure: Measure = _measure
         self.folder = folders.data() / "sweeps"
         actions.bind(COMMAND, self.start)
         actions.bind("gpu.stop", self.cancel)
@@ -61,8 +71,8 @@ class Sweeps(Activity):
 
     def why_not(self) -> str:
         """Why no sweep can be started now, "" when one can."""
-        if self._player.lesson.id != LESSON.id:
-            return tr("Only for the lesson “{title}”.", title=tr(LESSON.title))
+        if self._player.lesson.id != _LESSON.id:
+            return tr("Only for the lesson “{title}”.", title=tr(_LESSON.title))
         if self._device is None:
             return tr("No GPU: {why}.", why=self._meter.state.why)
         return tr("They are being measured already.") if self.busy else ""
@@ -114,7 +124,7 @@ class Sweeps(Activity):
         """Tell of the times that the user has of the GPU in use."""
         name = self._device.name if self._device is not None else ""
         times = kept_sweeps.kept(self.folder, name)
-        if self._session.use_shape_times(times) and self._player.lesson.id == LESSON.id:
+        if self._session.use_shape_times(times) and self._player.lesson.id == _LESSON.id:
             self._director.run()
 
     def _offer(self, *_: object) -> None:

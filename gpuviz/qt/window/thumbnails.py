@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPainter, QPixmap
@@ -14,8 +15,10 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes import Listed
 from gpuviz.scenes.base import Story
-from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.showing import Variant
+
+if TYPE_CHECKING:
+    from gpuviz.scenes.perform import Performance
 
 PICTURE = QSize(720, 405)  # the stage a thumbnail is taken from
 MOMENT = 0.6  # share of the story at which it is taken
