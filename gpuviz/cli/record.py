@@ -18,7 +18,7 @@ from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.live import Wishes
+from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import load
 from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
@@ -99,8 +99,8 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         facts = gpu.facts()
         if facts.counters:
             raise CountersUnavailable(facts.counters)
-        wishes = Wishes(arguments.repeat, places=True, peaks=gpu.peaks())
-        found = [_entry(gpu, wishes, *variant) for variant in wanted]
+        options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())
+        found = [_entry(gpu, options, *variant) for variant in wanted]
     entries = tuple(entry for entry in found if entry is not None)
     write(arguments.output, Recording(facts, entries))
     launches = english("{n} launch", "{n} launches", len(found))
@@ -141,19 +141,19 @@ def of_lecture(name: str) -> Iterator[Variant]:
 
 
 def _entry(
-    gpu: Gpu, wishes: Wishes, one: Lesson, values: Values, plan: Plan, key: LaunchKey
+    gpu: Gpu, options: MeasureOptions, one: Lesson, values: Values, plan: Plan, key: LaunchKey
 ) -> Entry | None:
     """One launch measured; None, and a word on stderr, when it cannot be."""
     try:
-        measurement = _measured(gpu, wishes, plan)
+        measurement = _measured(gpu, options, plan)
     except Error as error:
         print(f"{one.id} {plan.role} {dict(values)}: {error}", file=sys.stderr)
         return None
     return Entry(one.id, plan.role, dict(values), key, measurement)
 
 
-def _measured(gpu: Gpu, wishes: Wishes, plan: Plan) -> Measurement:
+def _measured(gpu: Gpu, options: MeasureOptions, plan: Plan) -> Measurement:
     facts = gpu.facts()
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
     predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
-    return live.measure(gpu, job, wishes, expected=predicted.outputs)
+    return live.measure(gpu, job, options, expected=predicted.outputs)

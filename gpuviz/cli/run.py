@@ -20,7 +20,7 @@ from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
-from gpuviz.runners.live import Wishes
+from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
@@ -63,10 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.arch = gpu.facts().sm
         arch = architecture(gpu.facts().capability)
         peaks = gpu.peaks()
-        wishes = Wishes(
+        options = MeasureOptions(
             arguments.repeat, arguments.cache, not arguments.no_counters, arguments.places, peaks
         )
-        told = [_one(gpu, role, job, arch, wishes) for role, job in jobs(arguments).items()]
+        told = [_one(gpu, role, job, arch, options) for role, job in jobs(arguments).items()]
         printed = gpu.printed
     if arguments.json:
         print(
@@ -81,12 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _one(gpu: Gpu, role: str, job: Job, arch: Architecture, wishes: Wishes) -> Told:
+def _one(gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions) -> Told:
     try:
         predicted, why = emulated.run(job, arch, options=Options(record=())), ""
     except (UnsupportedError, KernelFault) as error:
         predicted, why = None, f"nothing predicted: {error}"
-    measurement = live.measure(gpu, job, wishes, expected=predicted.outputs if predicted else None)
+    measurement = live.measure(gpu, job, options, expected=predicted.outputs if predicted else None)
     return Told(role, job, predicted, measurement, why)
 
 

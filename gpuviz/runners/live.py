@@ -31,7 +31,7 @@ PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart woul
 
 
 @dataclass(frozen=True)
-class Wishes:
+class MeasureOptions:
     """What to measure of a launch; `repeats` launches are timed, none for 0."""
 
     repeats: int = 100
@@ -44,7 +44,7 @@ class Wishes:
 def measure(
     gpu: Gpu,
     job: Job,
-    wishes: Wishes = Wishes(),
+    options: MeasureOptions = MeasureOptions(),
     *,
     expected: Mapping[str, npt.NDArray[Any]] | None = None,
     cancel: Cancel = never,
@@ -61,12 +61,12 @@ def measure(
     launch = launch_of(job)
     outputs = gpu.run(launch, cancel)
     timing = (
-        gpu.time(launch, wishes.repeats, mode=wishes.mode, cancel=cancel, progress=progress)
-        if wishes.repeats
+        gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
+        if options.repeats
         else None
     )
-    counters, why = _counters(gpu, launch, cancel) if wishes.counters else ({}, "")
-    placement, note = placed(gpu, launch, cancel) if wishes.places else (None, "")
+    counters, why = _counters(gpu, launch, cancel) if options.counters else ({}, "")
+    placement, note = placed(gpu, launch, cancel) if options.places else (None, "")
     notes = (why, note, timing.clock_note if timing else "")
     return Measurement(
         "live",
@@ -76,7 +76,7 @@ def measure(
         timing,
         placement,
         gpu.telemetry(),
-        wishes.peaks,
+        options.peaks,
         _differences(outputs, expected or {}),
         tuple(text for text in notes if text),
         gpu.resident_blocks(launch, cancel),

@@ -19,7 +19,7 @@ from gpuviz.language import tr
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
-from gpuviz.runners.live import Wishes, measure, placed
+from gpuviz.runners.live import MeasureOptions, measure, placed
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Telemetry
 
 REPEATS = 200  # launches timed by one measurement
@@ -244,9 +244,11 @@ class Engine:
 
     def _gauge(self, gpu: Gpu, target: Target, repeats: int) -> None:
         facts = gpu.facts()
-        wishes = Wishes(repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts))
+        options = MeasureOptions(
+            repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts)
+        )
         job = target.job(facts.sm)
-        made = measure(gpu, job, wishes, expected=target.expected, cancel=self._stop.is_set)
+        made = measure(gpu, job, options, expected=target.expected, cancel=self._stop.is_set)
         self._report(Gauged(target.key, made))
         self._report(Placed(target.key, self._placed(gpu, launch_of(job), made)))
 

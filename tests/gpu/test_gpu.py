@@ -20,7 +20,7 @@ from gpuviz.runners.counters import LIVE_FORMS, NOT_COMPARED
 from gpuviz.runners.faults import TimeLimit, WorkerLost
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
-from gpuviz.runners.live import Wishes
+from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.recording import Entry, LaunchKey, Recording, read, write
 
 pytestmark = pytest.mark.gpu
@@ -115,7 +115,7 @@ def test_results_and_counters_are_as_predicted(
 ) -> None:
     one = job(gpu, source, grid, block, *arguments)
     run = emulated.run(one, architecture(gpu.facts().capability), options=Options(record=()))
-    found = live.measure(gpu, one, Wishes(repeats=10), expected=run.outputs)
+    found = live.measure(gpu, one, MeasureOptions(repeats=10), expected=run.outputs)
     assert found.differences and set(found.differences.values()) == {0.0}
     if gpu.facts().counters:
         pytest.skip(gpu.facts().counters)
@@ -245,7 +245,7 @@ def test_early_returns_are_placed_too(gpu: Gpu) -> None:
 
 def test_a_measurement_can_be_recorded(gpu: Gpu, tmp_path: Path) -> None:
     one = adding(gpu)
-    found = live.measure(gpu, one, Wishes(repeats=5, places=True, peaks=gpu.peaks()))
+    found = live.measure(gpu, one, MeasureOptions(repeats=5, places=True, peaks=gpu.peaks()))
     key = LaunchKey("add.cu", "0", "add", one.grid, one.block, ())
     write(tmp_path / "a.gpurec", Recording(found.device, (Entry("l", "", {}, key, found),)))
     back = read(tmp_path / "a.gpurec").entries[0].measurement

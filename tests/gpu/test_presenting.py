@@ -63,7 +63,7 @@ def test_answers_are_measured_live(given: Presentation, qtbot: QtBot) -> None:
 def test_a_gpu_that_fails_is_replaced_by_the_recording(given: Presentation, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: origin(given) == "live", timeout=WAIT)
     said: list[str] = []
-    given.measuring.said.connect(said.append)
+    given.measurements.said.connect(said.append)
     QTest.keyClick(given.screen, KEY.Key_M)
     for pid in children():  # in the midst of it: a worker that dies idle is replaced in silence
         os.kill(pid, signal.SIGKILL)

@@ -157,9 +157,9 @@ def test_the_form_of_a_kernel(window: Window, qtbot: QtBot, tmp_path: Path) -> N
     (tmp_path / "pairs.cu").write_text(SOURCE)
     file = tmp_path / "pairs.ptx"
     file.write_text(PTX)
-    window.opening.open(file, "sm_90")
-    qtbot.waitUntil(lambda: window.opening.dialog is not None)
-    dialog = window.opening.dialog
+    window.kernel_opener.open(file, "sm_90")
+    qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None)
+    dialog = window.kernel_opener.dialog
     assert dialog is not None
     active(dialog)
     assert unnamed(dialog) == [] and twice(dialog) == []

@@ -284,7 +284,7 @@ def test_a_picture_on_the_clipboard_is_no_crash_at_the_end(tmp_path: Path) -> No
     """What Python puts there is destroyed when Python is over, unless it is handed over."""
     code = f"""
 from pathlib import Path
-window.exchange.exporting.quick_folder = lambda: Path({str(tmp_path)!r})
+window.files.exporting.quick_folder = lambda: Path({str(tmp_path)!r})
 window.actions_["export.quick"].trigger()
 wait(lambda: (data := app.clipboard().mimeData()) and data.hasFormat("image/svg+xml"))
 told()

@@ -156,7 +156,7 @@ def test_a_saved_picture_is_rendered_again_to_the_pixel(
             timeout=60_000,
         )
         shown.player.seek(3.3)
-        exporting = shown.exchange.exporting
+        exporting = shown.files.exporting
         exporting.quick_folder = lambda: tmp_path
         QTest.keyClick(
             shown,

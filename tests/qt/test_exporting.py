@@ -56,14 +56,14 @@ class Answer:
 def answer(window: Window, tmp_path: Path) -> Answer:
     made = Answer(tmp_path / "out")
     made.folder.mkdir()
-    exporting = window.exchange.exporting
+    exporting = window.files.exporting
     exporting.ask_where = made
     exporting.quick_folder = lambda: made.folder
     return made
 
 
 def done(window: Window, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not window.exchange.exporting.exports.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not window.files.exporting.exports.busy, timeout=20_000)
 
 
 def files_in(answer: Answer) -> list[str]:
@@ -74,14 +74,14 @@ def still(window: Window) -> StillDialog:
     window.activateWindow()  # after a dialog nobody else does it here
     QApplication.processEvents()
     QTest.keyClick(window, Qt.Key.Key_E, CONTROL)
-    found = window.exchange.exporting.dialog
+    found = window.files.exporting.dialog
     assert isinstance(found, StillDialog)
     return found
 
 
 def film_of(window: Window, command: str = "export.film") -> FilmDialog:
     window.actions_[command].trigger()
-    found = window.exchange.exporting.dialog
+    found = window.files.exporting.dialog
     assert isinstance(found, FilmDialog)
     return found
 
@@ -136,7 +136,7 @@ def test_a_quick_picture_replaces_none(window: Window, answer: Answer, qtbot: Qt
 
 def test_the_folder_is_a_click_away(window: Window, answer: Answer, qtbot: QtBot) -> None:
     opened: list[Path] = []
-    window.exchange.exporting.open_folder = opened.append
+    window.files.exporting.open_folder = opened.append
     QTest.keyClick(window, Qt.Key.Key_S, CONTROL | SHIFT)
     done(window, qtbot)
     link = window.status.link
@@ -183,7 +183,7 @@ def test_nothing_shown_is_nothing_to_save(window: Window, answer: Answer) -> Non
     for id in ("export.quick", "export.still", "export.film", "export.counts", "export.trace"):
         window.actions_[id].trigger()
         assert window.status.running.text() == "There is nothing to save yet."
-    assert files_in(answer) == [] and window.exchange.exporting.dialog is None
+    assert files_in(answer) == [] and window.files.exporting.dialog is None
 
 
 def test_the_menu_has_every_command(window: Window) -> None:
@@ -391,7 +391,7 @@ def test_the_window_goes_on_while_a_film_is_saved(
     assert len(slow) > 5 and threading.main_thread() not in slow
     begin(window, answer, "second.gif")
     qtbot.waitUntil(lambda: status.running.text() == "saving film.gif …, 1 more to come")
-    window.exchange.close()
+    window.files.close()
 
 
 @pytest.mark.parametrize("way", ["button", "escape"])
@@ -426,7 +426,7 @@ def test_closing_leaves_no_part_of_a_file(
     dialog.accept()
     qtbot.waitUntil(lambda: window.status.progress.value() > 0)
     window.close()
-    assert files_in(answer) == [] and not window.exchange.exporting.exports._waiting
+    assert files_in(answer) == [] and not window.files.exporting.exports._waiting
 
 
 def test_a_folder_that_is_gone_is_a_message(window: Window, answer: Answer, qtbot: QtBot) -> None:
@@ -461,7 +461,7 @@ def test_names_that_are_too_long_are_a_message(
     assert file_dialogs.free(answer.folder / f"{long}-light.png").name == f"{long}-light.png"
     answer.name = f"{long}.gif"
     window.actions_["export.film"].trigger()
-    dialog = window.exchange.exporting.dialog
+    dialog = window.files.exporting.dialog
     assert isinstance(dialog, FilmDialog)
     dialog.size_.show_size("custom", 320, 200)
     dialog.fps.setValue(1)
@@ -491,11 +491,11 @@ def test_a_mistake_while_drawing_is_a_message(
 
 
 def test_nothing_happens_when_no_file_is_chosen(window: Window, answer: Answer) -> None:
-    window.exchange.exporting.ask_where = lambda parent, question: None
+    window.files.exporting.ask_where = lambda parent, question: None
     still(window).accept()
     for id in ("export.window", "export.counts", "export.trace"):
         window.actions_[id].trigger()
-    assert not window.exchange.exporting.exports.busy
+    assert not window.files.exporting.exports.busy
 
 
 def test_copy_picture(window: Window, answer: Answer, qtbot: QtBot) -> None:
@@ -573,8 +573,8 @@ def live(
         timeout=20_000,
     )
     made = Answer(tmp_path)
-    window.exchange.exporting.ask_where = made
-    window.exchange.exporting.quick_folder = lambda: tmp_path
+    window.files.exporting.ask_where = made
+    window.files.exporting.quick_folder = lambda: tmp_path
     return window, made
 
 

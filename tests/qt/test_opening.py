@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import nvrtc
 from gpuviz.qt.kernels.kernel_dialog import KernelDialog
-from gpuviz.qt.kernels.opening import marked_lines
+from gpuviz.qt.kernels.kernel_opener import marked_lines
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import CHAPTER
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
@@ -36,8 +36,8 @@ def form(window: Window, qtbot: QtBot, ptx: Path, monkeypatch: pytest.MonkeyPatc
     """The form after Ctrl+O and the choice of a file."""
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *given: (str(ptx), ""))
     QTest.keyClick(window.stage, Qt.Key.Key_O, CONTROL)
-    qtbot.waitUntil(lambda: window.opening.dialog is not None)
-    dialog = window.opening.dialog
+    qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None)
+    dialog = window.kernel_opener.dialog
     assert dialog is not None
     return dialog
 
@@ -113,7 +113,7 @@ def test_a_file_that_does_not_compile_has_its_lines_lit(
 ) -> None:
     file = tmp_path / "bad.cu"
     file.write_text('extern "C" __global__ void f(int* x)\n{\n    x[0] = y;\n}\n')
-    window.opening.open(file, "sm_90")
+    window.kernel_opener.open(file, "sm_90")
     qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
     assert 'identifier "y" is undefined' in window.message.text.toPlainText()
     view = window.source.views[0]
@@ -122,7 +122,7 @@ def test_a_file_that_does_not_compile_has_its_lines_lit(
 
 
 def test_files_without_kernels_are_refused(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
-    window.opening.open(tmp_path / "gone.cu", "sm_90")
+    window.kernel_opener.open(tmp_path / "gone.cu", "sm_90")
     qtbot.waitUntil(lambda: window.message.isVisible())
     assert "gone.cu" in window.message.text.toPlainText()
     assert marked_lines(ValueError()) == {}
@@ -132,7 +132,7 @@ def test_an_open_form_does_not_outlive_the_window(
     make: Callable[..., Window], qtbot: QtBot, ptx: Path
 ) -> None:
     window = make()
-    window.opening.open(ptx, "sm_90")
-    qtbot.waitUntil(lambda: window.opening.dialog is not None)
+    window.kernel_opener.open(ptx, "sm_90")
+    qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None)
     window.close()
     assert not window.isVisible()

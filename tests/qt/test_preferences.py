@@ -115,7 +115,7 @@ def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
 def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
     QGuiApplication.styleHints().setCursorFlashTime(900)
     window = make()
-    window.features.preferring.motion.reduce(True)
+    window.features.preference_store.motion.reduce(True)
     assert QGuiApplication.styleHints().cursorFlashTime() == 0
     seen: set[float] = set()
     window.player.t_changed.connect(seen.add)
@@ -123,7 +123,7 @@ def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbo
     QTest.keyClick(window.stage, Key.Key_Space)
     qtbot.waitUntil(lambda: not window.player.state.playing)
     assert seen == {1.0, 2.0, 3.0, 4.0, 6.0}
-    window.features.preferring.motion.reduce(False)
+    window.features.preference_store.motion.reduce(False)
     assert QGuiApplication.styleHints().cursorFlashTime() == 900
 
 
@@ -202,10 +202,10 @@ def test_settings_that_make_no_sense_are_as_usual(
     dialog = window.features.preferences
     assert dialog is not None
     dialog.calm.click()
-    assert window.features.preferring.now().calm
+    assert window.features.preference_store.now().calm
     dialog.reject()
     window.actions_["export.still"].trigger()
-    asked = window.exchange.exporting.dialog
+    asked = window.files.exporting.dialog
     assert asked is not None
     asked.reject()
 

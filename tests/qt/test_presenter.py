@@ -260,7 +260,7 @@ def test_the_speaker_sees_notes_what_comes_next_and_the_clock(
     ready(given, qtbot)
     assert speaker.notes.toPlainText() == "Ask for hands." and "answer" in speaker.coming.text()
     assert "slide 2 of 4 · step 1 of 2" in speaker.place.text()
-    qtbot.waitUntil(lambda: given.preparing.showing(3) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: given.slide_runs.showing(3) is not None, timeout=30_000)
     shown = pixels(speaker.next)
     assert len(np.unique(shown.reshape(-1, 3), axis=0)) > 50
     item = speaker.slides.item(2)
@@ -456,7 +456,7 @@ def test_other_slides_that_get_ready_are_not_announced(give: Give, qtbot: QtBot)
         pass
     shown.screen.announcer.said.connect(said.append)
     gate.set()
-    qtbot.waitUntil(lambda: shown.preparing.showing(3) is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: shown.slide_runs.showing(3) is not None, timeout=30_000)
     qtbot.wait(300)
     assert said == []
 
@@ -491,16 +491,16 @@ def test_a_slide_left_before_all_was_measured_is_measured_again(
 ) -> None:
     press(given, K.Key_2)
     ready(given, qtbot)
-    showing = given.preparing.showing(1)
+    showing = given.slide_runs.showing(1)
     assert showing is not None
     (key,) = showing.plans
     asked: list[int] = []
-    monkeypatch.setattr(given.measuring, "again", lambda: asked.append(1))
+    monkeypatch.setattr(given.measurements, "again", lambda: asked.append(1))
     monkeypatch.setattr(type(showing), "plans", {key: showing.plans[key], "other": None})
-    monkeypatch.setattr(given.measuring._meter, "show", lambda showing: None)
-    given.measuring._live[showing] = {key: None}  # type: ignore[dict-item]
-    given.measuring.show(showing)
+    monkeypatch.setattr(given.measurements._meter, "show", lambda showing: None)
+    given.measurements._live[showing] = {key: None}  # type: ignore[dict-item]
+    given.measurements.show(showing)
     assert asked == [1]
-    given.measuring._live[showing] |= {"other": None}  # type: ignore[dict-item]
-    given.measuring.show(showing)
+    given.measurements._live[showing] |= {"other": None}  # type: ignore[dict-item]
+    given.measurements.show(showing)
     assert asked == [1]

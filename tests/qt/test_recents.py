@@ -141,7 +141,7 @@ def test_the_link_to_a_view_is_copied(window: Window, qtbot: QtBot) -> None:
 
 def ask(window: Window) -> LinkDialog:
     window.actions_["file.link"].trigger()
-    dialog = window.history.linking.dialog
+    dialog = window.history.links.dialog
     assert dialog is not None and dialog.isVisible()
     return dialog
 

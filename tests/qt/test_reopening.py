@@ -141,7 +141,7 @@ def saved(
 
 
 def test_a_quiet_frame_says_what_a_drop_would_do(window: Window, tmp_path: Path) -> None:
-    path, cue = saved(window, tmp_path / "a.png"), window.exchange.dropping.cue
+    path, cue = saved(window, tmp_path / "a.png"), window.files.dropping.cue
     assert not cue.isVisible()
     assert enter(window, of_files(path))
     assert cue.isVisible() and cue.words == "Drop to open a.png"
@@ -158,7 +158,7 @@ def test_what_cannot_be_opened_is_not_taken(window: Window, tmp_path: Path) -> N
         of_files(tmp_path / "absent.png"),
         of_files(tmp_path / ("a" * 300)),
     ):
-        assert not enter(window, data) and not window.exchange.dropping.cue.isVisible()
+        assert not enter(window, data) and not window.files.dropping.cue.isVisible()
 
 
 def test_a_drop_over_a_text_is_one_on_the_window(
@@ -183,7 +183,7 @@ def test_what_is_copied_as_a_picture_opens_again(window: Window, qtbot: QtBot) -
     with qtbot.waitSignal(window.director.performed):
         window.viewing.show(TOLD)
     window.actions_["export.copy"].trigger()
-    qtbot.waitUntil(lambda: not window.exchange.exporting.exports.busy)
+    qtbot.waitUntil(lambda: not window.files.exporting.exports.busy)
     with qtbot.waitSignal(window.director.performed):
         window.viewing.show(Provenance("pairs", {}, "sm_90"))
     QTest.keyClick(window, Qt.Key.Key_V, CONTROL)
@@ -276,7 +276,7 @@ def test_kernels_and_lectures_go_their_own_ways(
     window: Window, tmp_path: Path, qtbot: QtBot
 ) -> None:
     asked: list[tuple[str, object]] = []
-    reopening = window.exchange.reopening
+    reopening = window.files.reopening
     reopening.kernel_asked.disconnect()
     reopening.kernel_asked.connect(lambda path: asked.append(("kernel", path)))
     reopening.lecture_asked.connect(lambda path: asked.append(("lecture", path)))
@@ -298,7 +298,7 @@ def test_open_asks_for_a_file(window: Window, tmp_path: Path, qtbot: QtBot) -> N
         folders.append(folder)
         return path
 
-    window.exchange.reopening.ask_which = answer
+    window.files.reopening.ask_which = answer
     QTest.keyClick(window, Qt.Key.Key_O, CONTROL)
     told(window, qtbot)
     window.actions_["file.open"].trigger()
@@ -310,9 +310,9 @@ def test_the_newest_wish_counts(window: Window, tmp_path: Path, qtbot: QtBot) ->
     first = saved(window, tmp_path / "a.png", wanted=replace(TOLD, lesson="strides"))
     second = saved(window, tmp_path / "b.png")
     opened: list[Provenance] = []
-    window.exchange.reopening.view_asked.connect(opened.append)
-    window.exchange.reopening.open(first)
-    window.exchange.reopening.open(second)
+    window.files.reopening.view_asked.connect(opened.append)
+    window.files.reopening.open(first)
+    window.files.reopening.open(second)
     told(window, qtbot)
     assert [one.lesson for one in opened] == ["sums"]
 
@@ -358,7 +358,7 @@ def test_a_recording_answers_first_from_now_on(
 
 
 def test_events_of_other_kinds_pass(window: Window) -> None:
-    assert not window.exchange.dropping.eventFilter(window, QEvent(QEvent.Type.User))
+    assert not window.files.dropping.eventFilter(window, QEvent(QEvent.Type.User))
 
 
 def test_a_zip_of_another_kind(window: Window, tmp_path: Path, qtbot: QtBot) -> None:

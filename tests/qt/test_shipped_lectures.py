@@ -66,7 +66,7 @@ def test_it_plays_from_the_first_slide_to_the_last_and_back(path: Path, qtbot: Q
 
 
 def _story(shown: Presentation, number: int) -> object:
-    made = shown.preparing.showing(number)
+    made = shown.slide_runs.showing(number)
     return made.story if made is not None else None
 
 

@@ -101,7 +101,7 @@ def test_a_file_is_opened_when_the_window_is_there(
     settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
     window = Window(perform, COURSE, settings, first=tmp_path / "gone.json")
     qtbot.addWidget(window)
-    with qtbot.waitSignal(window.exchange.reopening.refused):
+    with qtbot.waitSignal(window.files.reopening.refused):
         window.show()
     assert window.message.isVisible()
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.history.linking import Linking
+from gpuviz.qt.history.link_commands import LinkCommands
 from gpuviz.qt.history.recent_menu import RecentMenu
 from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.history.text_undo import TextUndo
@@ -37,24 +37,24 @@ class ViewHistory(QObject):
         self._actions = actions
         self.recents = Recents(viewing, core.settings)
         self.undo = Undo(viewing, core.player)
-        self.linking = Linking(viewing, core.theme, window)
-        self.recent_menu = RecentMenu(self.recents, viewing, actions, self.linking.show_view, file)
+        self.links = LinkCommands(viewing, core.theme, window)
+        self.recent_menu = RecentMenu(self.recents, viewing, actions, self.links.show_view, file)
         file.insertMenu(actions["file.quit"], self.recent_menu)
         file.insertSeparator(actions["file.quit"])
         TextUndo(window)
         doing: dict[str, Callable[[], object]] = {
-            "file.link": self.linking.ask,
+            "file.link": self.links.ask,
             "edit.undo": self.undo.undo,
             "edit.redo": self.undo.redo,
-            "edit.link": self.linking.copy,
+            "edit.link": self.links.copy,
         }
         for id, do in doing.items():
             actions.bind(id, do)
         self.undo.changed.connect(self._name_undo)
-        for part in (self.undo, self.linking):
+        for part in (self.undo, self.links):
             part.refused.connect(self.refused)
-        self.linking.said.connect(self.said)
-        self.linking.copied.connect(self.recents.keep)
+        self.links.said.connect(self.said)
+        self.links.copied.connect(self.recents.keep)
 
     def _name_undo(self) -> None:
         """The commands say what they would do, and whether there is anything."""

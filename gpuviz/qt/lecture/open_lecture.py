@@ -18,11 +18,11 @@ from gpuviz.lectures.reading import title
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
-from gpuviz.qt.lecture.editing import Editing
 from gpuviz.qt.lecture.packer import Packer
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.lecture.presenting import Presenting
-from gpuviz.qt.lecture.saving import Saving
+from gpuviz.qt.lecture.save_commands import SaveCommands
+from gpuviz.qt.lecture.slide_commands import SlideCommands
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
@@ -67,13 +67,13 @@ class OpenLecture(QObject):
         self._bind()
         self.pane = LecturePane(self.document, actions)
         self.pane.looked_at.connect(self._look_at)
-        self.saving = Saving(self.document, self.packer, actions, window)
+        self.saving = SaveCommands(self.document, self.packer, actions, window)
         self.saving.failed.connect(self.failed)
         self.saving.said.connect(self.said)
-        self.editing = Editing(
+        self.slides = SlideCommands(
             self.document, self.pane, viewing, core.director, core.theme, actions, window
         )
-        self.editing.added.connect(self._tell_added)
+        self.slides.added.connect(self._tell_added)
         self.presenting = Presenting(self.document, core, viewing, perform, window)
         self.presenting.failed.connect(self.failed)
         self.presenting.came_back.connect(self.pane.select)

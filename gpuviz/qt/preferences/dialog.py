@@ -28,7 +28,7 @@ from gpuviz.qt.controls.controls import (
     label,
 )
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
-from gpuviz.qt.preferences.preferences import Preferring
+from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.runners.gpu_state import USES
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
@@ -39,11 +39,11 @@ class PreferencesDialog(QDialog):
     """`reset` brings back the defaults of everything; it is asked about first."""
 
     def __init__(
-        self, preferring: Preferring, reset: Callable[[], None], theme: Theme, parent: QWidget
+        self, store: PreferenceStore, reset: Callable[[], None], theme: Theme, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self._preferring, self._reset, self._theme = preferring, reset, theme
-        self._before = preferring.now()
+        self._store, self._reset, self._theme = store, reset, theme
+        self._before = store.now()
         self.setWindowTitle(tr("Preferences"))
         self.setModal(True)
         self.theme = _combo(tr("Theme"), {mode: _theme_name(mode) for mode in MODES}, theme)
@@ -70,7 +70,7 @@ class PreferencesDialog(QDialog):
 
     def reject(self) -> None:
         """Cancel: as it was before."""
-        self._preferring.set(self._before)
+        self._store.set(self._before)
         super().reject()
 
     def _wire(self) -> None:
@@ -134,11 +134,11 @@ class PreferencesDialog(QDialog):
 
     def _show(self) -> None:
         """The controls say how it is."""
-        now = self._preferring.now()
+        now = self._store.now()
         steps = [abs(scale - now.scale) for scale in SCALES]
         shown = (
             (self.theme, now.theme),
-            (self.language, self._preferring.language()),
+            (self.language, self._store.language()),
             (self.use, now.use),
         )
         for combo, value in shown:
@@ -151,10 +151,10 @@ class PreferencesDialog(QDialog):
 
     def _apply(self, *_: object) -> None:
         """What the controls say is in effect."""
-        now = self._preferring.now()
+        now = self._store.now()
         language = str(self.language.currentData())
-        kept = now.language if language == self._preferring.language() else language
-        self._preferring.set(
+        kept = now.language if language == self._store.language() else language
+        self._store.set(
             replace(
                 now,
                 theme=str(self.theme.currentData()),
@@ -201,7 +201,7 @@ class PreferencesDialog(QDialog):
 
     def _start_over(self) -> None:
         self._reset()
-        self._before = self._preferring.now()
+        self._before = self._store.now()
         self._show()
 
 

@@ -25,7 +25,7 @@ class Preferences:
     use: float
 
 
-class Preferring:
+class PreferenceStore:
     """Reads and sets them; what is set is in effect, and remembered, at once."""
 
     def __init__(self, theme: Theme, player: Player, meter: Meter, settings: Settings) -> None:

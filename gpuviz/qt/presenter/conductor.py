@@ -12,8 +12,8 @@ from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.picture import Shown
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.presenter.measuring import Measuring
-from gpuviz.qt.presenter.preparing import Preparing
+from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
+from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.scenes import SCENES
 
 Blank = Literal["", "black", "white"]
@@ -40,20 +40,20 @@ class Conductor(QObject):
     def __init__(
         self,
         lecture: Lecture,
-        preparing: Preparing,
-        measuring: Measuring,
+        slide_runs: SlideRuns,
+        measurements: SlideMeasurements,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.lecture = lecture
         self.player = Player(SCENES[0], self)
         self.blank: Blank = ""
-        self._preparing, self._measuring = preparing, measuring
+        self._slide_runs, self._measurements = slide_runs, measurements
         self._slide = self._cue = 0
         self._ended = False
         self._shown = Shown(lecture.slides[0])
-        preparing.changed.connect(self._arrive)
-        measuring.changed.connect(self._tell)
+        slide_runs.changed.connect(self._arrive)
+        measurements.changed.connect(self._tell)
         self.player.t_changed.connect(self._tick)
 
     @property
@@ -180,8 +180,8 @@ class Conductor(QObject):
 
     def _enter(self, slide: int, cue: int) -> None:
         self._slide = slide
-        self._preparing.need(slide)
-        self._measuring.show(self._preparing.showing(slide))
+        self._slide_runs.need(slide)
+        self._measurements.show(self._slide_runs.showing(slide))
         self._shown = self._known(slide)
         if self._shown.story is not None:
             self.player.tell(self._shown.story)
@@ -220,10 +220,10 @@ class Conductor(QObject):
 
     def _known(self, number: int) -> Shown:
         """A slide with everything that is known of it."""
-        slide, made = self.lecture.slides[number], self._preparing.showing(number)
+        slide, made = self.lecture.slides[number], self._slide_runs.showing(number)
         if made is None:
-            return Shown(slide, trouble=self._preparing.why_not(number))
-        measured = self._measuring.of(made)
+            return Shown(slide, trouble=self._slide_runs.why_not(number))
+        measured = self._measurements.of(made)
         found, trouble = None, ""
         if slide.question is not None:
             try:

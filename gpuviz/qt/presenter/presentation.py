@@ -15,9 +15,9 @@ from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.look.theme import Look
 from gpuviz.qt.presenter.conductor import Conductor
 from gpuviz.qt.presenter.keys import act_of, digit_of
-from gpuviz.qt.presenter.measuring import Measuring
-from gpuviz.qt.presenter.preparing import Preparing
 from gpuviz.qt.presenter.screen import Screen
+from gpuviz.qt.presenter.slide_measurements import SlideMeasurements
+from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.speaker import Speaker
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
@@ -79,9 +79,9 @@ class Presentation(QObject):
         self._scale = 1.0
         self._typed = ""
         self._over = False
-        self.preparing = Preparing(lecture, perform, library, self, known)
-        self.measuring = Measuring(Meter(sources, self), self)
-        self.conductor = Conductor(lecture, self.preparing, self.measuring, self)
+        self.slide_runs = SlideRuns(lecture, perform, library, self, known)
+        self.measurements = SlideMeasurements(Meter(sources, self), self)
+        self.conductor = Conductor(lecture, self.slide_runs, self.measurements, self)
         self.conductor.player.set_calm(calm)
         self.screen = Screen(self.conductor, self._look())
         self.speaker = Speaker(self.conductor, self.screen)
@@ -97,7 +97,7 @@ class Presentation(QObject):
         self.speaker.asked.connect(self._do)
         self.screen.troubled.connect(self.speaker.say)
         self.screen.closed.connect(self.close)
-        self.measuring.said.connect(self.speaker.say)
+        self.measurements.said.connect(self.speaker.say)
 
     def start(self, slide: int = 0) -> None:
         """Show both windows, each on its screen, and the first slide."""
@@ -112,7 +112,7 @@ class Presentation(QObject):
         self.screen.activateWindow()
         self.screen.setFocus()
         self.conductor.start(slide)
-        self.measuring.look()
+        self.measurements.look()
 
     def press(self, key: int) -> None:
         """A key of either window."""
@@ -131,8 +131,8 @@ class Presentation(QObject):
         self._over = True
         self._digits.stop()
         self.conductor.close()
-        self.preparing.close()
-        self.measuring.close()
+        self.slide_runs.close()
+        self.measurements.close()
         self.speaker.close()
         self.screen.close()
         self.ended.emit(self.conductor.slide)
@@ -150,7 +150,7 @@ class Presentation(QObject):
             "lens": partial(screen.set_tool, "lens"),
             "larger": partial(self._zoom, 1),
             "smaller": partial(self._zoom, -1),
-            "measure": self.measuring.again,
+            "measure": self.measurements.again,
             "speaker": self._toggle_speaker,
             "full": self._toggle_full,
             "start": screen.showFullScreen,

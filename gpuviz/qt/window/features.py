@@ -23,10 +23,10 @@ from gpuviz.qt.export.export_commands import Parts
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
-from gpuviz.qt.kernels.opening import Opening, marked_lines
+from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.open_lecture import OpenLecture
-from gpuviz.qt.preferences.preferences import Preferring
+from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.running import core as cores
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.sweeps import Sweeps
@@ -34,7 +34,7 @@ from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.qt.timing.timing_panel import TimingPanel
-from gpuviz.qt.window.exchange import Exchange
+from gpuviz.qt.window.file_commands import FileCommands
 from gpuviz.qt.window.layout import Layout
 from gpuviz.qt.window.pane_commands import PaneCommands
 from gpuviz.qt.window.panes import Panes
@@ -109,7 +109,7 @@ class Features(QObject):
         self.thumbnails.close()
         self.timing.shut()
         self.sweeps.close()
-        self.exchange.close()
+        self.files.close()
 
     def _add_numbers(self, pane_commands: PaneCommands) -> None:
         """Counts, times and places of blocks. The GPU is looked for when the first picture is
@@ -178,28 +178,30 @@ class Features(QObject):
         core.director.performed.connect(lambda showing: lecture.recover(), _ONCE)
 
     def _add_kernels(self) -> None:
-        self.opening = Opening(self._core.theme, self._window)
-        self.opening.said.connect(self._panes.status.say)
-        self.opening.opened.connect(self._core.course.open_any)
-        self.opening.refused.connect(self._refuse_kernel)
+        self.kernel_opener = KernelOpener(self._core.theme, self._window)
+        self.kernel_opener.said.connect(self._panes.status.say)
+        self.kernel_opener.opened.connect(self._core.course.open_any)
+        self.kernel_opener.refused.connect(self._refuse_kernel)
 
     def _add_files(self) -> None:
         """Views go into files, and come back out of them."""
         core, panes = self._core, self._panes
         parts = Parts(self.viewing, core.meter, self.counts, self.timing, core.theme)
-        self.exchange = Exchange(self._window, parts, core.settings, self._actions)
-        self.exchange.report_to(panes.status, panes.message)
-        exporting, reopening = self.exchange.exporting, self.exchange.reopening
+        self.files = FileCommands(self._window, parts, core.settings, self._actions)
+        self.files.report_to(panes.status, panes.message)
+        exporting, reopening = self.files.exporting, self.files.reopening
         exporting.exports.saved.connect(lambda saved: self.history.recents.keep())
         Handout(self.lecture.document, exporting, self._actions, self)
         reopening.lesson_opened.connect(core.course.open_any)
         reopening.recording_opened.connect(self._use_recording)
         reopening.lecture_asked.connect(self.lecture.open)
-        reopening.kernel_asked.connect(lambda path: self.opening.open(path, core.director.arch))
+        reopening.kernel_asked.connect(
+            lambda path: self.kernel_opener.open(path, core.director.arch)
+        )
 
     def _add_dialogs(self) -> None:
         core, actions, window = self._core, self._actions, self._window
-        self.preferring = Preferring(core.theme, core.player, core.meter, core.settings)
+        self.preference_store = PreferenceStore(core.theme, core.player, core.meter, core.settings)
         actions.bind("file.quit", window.close)
         actions.bind("edit.preferences", self._prefer)
         actions.bind("help.commands", self._find_command)
@@ -210,14 +212,14 @@ class Features(QObject):
         from gpuviz.qt.preferences.dialog import PreferencesDialog
 
         self.preferences = PreferencesDialog(
-            self.preferring, self._start_over, self._core.theme, self._window
+            self.preference_store, self._start_over, self._core.theme, self._window
         )
         self.preferences.open()
 
     def _find_command(self) -> None:
         from gpuviz.qt.commands.palette_dialog import PaletteDialog
 
-        offer = self.history.linking.offer
+        offer = self.history.links.offer
         PaletteDialog(self._actions, self._core.theme, self._window, offer).open()
 
     def _show_keys(self) -> None:
@@ -232,7 +234,7 @@ class Features(QObject):
 
     def _start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
-        self.preferring.motion.reduce(False)
+        self.preference_store.motion.reduce(False)
         self._core.settings.forget(but=(RECENTS,))
         cores.start_over(self._core)
         self._layout.start_over()

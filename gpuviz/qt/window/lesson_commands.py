@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
-from gpuviz.qt.running.comparing import Comparing
+from gpuviz.qt.running.compare_commands import CompareCommands
 from gpuviz.qt.running.core import LEVELS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class LessonCommands(QObject):
         for level in LEVELS:
             change = partial(core.director.set_level, cast("Level", level))
             choices.add(f"level.{level}", tr(LEVELS[level]), "Level", change)
-        self._comparing = Comparing(core.player, core.comparison, core.director, actions)
+        self._compare = CompareCommands(core.player, core.comparison, core.director, actions)
         core.course.added.connect(self._add)
 
     def offer(self, lesson: Lesson) -> None:
@@ -48,7 +48,7 @@ class LessonCommands(QObject):
             text = tr("Preset: {name}", name=tr(preset.label))
             command = Command(f"preset.{number}", text, "Lesson")
             self._actions.add(command, partial(self._core.player.set_values, values))
-        self._comparing.offer(lesson)
+        self._compare.offer(lesson)
         self._choices.mark()
 
     def _add(self, lesson: Listed) -> None:

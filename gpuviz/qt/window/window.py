@@ -106,12 +106,12 @@ class Window(QMainWindow):
         self.features, self.viewing, self.thumbnails = made, made.viewing, made.thumbnails
         self.counts, self.timing, self.sweeps = made.counts, made.timing, made.sweeps
         self.history, self.recovery, self.lecture = made.history, made.recovery, made.lecture
-        self.opening, self.exchange = made.opening, made.exchange
+        self.kernel_opener, self.files = made.kernel_opener, made.files
         with self.director.together():
             made.begin(None if isinstance(self._first, Path) else self._first)
             self.director.let_go()
         if isinstance(self._first, Path):
-            self.exchange.reopening.open(self._first)
+            self.files.reopening.open(self._first)
 
     def _wire(self) -> None:
         player, director, meter = self.player, self.director, self.meter

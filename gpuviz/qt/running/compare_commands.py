@@ -14,7 +14,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.scenes.base import Lesson, Value
 
 
-class Comparing:
+class CompareCommands:
     """Acts on player (side A), comparison (side B) and director."""
 
     def __init__(

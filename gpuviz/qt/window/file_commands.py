@@ -20,7 +20,7 @@ from gpuviz.qt.window.status import Offer, Status
 from gpuviz.views.provenance import Provenance
 
 
-class Exchange(QObject):
+class FileCommands(QObject):
     """`exporting` writes what is shown, `reopening` shows what was written."""
 
     def __init__(self, window: QMainWindow, parts: Parts, kept: Settings, actions: Actions) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _START = f"{SCHEME}://"
 
 
-class Linking(QObject):
+class LinkCommands(QObject):
     """Follows links.
 
     Signals

@@ -34,7 +34,7 @@ _NEEDS_SLIDE = (
 )
 
 
-class Editing(QObject):
+class SlideCommands(QObject):
     """Acts on the slide chosen in the pane.
 
     Signals

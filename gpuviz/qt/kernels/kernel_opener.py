@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 
 
-class Opening(QObject):
+class KernelOpener(QObject):
     """One file at a time; a newer wish replaces the one under way.
 
     Signals

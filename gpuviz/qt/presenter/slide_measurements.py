@@ -16,7 +16,7 @@ from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.scenes.showing import Showing
 
 
-class Measuring(QObject):
+class SlideMeasurements(QObject):
     """Follows the slides with a meter of its own.
 
     Signals

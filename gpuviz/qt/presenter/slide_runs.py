@@ -18,7 +18,7 @@ from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 
-class Preparing(QObject):
+class SlideRuns(QObject):
     """Keeps what was performed until the lecture is over.
 
     Signals

@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
-from gpuviz.qt.lecture.saving import Saving
+from gpuviz.qt.lecture.save_commands import SaveCommands
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.runners import recording
@@ -91,7 +91,7 @@ def names(window: Window) -> list[str]:
 @pytest.fixture(autouse=True)
 def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dialog would wait for ever; tests that ask say so."""
-    monkeypatch.setattr(Saving, "_ask_unsaved", lambda self: "discard")
+    monkeypatch.setattr(SaveCommands, "_ask_unsaved", lambda self: "discard")
 
 
 def press(window: Window, text: str) -> None:
@@ -207,7 +207,7 @@ def test_the_title(opened: Window, file: Path) -> None:
 
 def dialog(window: Window) -> SlideDialog:
     press(window, "edit …")
-    found = window.lecture.editing.dialog
+    found = window.lecture.slides.dialog
     assert found is not None and found.isVisible()
     return found
 
@@ -278,7 +278,7 @@ def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
 
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
-    form = opened.lecture.editing.dialog
+    form = opened.lecture.slides.dialog
     assert form is not None
     fill(form.title, "Remember")
     form.words.selectAll()
@@ -426,7 +426,7 @@ def test_a_lecture_is_saved_as_pages_to_print(
 ) -> None:
     made_at_once = partial(FakePerform(), progress=lambda share: None, cancel=lambda: False)
     monkeypatch.setattr("gpuviz.scenes.perform.perform", made_at_once)
-    exporting = opened.exchange.exporting
+    exporting = opened.files.exporting
     exporting.ask_where = lambda parent, question: tmp_path / question.proposed.name
     with qtbot.waitSignal(exporting.exports.saved, timeout=5_000):
         opened.actions_["lecture.print"].trigger()
@@ -579,7 +579,7 @@ def test_nothing_of_a_lecture_stays_when_it_is_over(opened: Window, qtbot: QtBot
     given = opened.lecture.presenting.presentation
     assert given is not None
     qtbot.waitUntil(lambda: given.conductor.shown.story is not None)
-    left = [weakref.ref(one) for one in (given.screen, given.speaker, given.preparing)]
+    left = [weakref.ref(one) for one in (given.screen, given.speaker, given.slide_runs)]
     QTest.keyClick(given.screen, K.Key_Escape)
     given = None
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

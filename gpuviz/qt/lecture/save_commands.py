@@ -18,7 +18,7 @@ from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
 
 
-class Saving(QObject):
+class SaveCommands(QObject):
     """Binds the commands that save. What a user is asked can be exchanged.
 
     Signals
