@@ -19,7 +19,7 @@ memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and
             arithmetic allow
-runners     launch a kernel: emulated, recorded, or on a GPU
+runners     launch a kernel: emulated, recorded, or on a GPU; session: what has been opened
 draw        marks, palette and layout: a picture as data
 panels      the parts pictures are made of: each draws values it is given
 scenes      the lessons, one a file
