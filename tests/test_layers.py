@@ -155,7 +155,6 @@ def test_no_file_has_a_name_that_says_nothing() -> None:
         ("gpuviz.compile", {"cuda", *GPU, *QT}),
         ("gpuviz.cli", {"cuda", *GPU, *QT}),
         ("gpuviz.app", {"cuda", *GPU}),
-        ("gpuviz.qt.window.window", {"cuda", "PIL", "http", *GPU}),
     ],
 )
 def test_starting_loads_no_more_than_it_needs(module: str, unwanted: set[str]) -> None:
