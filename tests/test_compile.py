@@ -307,14 +307,16 @@ def test_a_cache_that_cannot_be_written_is_no_error(
     assert cache.load("key") is None
 
 
-def test_the_cache_keeps_a_bounded_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_compiled_takes_a_bounded_number_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("WIN_PD_OVERRIDE_LOCAL_APPDATA", str(tmp_path))
-    monkeypatch.setattr(cache, "KEPT", DiskCache("compile", 3))
-    for number in range(6):
-        cache.store(f"key{number}", _program("x"))
-    assert len(list(cache.KEPT.folder.iterdir())) == 3
-    assert cache.load("key5") is not None
+    monkeypatch.setattr(cache, "KEPT", DiskCache("compile", 4_000_000))
+    for number in range(8):
+        cache.store(f"key{number}", _program("x" * 1_000_000))
+    assert sum(file.stat().st_size for file in cache.KEPT.folder.iterdir()) <= 4_000_000
+    assert cache.load("key7") is not None
 
 
 def _program(ptx: str) -> Program:
