@@ -67,7 +67,6 @@ def write(
     manifest: object,
     arrays: Mapping[str, Array],
     *,
-    parents: bool = False,
     indent: int | None = None,
 ) -> None:
     """Write a file, whole or not at all. The manifest is a record.
@@ -80,10 +79,7 @@ def write(
     said = records.text({**head, **records.plain(manifest)}, indent)
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
-    with (
-        whole(path, parents=parents) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
+    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, said)
         archive.writestr(form.arrays, packed.getvalue(), zipfile.ZIP_STORED)
 

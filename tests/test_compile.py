@@ -223,11 +223,38 @@ def test_host_code_is_compiled_by_nvcc() -> None:
     assert "line 4" in program.note
 
 
+ODD = ("-x.cu", "--version.cu", "@a.cu", "a$(touch ran).cu", "a b'\"`.cu", "-.cu", "ñ.cu")
+
+
 @needs_nvcc
 def test_errors_of_nvcc_say_where() -> None:
     with pytest.raises(CompileError) as caught:
         compile_cuda(WITH_MAIN.replace("nullptr", "missing"), name="mixed.cu")
     assert [(d.file, d.line) for d in caught.value.diagnostics] == [("mixed.cu", 5)]
+
+
+@needs_nvcc
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+def test_no_name_is_an_option_to_nvcc(name: str) -> None:
+    assert compile_cuda(WITH_MAIN, name=name).kernels == ("scale",)
+
+
+@needs_nvrtc
+def test_no_name_is_an_option_to_nvrtc() -> None:
+    for name in ODD:
+        said = name.replace('"', "_")
+        assert f'"{said}"' in compile_cuda(SCALE + "// odd", name=name).ptx
+
+
+@needs_nvcc
+def test_nothing_given_to_nvcc_is_run(tmp_path: Path) -> None:
+    folder = tmp_path / f"$(touch {tmp_path}@ran)".replace("/", "@")
+    folder.mkdir()
+    defines = {"A": f"$(touch {tmp_path}/ran)", "B": f"`touch {tmp_path}/ran`"}
+    source = WITH_MAIN.replace("2.0f", "2.5f")
+    compile_cuda(source, name="-x.cu", defines=defines, include=(folder,))
+    assert not (tmp_path / "ran").exists() and not list(Path.cwd().glob("*ran*"))
 
 
 def test_a_machine_without_nvrtc_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

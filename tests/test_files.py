@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -90,6 +91,47 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path) -> No
     with pytest.raises(InputError, match="cannot write"), whole(tmp_path / "a"):
         raise OSError(28, "No space left on device")
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+
+
+def left(folder: Path, hold: bool = False) -> str:
+    """What a process leaves that is killed while it writes into a folder, or has there still."""
+    code = """
+import os, sys
+from pathlib import Path
+from gpuviz.files import whole
+with whole(Path(sys.argv[1]) / "film") as file:
+    file.write(b"half")
+    file.flush()
+    print(flush=True)
+    sys.stdin.read()
+    os._exit(9)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (name,) = (file.name for file in folder.glob(".*.part"))
+        os.utime(folder / name, (1, 1))
+        if hold:
+            write(folder / "a", "x")
+            assert (folder / name).exists(), "another process is writing it"
+        process.kill()
+    return name
+
+
+def test_what_a_killed_process_was_writing_is_removed_by_the_next(tmp_path: Path) -> None:
+    name = left(tmp_path, hold=True)
+    (tmp_path / "mine.part").touch()
+    assert (tmp_path / name).exists()
+    write(tmp_path / "b", "x")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "mine.part"]
+
+
+def test_a_missing_folder_is_named_and_not_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no folder .*none; make it first"):
+        write(tmp_path / "none" / "a", "x")
+    assert os.listdir(tmp_path) == []
 
 
 def test_folders_are_made_when_asked_for(tmp_path: Path) -> None:

@@ -47,6 +47,10 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
     is_pdf = arguments.output.suffix.lower() == PDF.suffix
     if arguments.notes and not is_pdf:
         raise InputError(f"--notes makes one PDF: name it OUT.pdf, not {arguments.output}")
+    if is_pdf:
+        files.check_place(arguments.output)
+    else:
+        files.make_folder(arguments.output)
     session, file = Session(), find(arguments.lecture)
     told = opened(file, session)
     library = session.library(file)

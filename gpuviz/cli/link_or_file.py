@@ -24,16 +24,17 @@ def link_or_file(argv: Sequence[str], commands: Collection[str]) -> Provenance |
     ------
     InputError : a link or a file that cannot be shown
     """
-    if len(argv) != 1 or argv[0] in ("", *commands) or argv[0].startswith("-"):
+    named = len(argv) == 2 and argv[0] == "--"  # what follows is no option and no command
+    if not named and (len(argv) != 1 or argv[0] in ("", *commands) or argv[0].startswith("-")):
         return None
-    text = argv[0]
+    text = argv[-1]
     if text.lower().startswith(_LINK):
         return _view(text)
     file = Path(text)
     if isdir(file):
         raise InputError(f"{text} is a folder; name a kernel (.cu, .ptx) or an exported picture")
     if not exists(file):
-        if file.suffix or file.parent != Path():
+        if named or file.suffix or file.parent != Path():
             raise InputError(f"there is no file {text}")
         return None  # a command mistyped: the parser names those there are
     own = file.suffix.lower() in OPENED  # of others the view they were exported from is shown

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gpuviz import language
+from gpuviz import files, language
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
 from gpuviz.language import english
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in lecture.all_problems:
         print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)
     if arguments.pack is not None:
+        files.check_place(arguments.pack)
         pack(lecture, arguments.pack, library=session.library(file))
         return 0
     if arguments.check:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpuviz import files
 from gpuviz.arch import architecture
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
@@ -95,6 +96,7 @@ def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
 
 
 def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
+    files.check_place(arguments.output)
     with Gpu(arguments.device) as gpu:
         facts = gpu.facts()
         if facts.counters:

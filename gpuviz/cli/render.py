@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from gpuviz import language
+from gpuviz import files, language
 from gpuviz.cli import lecture_pages
 from gpuviz.cli.launch import add_language, add_scene, pairs
 from gpuviz.cli.painter import painter_for
@@ -147,6 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         return lecture_pages.render(arguments, _looks(looks, arguments))
     if not arguments.scene and not arguments.source:
         raise InputError("which lesson? give --scene ID (see gpuviz list), or --all")
+    files.check_place(arguments.output)
     with painter_for(format_of(arguments.output)) as painter:
         _draw(_asked(arguments), arguments, arguments.output, painter)
     return 0
@@ -161,6 +162,7 @@ def _all(arguments: argparse.Namespace) -> int:
     form = format_of(Path(f"LESSON.{arguments.format.lstrip('.')}"))
     if arguments.output.exists() and not arguments.output.is_dir():
         raise InputError(f"{arguments.output} is a file: with --all OUT is a folder")
+    files.make_folder(arguments.output)
     failed = 0
     with painter_for(form) as painter:
         for one in SCENES:

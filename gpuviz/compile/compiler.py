@@ -55,6 +55,7 @@ def compile_cuda(
     macros = tuple(
         f"-D{key}={value}" if value else f"-D{key}" for key, value in (defines or {}).items()
     )
+    name = paths.quotable(name)
     include = tuple(folder.absolute() for folder in include)
     found = host.host_line(source)
     if found is not None:
@@ -100,16 +101,17 @@ def _from_ptx(path: Path, ptx: str) -> Program:
     if (target := _TARGET.search(ptx)) is None:
         raise InputError(f"{path} is not PTX: it has no .target line.")
     beside = path.with_suffix(".cu")
+    name = paths.quotable(beside.name)
     source = read_text(beside) if beside.is_file() else ""
     made_by = _MADE_BY.search(ptx)
     return Program(
-        ptx=paths.normalise(ptx, beside.name),
+        ptx=paths.normalise(ptx, name),
         cubin=b"",
         log="",
         resources={},
         warnings=(),
         source=source,
-        name=beside.name,
+        name=name,
         arch=target[1],
         compiler=made_by[1] if made_by else "unknown",
         note=f"read from {path.name}: no machine code, so no registers and no sass level",

@@ -52,11 +52,12 @@ def compile(
     """
     archs.require(arch, supported(nvcc), version(nvcc))
     with tempfile.TemporaryDirectory(prefix="gpuviz-") as folder:
-        file = Path(folder) / Path(name).with_suffix(".cu").name
-        file.write_text(source, encoding="utf-8")
+        file = Path(folder) / "source.cu"  # a name of the user's may be an option, or of the shell
+        text = "".join(map(_defined, defines)) + f'#line 1 "{name}"\n' + source
+        file.write_text(text, encoding="utf-8")
         command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
         command += ["-MD", "-MF", "read.d"]
-        command += ["-Xptxas", "-v", "-o", "out.cubin", file.name, *defines]
+        command += ["-Xptxas", "-v", "-o", "out.cubin", file.name]
         command += [f"-I{path}" for path in include]
         done = _run(command, Path(folder))
         log = (done.stderr + done.stdout).replace(folder, "")
@@ -67,6 +68,12 @@ def compile(
         return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes(), read)
 
 
+def _defined(macro: str) -> str:
+    """A macro `-DK=V` as a line: nvcc gives its own options to a shell, which would run `$(V)`."""
+    name, given, value = macro.removeprefix("-D").partition("=")
+    return " ".join(f"#define {name} {value if given else '1'}".splitlines()) + "\n"
+
+
 def _read(rule: Path, source: Path) -> tuple[str, ...] | None:
     """The files of a rule for make, which nvcc writes; None where it did not."""
     if not rule.is_file():
@@ -74,7 +81,8 @@ def _read(rule: Path, source: Path) -> tuple[str, ...] | None:
     text = rule.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
     names = re.findall(r"(?:\\.|\S)+", text.partition(" : ")[2])
     files = (re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names)
-    return tuple(file for file in files if file != source.name)
+    found = (file for file in files if file != source.name)
+    return tuple(file for file in found if (rule.parent / file).is_file())  # no name of a `#line`
 
 
 def _run(command: list[str], folder: Path = processes.HOME) -> subprocess.CompletedProcess[str]:

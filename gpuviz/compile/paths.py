@@ -7,6 +7,13 @@ from pathlib import PurePosixPath
 
 _FILE = re.compile(r'^(\s*\.file\s+\d+\s+)"([^"]*)"(?:,\s*\d+,\s*\d+)?', re.MULTILINE)
 
+_OCTAL = re.compile(r"(?<!\\)(\\[0-7]{3})+")  # how NVRTC writes letters that are not ASCII
+
+
+def quotable(name: str) -> str:
+    """The name of a file as it can stand between quotes, in CUDA C and in PTX."""
+    return "".join(c if c.isprintable() and c not in '"\\' else "_" for c in name)
+
 
 def normalise(ptx: str, name: str) -> str:
     """PTX whose `.file` paths are `name` for the main source, and short for headers.
@@ -17,7 +24,13 @@ def normalise(ptx: str, name: str) -> str:
 
 
 def _short(path: str, name: str) -> str:
+    path = _OCTAL.sub(lambda escaped: _letters(escaped[0]), path)
     slashed = path.replace("\\\\", "/").replace("\\", "/")
     if PurePosixPath(slashed).stem == PurePosixPath(name).stem:
         return name
     return slashed.rpartition("/include/")[2].rpartition("/../")[2] or slashed
+
+
+def _letters(escaped: str) -> str:
+    octal = escaped.split("\\")[1:]
+    return bytes(int(digits, 8) & 0xFF for digits in octal).decode(errors="replace")

@@ -24,7 +24,7 @@ def save(
     progress: Progress = quiet,
     cancel: Cancel = go_on,
 ) -> None:
-    """Write a view; the file appears whole or not at all, its folder is made.
+    """Write a view; the file appears whole or not at all.
 
     Formats that are `painted` need a painter.
 
@@ -37,7 +37,7 @@ def save(
     form, options = format_of(path), options or Options()
     logging.getLogger("gpuviz").info("export of %s to %s", view.provenance.lesson, path)
     form.check(view.provenance, options)
-    with whole(path, parents=True) as file:
+    with whole(path) as file:
         form.write(Export(view, options, painter, progress, cancel), file)
         if cancel():
             raise Cancelled(f"stopped; {path} was not written")

@@ -175,7 +175,7 @@ def write(path: Path, recording: Recording) -> None:
     arrays: Arrays = {}
     entries = tuple(_told(entry, n, arrays) for n, entry in enumerate(recording.entries))
     manifest = _Manifest(recording.device, entries)
-    archive.write(path, FORM, manifest, arrays, parents=True, indent=1)
+    archive.write(path, FORM, manifest, arrays, indent=1)
 
 
 def read(path: Path) -> Recording:

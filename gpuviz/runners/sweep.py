@@ -20,6 +20,7 @@ from gpuviz.arguments import parse
 from gpuviz.arrays import F64
 from gpuviz.compile import entry_name, gallery
 from gpuviz.errors import Cancelled, Error, KernelFault
+from gpuviz.files import check_place
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -170,6 +171,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json")
     given = parser.parse_args(arguments)
     try:
+        check_place(given.output)
         if given.model:
             write(given.output, predict(progress=_show))
         else:

@@ -103,6 +103,11 @@ def test_arguments_from_a_file(
         (["render", "--scene", "coalescing", "-o", "x.bmp"], "PNG"),
         (["render", "--all", "--format", "bmp", "-o", "x"], "cannot be written"),
         (["render", "--all", "-o", "FILE"], "is a file"),
+        (["render", "--all", "-o", "none/pages"], "no folder none; make it first"),
+        (["render", "--scene", "coalescing", "-o", "none/deep/x.png"], "no folder none/deep"),
+        (["render", "--lecture", "coalescing-and-banks", "-o", "none/a.pdf"], "no folder none"),
+        (["render", "--lecture", "coalescing-and-banks", "-o", "none/all"], "no folder none"),
+        (["present", "coalescing-and-banks", "--pack", "none/a.gpuviz-lecture"], "no folder none"),
         (["verify", "absent.json"], "absent.json"),
         (["frobnicate"], "invalid choice"),
         (["count", "FILE", "--grid", "4;4", "--block", "256"], "as in 16 or 16,16"),
@@ -127,6 +132,16 @@ def test_errors_are_one_message_and_status_2(
     captured = capsys.readouterr()
     assert (status, captured.out) == (2, "")
     assert captured.err.startswith("gpuviz: ") and words in captured.err
+
+
+def test_names_that_begin_like_options(
+    saxpy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("-x.cu", "--version.cu"):
+        (tmp_path / name).write_text(SAXPY)
+        assert main(["count", *LAUNCH, *BUFFERS, "--", name]) == 0
+        assert main(["check", "--", name]) == 0
 
 
 def test_a_kernel_that_does_not_compile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,6 +66,18 @@ def test_a_kernel_opens_its_form(opened: list[object], tmp_path: Path, name: str
     assert opened == [file]
 
 
+@pytest.mark.parametrize("name", ["-x.cu", "--version.ptx", "list"])
+def test_behind_two_dashes_everything_is_a_file(
+    opened: list[object], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).with_suffix(".cu").write_text("")
+    Path(name).with_suffix(".ptx").write_text("")
+    name = name if "." in name else f"{name}.cu"
+    assert main(["--", name]) == 0
+    assert opened == [Path(name)]
+
+
 @pytest.mark.parametrize(
     ("argument", "said"),
     [

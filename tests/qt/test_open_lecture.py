@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import weakref
 import zipfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpuviz import folders
 from gpuviz.lectures.reading import read
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.save_commands import SaveCommands
@@ -535,6 +537,21 @@ def test_what_was_recovered_outlives_another_crash(
         assert len(names(again)) == 4 and again.lecture.document.dirty
         again.lecture.document.lock.unlock()
     again.lecture.document.give_up()
+
+
+@pytest.mark.parametrize("beside", [None, b"", b"\x00", b"\xff\xfe", b"x" * 200_000])
+def test_a_copy_is_opened_again_though_nothing_says_whose_it_is(
+    opened: Window, file: Path, beside: bytes | None
+) -> None:
+    press(opened, "copy")
+    crash(opened)
+    (name,) = (folders.data() / "lectures").glob("*.txt")
+    assert os.fsdecode(name.read_bytes()) == str(file)
+    name.unlink() if beside is None else name.write_bytes(beside)
+    again = Document(Session())
+    assert again.recover()
+    assert again.lecture is not None and len(again.lecture.slides) == 4
+    again.give_up()
 
 
 def test_two_windows_keep_copies_of_their_own(

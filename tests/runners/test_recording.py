@@ -92,8 +92,8 @@ def recording(plan: Plan = Plan()) -> Recording:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    write(tmp_path / "deep" / "a.gpurec", recording())
-    return tmp_path / "deep" / "a.gpurec"
+    write(tmp_path / "a.gpurec", recording())
+    return tmp_path / "a.gpurec"
 
 
 def test_what_is_written_is_read(file: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from os.path import isfile
 from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
@@ -22,6 +24,7 @@ from gpuviz.runners.session import Library, Session
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
 _STEPS = 200  # that can be undone
+_LONGEST = 1 << 16  # bytes of a path
 
 
 class Document(QObject):
@@ -177,7 +180,7 @@ class Document(QObject):
                 self.lock.tryLock(0)
                 write(self.lecture, self._copy)
                 name = str(self.path) if self.path is not None else ""
-                files.write(self._copy.with_suffix(".txt"), name)
+                files.write(self._copy.with_suffix(".txt"), os.fsencode(name))
         else:
             self._forget_copy()
 
@@ -196,15 +199,14 @@ class Document(QObject):
             return False
         try:
             found = read(copy)
-            name = copy.with_suffix(".txt").read_text(encoding="utf-8")
         except (Error, OSError):
             lock.unlock()
             return False
-        path = Path(name) if name else None
+        path = _named_beside(copy)
         self._take(found, path)
         lock.unlock()
         self._keep_as(copy.stem)
-        self.bundled = path is not None and path.is_file() and bundle.is_bundle(path)
+        self.bundled = path is not None and isfile(path) and bundle.is_bundle(path)
         self._saved = None
         self.keep()
         self.changed.emit()
@@ -250,6 +252,15 @@ def _lock_of(copy: Path) -> QLockFile:
     lock = QLockFile(str(copy.with_suffix(".lock")))
     lock.setStaleLockTime(0)  # a lecture may be open for days
     return lock
+
+
+def _named_beside(copy: Path) -> Path | None:
+    """The file that a copy is of; None where it had none yet, or that cannot be told any more."""
+    try:
+        name = copy.with_suffix(".txt").read_bytes()[:_LONGEST].decode(errors="surrogateescape")
+    except OSError:
+        return None
+    return Path(name) if name and "\0" not in name else None
 
 
 def _content(path: Path) -> bytes | None:
