@@ -91,6 +91,13 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def ended(code: int | None) -> str:
+    """How a process ended, in words: `by SIGKILL`, `with exit status 1`."""
+    with suppress(ValueError):
+        return f"by {signal.Signals(-(code or 0)).name}"
+    return f"with exit status {code}"
+
+
 def run(
     command: Sequence[str], folder: Path, seconds: float, memory: int = 0
 ) -> subprocess.CompletedProcess[str]:

@@ -59,6 +59,9 @@ COMMANDS = {
     "run": Command(
         "run", "launch a kernel on the GPU: time it, count, compare with the prediction"
     ),
+    "sweep": Command(
+        "sweep", "vary one or two things; count, or measure, each launch; keep all in a file"
+    ),
     "device": Command(
         "device", "the GPUs of this machine, their limits, and whether counters can be read"
     ),

@@ -7,7 +7,6 @@ Calls may come from any thread; those at the same time work in processes of thei
 from __future__ import annotations
 
 import atexit
-import signal
 import tempfile
 import threading
 from contextlib import suppress
@@ -73,7 +72,7 @@ class Process:
         last = self._words.read()[-4000:].decode(errors="replace")
         if any(sign in last for sign in _NO_MEMORY):
             return "took more memory on it than it may (4 GiB)"
-        return f"crashed on it ({_status(self._process.returncode)})"
+        return f"crashed on it (ended {processes.ended(self._process.returncode)})"
 
     def close(self) -> None:
         """End it."""
@@ -81,12 +80,6 @@ class Process:
         with suppress(OSError):
             self._process.communicate()
         self._words.close()
-
-
-def _status(code: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(-code).name
-    return f"exit status {code}"
 
 
 _waiting: list[Process] = []

@@ -1,0 +1,252 @@
+"""`gpuviz sweep`: one or two things varied, everything counted or measured of each launch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from types import FrameType
+
+from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one, pairs
+from gpuviz.cli.table import table
+from gpuviz.errors import Cancelled, InputError
+from gpuviz.language import english
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.sweeps import axis, quantity, workers
+from gpuviz.sweeps.axis import Axis, Cell
+from gpuviz.sweeps.cell import Outcome
+from gpuviz.sweeps.record import Record, kept, key
+from gpuviz.sweeps.subject import FileLaunch, Subject, of_file, of_lesson
+from gpuviz.sweeps.sweep import Sweep
+from gpuviz.sweeps.sweep import run as work
+
+EXAMPLE = """examples:
+  gpuviz sweep --scene banks --vary stride=1..32 -o strides.jsonl
+  gpuviz sweep --scene block-shape --vary x=1..32 --vary y=1..32 -o shapes.jsonl
+  gpuviz sweep sgemm.cu --vary x=1..32 --vary y=1..32 --block "{x},{y}" \\
+         --grid "{ceil(1024/x)},{ceil(1024/y)}" --arg f32[1048576]=rand ... -o shapes.jsonl
+  gpuviz sweep tile.cu --vary TILE=4,8,16,32 --on gpu --show time -o tiles.jsonl
+
+A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, a size (block.x), or
+else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same command goes on
+where it was stopped."""
+
+_WIDE = 17  # columns of a map that is printed
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a .cu or .ptx file")
+    parser.add_argument(
+        "--vary",
+        action="append",
+        required=True,
+        type=axis.parse,
+        metavar="NAME=VALUES",
+        help="1..32, 1..32..4 (steps), 1..64*2 (doubling), or a,b,c; once or twice",
+    )
+    parser.add_argument("--entry", default="", metavar="NAME", help="kernel to launch")
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="blocks; may hold {expressions}")
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads; may hold {expressions}")
+    parser.add_argument(
+        "--dynamic-shared", metavar="BYTES", help="dynamic shared memory of a block"
+    )
+    parser.add_argument(
+        "--define", action="append", default=[], metavar="K=V", help="a macro for the compiler"
+    )
+    parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
+    add_scene(parser)
+    parser.add_argument("--arch", default="sm_90", metavar="sm_XX", help="default %(default)s")
+    parser.add_argument("--level", choices=("sass", "ptx"), default="sass")
+    parser.add_argument(
+        "--on",
+        choices=("emulator", "gpu"),
+        default="emulator",
+        help="predict, or time and count on the GPUs of this machine (or of the cluster)",
+    )
+    parser.add_argument(
+        "--repeat",
+        type=at_least_one,
+        default=20,
+        metavar="N",
+        help="launches to time of each cell (default %(default)s)",
+    )
+    parser.add_argument(
+        "--workers", type=at_least_one, metavar="N", help="processes (default: cores, or GPUs)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler, whose workers have gpuviz"
+    )
+    parser.add_argument(
+        "--show",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what to print: time, occupancy, global_load_sectors, ... or A/B (default: the first "
+        "that differs)",
+    )
+    parser.add_argument("--role", default="", help="which launch of a lesson that has several")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.jsonl")
+    parser.add_argument("--json", action="store_true", help="print all cells as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sweep, print; 0, or 1 when nothing came of any cell."""
+    shown = [quantity.checked(name) for name in arguments.show]
+    axes: tuple[Axis, ...] = tuple(arguments.vary)
+    sweep = Sweep(_subject(arguments, axes), axes, arguments.on, arguments.level, arguments.repeat)
+    device, devices = _devices() if arguments.on == "gpu" and not arguments.cluster else ("", 0)
+    cells = sweep.cells
+    with kept(arguments.output, sweep.head(device)) as record:
+        left = sum(key(cell) not in record.outcomes for cell in cells)
+        if left < len(cells):
+            print(f"{len(cells) - left:,} of {len(cells):,} cells are done", file=sys.stderr)
+        if left:
+            _work(sweep, record, arguments, devices)
+        outcomes = {key(cell): record.outcomes[key(cell)] for cell in cells}
+    if arguments.json:
+        print(json.dumps([_plain(cell, outcomes[key(cell)]) for cell in cells], indent=1))
+    else:
+        print(as_text(axes, cells, list(outcomes.values()), shown, arguments.role))
+    return 0 if any(one.found for one in outcomes.values()) else 1
+
+
+def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
+    if arguments.scene:
+        if arguments.file:
+            raise InputError("give either a FILE or --scene, not both")
+        from gpuviz.scenes import lesson
+
+        given = dict(pairs(arguments.set, "--set"))
+        return of_lesson(lesson(arguments.scene), given, arguments.arch, axes)
+    if not arguments.file:
+        raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
+    launch = FileLaunch(
+        arguments.file,
+        arguments.entry,
+        arguments.grid or "1",
+        arguments.block or "1",
+        arguments.dynamic_shared or "0",
+        pairs(arguments.define, "--define"),
+        tuple(arguments.arg),
+    )
+    return of_file(launch, arguments.arch, axes)
+
+
+def _devices() -> tuple[str, int]:
+    """The name of this machine's GPU, and how many there are; as `Gpu.devices` raises."""
+    with Gpu() as gpu:
+        return gpu.facts().name, len(gpu.devices())
+
+
+def _workers(arguments: argparse.Namespace, devices: int) -> tuple[Executor, int]:
+    if arguments.cluster:
+        return workers.cluster(arguments.cluster)
+    local = workers.LocalWorkers(arguments.workers or devices or None, max(devices, 1))
+    return local, local.count
+
+
+def _work(sweep: Sweep, record: Record, arguments: argparse.Namespace, devices: int) -> None:
+    """Do what is left; Ctrl-C ends it between two cells."""
+    asked = [False]
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        asked[0] = True
+
+    def tell(cell: Cell, outcome: Outcome) -> None:
+        if sys.stderr.isatty():
+            done = f"\r{len(record.outcomes):,} of {len(sweep.cells):,} cells"
+            print(done, end="", file=sys.stderr, flush=True)
+
+    executor, slots = _workers(arguments, devices)
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        work(sweep, record, executor, slots, tell, lambda: asked[0])
+    except Cancelled:
+        raise Cancelled(
+            f"stopped: {len(record.outcomes):,} of {len(sweep.cells):,} cells are in "
+            f"{arguments.output}; the same command goes on"
+        ) from None
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+        signal.signal(signal.SIGINT, before)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+def _plain(cell: Cell, outcome: Outcome) -> Mapping[str, object]:
+    found = [vars(one) for one in outcome.found]
+    return {"cell": dict(cell), "found": found, "error": outcome.error}
+
+
+def as_text(
+    axes: Sequence[Axis],
+    cells: Sequence[Cell],
+    outcomes: Sequence[Outcome],
+    shown: Sequence[str],
+    role: str = "",
+) -> str:
+    """A column a quantity for one axis, a map a quantity for two; then what went wrong."""
+    told = shown or [quantity.telling(outcomes, role)]
+    numbers = {name: [quantity.value(o, name, role) for o in outcomes] for name in told}
+    parts = (
+        [_list(axes[0], numbers)]
+        if len(axes) == 1
+        else [_map(axes, name, values) for name, values in numbers.items()]
+    )
+    errors: dict[str, Cell] = {}
+    for cell, outcome in zip(cells, outcomes, strict=True):
+        if outcome.error:
+            errors.setdefault(outcome.error, cell)
+    failed = sum(bool(outcome.error) for outcome in outcomes)
+    if failed:
+        head = english("{n} cell without a result:", "{n} cells without a result:", failed)
+        lines = [f"  {_said(cell)}: {error}" for error, cell in list(errors.items())[:5]]
+        parts.append("\n".join((head, *lines)))
+    return "\n\n".join(parts)
+
+
+def _said(cell: Cell) -> str:
+    return ", ".join(f"{name} {value}" for name, value in cell.items())
+
+
+def _list(one: Axis, numbers: Mapping[str, Sequence[quantity.Number]]) -> str:
+    columns = list(numbers.values())
+    rows = [
+        (value, *(_short(column[at]) for column in columns)) for at, value in enumerate(one.values)
+    ]
+    right = " ".join(f">{n}" for n in range(len(columns) + 1))
+    return table((one.name, *numbers), rows, right)
+
+
+def _map(axes: Sequence[Axis], name: str, numbers: Sequence[quantity.Number]) -> str:
+    """Rows are values of the second axis; a map too wide for lines is told by its ends."""
+    x, y = axes
+    known = [(value, at) for at, value in enumerate(numbers) if value is not None]
+    head = f"{name}, {x.name} across, {y.name} down"
+    if not known:
+        return f"{head}: nothing is known"
+    wide = len(x.values)
+    if wide < _WIDE:
+        rows = [
+            (value, *map(_short, numbers[at * wide : (at + 1) * wide]))
+            for at, value in enumerate(y.values)
+        ]
+        right = " ".join(f">{n}" for n in range(wide + 1))
+        return f"{head}\n{table(('', *x.values), rows, right)}"
+    ranked = sorted(known)
+    ends = [*ranked[:5], *ranked[5:][-5:]]
+    rows = [(x.values[at % wide], y.values[at // wide], _short(value)) for value, at in ends]
+    lines = table((x.name, y.name, name), rows, ">0 >1 >2").splitlines()
+    lines.insert(7, "...") if len(ranked) > 10 else None
+    return f"{name}, the five smallest and the five largest\n" + "\n".join(lines)
+
+
+def _short(value: quantity.Number) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"

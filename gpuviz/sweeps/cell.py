@@ -1,0 +1,160 @@
+"""The work on one cell of a sweep: emulate or measure its launches. Done in any process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpuviz.arch import Architecture, architecture
+from gpuviz.arguments import parse
+from gpuviz.compile import Program
+from gpuviz.errors import Error
+from gpuviz.occupancy import occupancy
+from gpuviz.ptx.emulator import Options
+from gpuviz.runners import emulated, live
+from gpuviz.runners.base import Level
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.job import Job, Triple
+from gpuviz.runners.live import MeasureOptions
+
+On = Literal["emulator", "gpu"]
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One launch as plain values: `arguments` are SPECs."""
+
+    role: str
+    program: Program
+    entry: str
+    grid: Triple
+    block: Triple
+    arguments: tuple[str, ...]
+    dynamic_shared: int
+
+    @classmethod
+    def of(cls, role: str, job: Job) -> Launch:
+        """A job, ready to be sent."""
+        texts = tuple(map(str, job.arguments))
+        return cls(role, job.program, job.entry, job.grid, job.block, texts, job.dynamic_shared)
+
+    @property
+    def job(self) -> Job:
+        """What was sent."""
+        given = tuple(map(parse, self.arguments))
+        return Job(self.program, self.entry, self.grid, self.block, given, self.dynamic_shared)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be found out of a cell: `repeats` launches are timed on a GPU."""
+
+    launches: tuple[Launch, ...]
+    arch: str
+    on: On = "emulator"
+    level: Level = "sass"
+    repeats: int = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found out of one launch.
+
+    Attributes
+    ----------
+    counts : by name (`memory.counts.Count`): predicted, those that are not 0, or what a GPU's
+        counters read
+    occupancy : resident warps over the most there can be; None where registers are not known
+    microseconds : median of the launches timed; None for one that was emulated
+    """
+
+    role: str
+    counts: Mapping[str, float]
+    thread_instructions: int | None = None
+    warp_instructions: int | None = None
+    registers: int | None = None
+    occupancy: float | None = None
+    microseconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a cell: something of each launch, or the words of what went wrong.
+
+    `seconds` is what the work took.
+    """
+
+    found: tuple[Found, ...] = ()
+    error: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+
+def outcome(task: Task, device: int = 0) -> Outcome:
+    """Do the work. Errors that are the launch's own are outcomes; `device` numbers the GPU."""
+    began = time.perf_counter()
+    try:
+        found = tuple(_found(launch, task, device) for launch in task.launches)
+    except Error as error:
+        return Outcome(error=str(error), seconds=time.perf_counter() - began)
+    return Outcome(found, seconds=time.perf_counter() - began)
+
+
+def _found(launch: Launch, task: Task, device: int) -> Found:
+    job = launch.job
+    made = _emulated if task.on == "emulator" else _measured
+    return made(launch.role, job, task, device)
+
+
+def _emulated(role: str, job: Job, task: Task, device: int) -> Found:
+    arch = architecture(task.arch)
+    run = emulated.run(job, arch, level=task.level, options=Options(record=()))
+    counts = {str(name): float(value) for name, value in run.counts.totals.items() if value}
+    trace = run.trace
+    done = trace.thread_instructions, trace.warp_instructions
+    return Found(role, counts, *done, _registers(job), _occupancy(job, arch))
+
+
+def _measured(role: str, job: Job, task: Task, device: int) -> Found:
+    gpu = _gpu(device)
+    measurement = live.measure(gpu, job, MeasureOptions(task.repeats))
+    readings = measurement.counters.items()
+    counts = {str(name): one.value for name, one in readings if one.value is not None}
+    timing, arch = measurement.timing, architecture(gpu.facts().capability)
+    median = timing.median if timing else None
+    return Found(
+        role,
+        counts,
+        registers=_registers(job),
+        occupancy=_occupancy(job, arch),
+        microseconds=median,
+    )
+
+
+_gpus: dict[int, Gpu] = {}
+
+
+def _gpu(device: int) -> Gpu:
+    """The connection that this process keeps."""
+    if device not in _gpus:
+        _gpus[device] = Gpu(device)
+    return _gpus[device]
+
+
+def close() -> None:
+    """End the connections of this process."""
+    while _gpus:
+        _gpus.popitem()[1].close()
+
+
+def _registers(job: Job) -> int | None:
+    return job.resources.registers if job.resources else None
+
+
+def _occupancy(job: Job, arch: Architecture) -> float | None:
+    if job.resources is None:
+        return None
+    x, y, z = job.block
+    shared = job.resources.static_shared_bytes + job.dynamic_shared
+    return occupancy(arch, x * y * z, job.resources.registers, shared).fraction

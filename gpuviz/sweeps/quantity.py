@@ -1,0 +1,77 @@
+"""What can be shown of a cell: counts by their names, time, occupancy, ratios of two of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+
+from gpuviz.errors import InputError
+from gpuviz.memory.counts import Count
+from gpuviz.sweeps.cell import Found, Outcome
+
+Number = float | None
+_OTHERS: Mapping[str, Callable[[Found], Number]] = {
+    "time": lambda found: found.microseconds,
+    "occupancy": lambda found: found.occupancy,
+    "registers": lambda found: found.registers,
+    "thread_instructions": lambda found: found.thread_instructions,
+    "warp_instructions": lambda found: found.warp_instructions,
+}
+_FIRST = (
+    "time",
+    "global_load_sectors",
+    "global_store_sectors",
+    "shared_load_wavefronts",
+    "shared_store_wavefronts",
+    "local_load_sectors",
+    "constant_load_wavefronts",
+    "occupancy",
+    "warp_instructions",
+)
+
+
+def names() -> tuple[str, ...]:
+    """All that can be asked for."""
+    return (*_OTHERS, *map(str, Count))
+
+
+def value(outcome: Outcome, quantity: str, role: str = "") -> Number:
+    """A quantity (`time`, or `global_load_sectors/global_load_requests`) of a cell's launch.
+
+    `role` is needed where there are several launches; None where it is not known. Time is in
+    microseconds, occupancy from 0 to 1.
+    """
+    found = next((one for one in outcome.found if not role or one.role == role), None)
+    if found is None:
+        return None
+    over, divided, under = quantity.partition("/")
+    first = _one(found, over)
+    if not divided:
+        return first
+    second = _one(found, under)
+    return None if first is None or not second else first / second
+
+
+def _one(found: Found, name: str) -> Number:
+    if name in _OTHERS:
+        return _OTHERS[name](found)
+    return found.counts.get(name, None if found.thread_instructions is None else 0.0)
+
+
+def checked(quantity: str) -> str:
+    """The same quantity; InputError when there is none of that name."""
+    for part in quantity.split("/", 1):
+        if part not in names():
+            near = difflib.get_close_matches(part, names(), 3)
+            hint = f"is it {' or '.join(near)}?" if near else f"there are: {', '.join(names())}"
+            raise InputError(f"nothing is called {part!r}: {hint}")
+    return quantity
+
+
+def telling(outcomes: Sequence[Outcome], role: str = "") -> str:
+    """The quantity to show unasked: the first of some that differs between the cells."""
+    for quantity in _FIRST:
+        seen = {value(outcome, quantity, role) for outcome in outcomes} - {None}
+        if len(seen) > 1:
+            return quantity
+    return _FIRST[1]

@@ -1,0 +1,145 @@
+"""Who works on the cells of a sweep: processes of this machine, or a cluster's.
+
+Both are a `concurrent.futures.Executor` that is given `cell.outcome` and a task. A process that is
+lost is replaced, and its task tried again; one that takes several processes with it is given up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import IO, Any
+
+from gpuviz import processes, records
+from gpuviz.errors import Cancelled, FormatError, InputError, UnavailableError
+from gpuviz.sweeps.cell import Outcome, Task
+
+TRIES = 3
+CHILD = "gpuviz.sweeps.child"
+
+
+class _Lost(Exception):
+    """A process ended before it had answered; the words say how."""
+
+
+class _Child:
+    """One process at work, for one thread."""
+
+    def __init__(self, device: int) -> None:
+        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
+        self.process = processes.start(
+            processes.python(CHILD, str(device)),
+            environment=processes.environment(),
+            words=self._words,
+        )
+
+    def ask(self, task: Task) -> Outcome:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            self.process.stdin.write(records.text(task).encode() + b"\n")
+            self.process.stdin.flush()
+            return records.read(self.process.stdout.readline(), Outcome, "outcome")
+        except (OSError, ValueError, FormatError):
+            self.close()
+            raise _Lost(processes.ended(self.process.returncode)) from None
+
+    def close(self) -> None:
+        processes.kill(self.process)
+        with suppress(OSError, ValueError):
+            self.process.communicate()
+        self._words.close()
+
+
+class LocalWorkers(Executor):
+    """Processes of this machine, started when there is work; each thread here speaks to its own.
+
+    With several GPUs the processes take turns in which one they use.
+    """
+
+    def __init__(self, count: int | None = None, devices: int = 1) -> None:
+        self.count = count or os.cpu_count() or 1
+        self._devices = itertools.cycle(range(devices))
+        self._threads = ThreadPoolExecutor(self.count, thread_name_prefix="sweep")
+        self._own = threading.local()
+        self._children: set[_Child] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The ids of those that live."""
+        with self._lock:
+            return tuple(child.process.pid for child in self._children)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have `cell.outcome` done of one task; the processes know no other work."""
+        (task,) = args
+        return self._threads.submit(self._work, task)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes at once, in the middle of their work."""
+        with self._lock:
+            self._closed = True
+            children = tuple(self._children)
+        for child in children:
+            processes.kill(child.process)
+        self._threads.shutdown(wait, cancel_futures=True)
+        for child in children:
+            child.close()
+
+    def _work(self, task: Task) -> Outcome:
+        """Runs in a thread."""
+        how = ""
+        for _ in range(TRIES):
+            try:
+                return self._child().ask(task)
+            except _Lost as lost:
+                how = str(lost)
+                self._forget()
+                if self._closed:
+                    raise Cancelled("stopped") from None
+        return Outcome(error=f"{TRIES} processes were lost that worked on it; the last ended {how}")
+
+    def _child(self) -> _Child:
+        child: _Child | None = getattr(self._own, "child", None)
+        if child is None:
+            with self._lock:
+                if self._closed:
+                    raise Cancelled("stopped")
+                if not hasattr(self._own, "device"):
+                    self._own.device = next(self._devices)
+                child = self._own.child = _Child(self._own.device)
+                self._children.add(child)
+        return child
+
+    def _forget(self) -> None:
+        with self._lock:
+            self._children.discard(self._own.child)
+        self._own.child = None
+
+
+def cluster(address: str) -> tuple[Executor, int]:
+    """The executor of a Dask cluster, and how many tasks it can work on at a time.
+
+    Raises
+    ------
+    UnavailableError : Dask is not installed
+    InputError : there is no scheduler at the address
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UnavailableError(
+            "a cluster needs Dask distributed: pip install 'gpuviz[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+        slots = sum(client.nthreads().values())
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
+    return client.get_executor(pure=False, retries=TRIES), max(slots, 1)

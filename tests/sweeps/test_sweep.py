@@ -1,0 +1,239 @@
+"""Sweeps as they are done: by processes that may be lost, into a file that survives."""
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from pathlib import Path
+
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.cli import main
+from gpuviz.errors import Cancelled, FormatError, InputError
+from gpuviz.memory.counts import Count
+from gpuviz.runners import emulated
+from gpuviz.scenes import lesson
+from gpuviz.scenes.perform import job_of
+from gpuviz.sweeps import quantity, workers
+from gpuviz.sweeps.axis import Axis, Cell, parse
+from gpuviz.sweeps.cell import Outcome, Task, outcome
+from gpuviz.sweeps.record import kept, key
+from gpuviz.sweeps.subject import FileLaunch, of_file, of_lesson
+from gpuviz.sweeps.sweep import Sweep, run
+from gpuviz.sweeps.workers import LocalWorkers, cluster
+
+STRIDED = """
+extern "C" __global__ void copy(const float* a, float* b, int n)
+{
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * STRIDE;
+    if (i < n) b[i] = a[i];
+}
+"""
+
+
+class Here(Executor):
+    """Does the work at once, in this process."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        future: Future[Outcome] = Future()
+        future.set_result(fn(*args, **kwargs))
+        self.done += 1
+        return future
+
+
+def banks(*axes: str) -> Sweep:
+    parsed = tuple(map(parse, axes))
+    return Sweep(of_lesson(lesson("banks"), {}, "sm_90", parsed), parsed)
+
+
+@pytest.fixture
+def strided(tmp_path: Path) -> Callable[..., Sweep]:
+    file = tmp_path / "copy.cu"
+    file.write_text(STRIDED)
+
+    def made(*axes: str, grid: str = "4", block: str = "128") -> Sweep:
+        parsed = tuple(map(parse, axes))
+        given = ("f32[4096]=rand", "f32[4096]=zeros", "i32=4096")
+        launch = FileLaunch(file, "copy", grid, block, arguments=given)
+        return Sweep(of_file(launch, "sm_90", parsed), parsed)
+
+    return made
+
+
+def test_a_cell_is_the_lesson_with_its_values(tmp_path: Path) -> None:
+    sweep = banks("stride=1,32")
+    with kept(tmp_path / "s.jsonl", sweep.head()) as record:
+        run(sweep, record, Here(), 1)
+    chosen = lesson("banks")
+    plan = chosen.plan(chosen.defaults() | {"stride": 32})[0]
+    counts = emulated.run(job_of(plan, "sm_90"), architecture("sm_90")).counts.totals
+    found = record.outcomes[key({"stride": "32"})]
+    wanted = counts[Count.SHARED_LOAD_WAVEFRONTS]
+    assert quantity.value(found, "shared_load_wavefronts") == wanted > 0
+    assert quantity.value(found, "local_load_sectors") == 0.0
+    assert quantity.value(found, "time") is None
+
+
+def test_macros_sizes_and_expressions(strided: Callable[..., Sweep], tmp_path: Path) -> None:
+    sweep = strided("STRIDE=1,8", "block.x=32,64", grid="{ceil(100/32)}")
+    with kept(tmp_path / "s.jsonl", sweep.head()) as record:
+        run(sweep, record, Here(), 2)
+    sectors = {
+        (c["STRIDE"], c["block.x"]): quantity.value(record.outcomes[key(c)], "global_load_sectors")
+        for c in sweep.cells
+    }
+    assert sectors == {("1", "32"): 16, ("8", "32"): 128, ("1", "64"): 32, ("8", "64"): 256}
+
+
+def test_what_is_wrong_with_a_cell_is_that_cells(
+    strided: Callable[..., Sweep], tmp_path: Path
+) -> None:
+    sweep = strided("block.x=64,4096", "STRIDE=1,nonsense")
+    with kept(tmp_path / "s.jsonl", sweep.head()) as record:
+        run(sweep, record, Here(), 2)
+    errors = [record.outcomes[key(cell)].error for cell in sweep.cells]
+    assert not errors[0]
+    assert "allows at most 1,024" in errors[1]
+    assert "nonsense" in errors[2]
+
+
+def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    file, first = tmp_path / "s.jsonl", Here()
+    sweep = banks("stride=1..8")
+    with kept(file, sweep.head()) as record, pytest.raises(Cancelled):
+        run(sweep, record, first, 1, cancel=lambda: first.done >= 3)
+    have = len(record.outcomes)
+    assert 0 < have < 8
+    file.write_bytes(file.read_bytes() + b'{"cell": {"stride": "8"}, "fou')  # killed while writing
+    longer, second = banks("stride=1..10"), Here()
+    with kept(file, longer.head()) as record:
+        run(longer, record, second, 1)
+        assert len(record.outcomes) == 10
+    assert second.done == 10 - have
+    assert all(json.loads(line) for line in file.read_text().splitlines())
+
+
+def test_the_file_of_another_sweep_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    with kept(file, banks("stride=1").head()):
+        pass
+    before = file.read_bytes()
+    other = Axis("stride", ("1",))
+    sweep = Sweep(of_lesson(lesson("banks"), {}, "sm_80", (other,)), (other,))
+    with pytest.raises(FormatError, match="another sweep .arch: sm_90 there, sm_80 here"):
+        kept(file, sweep.head()).__enter__()
+    file.write_bytes(b"my thesis")
+    with pytest.raises(FormatError, match="no sweep"):
+        kept(file, sweep.head()).__enter__()
+    assert file.read_bytes() == b"my thesis" != before
+
+
+def test_what_cannot_be_varied_or_shown(strided: Callable[..., Sweep]) -> None:
+    with pytest.raises(InputError, match="no parameter 'strid'"):
+        banks("strid=1..2")
+    with pytest.raises(InputError, match=r"block\.x"):
+        strided("block.w=1..2")
+    with pytest.raises(InputError, match="is it global_load_sectors"):
+        quantity.checked("global_load_sector")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "s.jsonl")
+    command = ["sweep", "--scene", "banks", "--vary", "stride=1,2,32", "-o", file]
+    assert main([*command, "--workers", "1"]) == 0
+    assert "global_load_sectors" in capsys.readouterr().out
+    assert main([*command, "--show", "shared_load_wavefronts/shared_load_requests"]) == 0
+    assert capsys.readouterr().out.split()[-2:] == ["32", "32"]
+    assert main([*command, "--json"]) == 0
+    told = capsys.readouterr()
+    assert "3 of 3 cells are done" in told.err
+    assert [one["cell"]["stride"] for one in json.loads(told.out)] == ["1", "2", "32"]
+
+
+@pytest.fixture
+def two_workers() -> Iterator[LocalWorkers]:
+    workers = LocalWorkers(2)
+    yield workers
+    workers.shutdown()
+
+
+def test_a_process_that_is_lost_loses_nothing(two_workers: LocalWorkers, tmp_path: Path) -> None:
+    sweep, killed = banks("stride=1..12"), []
+
+    def tell(cell: Cell, made: Outcome) -> None:
+        assert not made.error
+        if len(killed) < 2 and (alive := two_workers.processes):
+            os.kill(alive[0], signal.SIGKILL)
+            killed.append(alive[0])
+
+    with kept(tmp_path / "s.jsonl", sweep.head()) as record:
+        run(sweep, record, two_workers, 2, tell)
+    assert len(killed) == 2
+    assert len(record.outcomes) == 12
+    task = sweep.task({"stride": "7"})
+    assert record.outcomes[key({"stride": "7"})] == outcome(task)
+
+
+def test_a_cell_that_kills_is_given_up(
+    two_workers: LocalWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "CHILD", "this")  # which says a poem, and ends
+    future = two_workers.submit(outcome, Task((), "sm_90"))
+    assert "3 processes were lost" in future.result(timeout=60).error
+
+
+def test_stopping_does_not_wait_for_the_work(tmp_path: Path) -> None:
+    local, stop = LocalWorkers(1), threading.Event()
+    parsed = (parse("N=1..3"),)
+    file = tmp_path / "long.cu"
+    file.write_text(
+        'extern "C" __global__ void f(int* a) {'
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x, k = i;"
+        "  for (int n = 0; n < 1000000; ++n) k = k * N + a[(k ^ i) & 16383];"
+        "  a[i] = k; }"
+    )
+    launch = FileLaunch(file, "f", "64", "256", arguments=("i32[16384]=zeros",))
+    sweep = Sweep(of_file(launch, "sm_90", parsed), parsed)
+    threading.Timer(2.0, stop.set).start()
+    began = time.monotonic()
+    with kept(tmp_path / "s.jsonl", sweep.head()) as record, pytest.raises(Cancelled):
+        run(sweep, record, local, 1, cancel=stop.is_set)
+    local.shutdown()
+    assert time.monotonic() - began < 30
+    assert not record.outcomes
+
+
+@pytest.mark.slow
+def test_a_cluster_whose_worker_is_killed(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    sweep, killed = banks("stride=1..40"), []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as local:
+        executor, slots = cluster(local.scheduler_address)
+        assert slots == 2
+
+        def tell(cell: Cell, made: Outcome) -> None:
+            if len(killed) < 2:
+                worker = next(iter(local.workers.values()))
+                os.kill(worker.pid, signal.SIGKILL)
+                killed.append(worker.pid)
+
+        with kept(tmp_path / "s.jsonl", sweep.head()) as record:
+            run(sweep, record, executor, slots, tell)
+        executor.shutdown()
+    assert len(killed) == 2
+    assert [made.error for made in record.outcomes.values()] == [""] * 40
+
+
+def test_a_cluster_that_does_not_answer() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        cluster("nonsense:::")
