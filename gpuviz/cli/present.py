@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     session = Session()
     for path in arguments.recording:
-        session.open_recording(path, recording.read(path))
+        recording.read(path)  # what cannot be read is said now
+    session.choose_recordings(reversed(arguments.recording))
     file = find(arguments.lecture)
     lecture = opened(file, session)
     for problem in lecture.all_problems:

@@ -1,12 +1,13 @@
 """Compiled programs that a lecture carries, for machines that have no compiler.
 
-They are found by kernel, source, macros and architecture; where there is a compiler nobody asks.
+They are found by kernel, source, macros and architecture, for kernels that lie in the same file;
+where there is a compiler nobody asks. That they were compiled from their source is the file's word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuviz import records
@@ -49,6 +50,11 @@ class _Packed:
     arch: str
     defines: tuple[tuple[str, str], ...]
     program: Program
+
+
+def of_file(program: Program, name: str) -> Program:
+    """The program, saying that this file brought it."""
+    return replace(program, origin=name)
 
 
 def pack(key: ProgramKey, program: Program) -> str:

@@ -69,6 +69,8 @@ class Program:
     arch : what `cubin` was compiled for, or the PTX's own `.target`
     compiler : name and version, "NVRTC 13.5"
     note : in words, anything the user should know about how it was made
+    origin : name of the file that brought it, which nobody held against its source; "" for what
+        was compiled here, or ships
     """
 
     ptx: str
@@ -81,6 +83,7 @@ class Program:
     arch: str
     compiler: str
     note: str = field(default="")
+    origin: str = ""
 
     @property
     def kernels(self) -> tuple[str, ...]:

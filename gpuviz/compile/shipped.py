@@ -18,7 +18,7 @@ from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program, read_text
 from gpuviz.compile.program import Program, Resources
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import FormatError, UnavailableError
+from gpuviz.errors import FormatError, InputError, UnavailableError
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER = "kernels/prebuilt"
@@ -105,19 +105,20 @@ def own_program(
         return found
 
 
-def gallery(
-    kernel: str, defines: Mapping[str, str], arch: str = ARCH, programs: Programs = NO_PROGRAMS
-) -> Program:
-    """A kernel of resources/kernels: compiled where NVRTC is, else one of these programs or as
-    shipped.
+def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:
+    """A kernel of resources/kernels: compiled where NVRTC is, else as shipped.
 
-    UnavailableError when it must be compiled (a compile-time parameter was changed) but cannot be.
+    Raises
+    ------
+    InputError : there is none of that name
+    UnavailableError : it must be compiled (a compile-time parameter was changed) but cannot be
     """
     path = resources.path(f"kernels/{kernel}")
+    if Path(kernel).name != kernel or not path.is_file():
+        raise InputError(f"{kernel} is no kernel of the course: a file of your own has a full path")
     if nvrtc.libraries():
         return load_program(path, arch=compile_arch(arch), defines=defines)
-    found = programs.get(bundled.key_of(kernel, read_text(path), defines, arch))
-    if found is not None or (found := prebuilt(kernel, defines)) is not None:
+    if (found := prebuilt(kernel, defines)) is not None:
         return found
     macros = ", ".join(f"{key}={value}" for key, value in defines.items()) or "no macros"
     raise UnavailableError(

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import IO, Any
 
 from gpuviz.export.export import Export
-from gpuviz.results.count_tables import MODELLED, badge, summary, table, times
+from gpuviz.results.count_tables import badge, summary, table, times
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 
@@ -38,7 +38,7 @@ def _plain(run: Run) -> dict[str, Any]:
         "block": list(launch.block),
         "arch": run.arch,
         "level": run.level,
-        "badge": MODELLED,
+        "badge": run.modelled,
         "totals": run.counts.totals,
         "instructions": [
             {**asdict(row.instruction), "counts": dict(row.counts)} for row in run.counts.rows

@@ -74,7 +74,7 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
     model = tr(BADGES["model"])
     parts: list[_Number] = [(number, model, None)]
     if answer.measured is not None and answer.origin is not None:
-        parts.append((shown(answer.measured), _word(answer.origin), answer.origin))
+        parts.append((shown(answer.measured), answer.origin.badge, answer.origin))
     room = row.width * (1 - _SHARE) - sum(_width(stage, part) for part in parts)
     parts[0] = (
         first_fitting(
@@ -135,7 +135,7 @@ def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, .
     origin = next((one for one in origins if one is not None), None)
     if origin is not None and marks:
         said = caption(origin)
-        text = first_fitting((said, origin.device.name), row.right - x, small)
+        text = first_fitting((said, origin.gpu), row.right - x, small)
         marks.append(label(row.right, middle, text, palette.muted, small, align="right"))
     return tuple(marks)
 
@@ -152,9 +152,5 @@ def _values(figure: Figure) -> list[_Number]:
             if figure.predicted is not None
             else (f"{run}{figure.measured:.3g} µs")
         )
-        found.append((value, _word(figure.origin), figure.origin))
+        found.append((value, figure.origin.badge, figure.origin))
     return found
-
-
-def _word(origin: Measurement) -> str:
-    return tr(BADGES["live" if origin.source == "live" else "recorded"])

@@ -100,11 +100,12 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
 
 
 def _compile(plan: Plan, arch: str, files: dict[str, bytes], programs: Programs) -> None:
-    """The program of a launch, for a machine that cannot compile it."""
-    program = job_of(plan, arch, programs=programs).program
+    """The program of a kernel that lies in the bundle, for a machine that cannot compile it."""
     own = Path(plan.kernel)
-    source = bundled.text_of(own) if own.is_absolute() else program.source
-    key = bundled.key_of(own.name, source, dict(plan.defines), arch)
+    if not own.is_absolute():
+        return  # a kernel of the course is never taken from a file
+    program = job_of(plan, arch, programs=programs).program
+    key = bundled.key_of(own.name, bundled.text_of(own), dict(plan.defines), arch)
     content = bundled.pack(key, program).encode()
     if content not in files.values():
         files[f"{PROGRAMS}/{len(files)}.json"] = content

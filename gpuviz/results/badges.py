@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from gpuviz.language import later, tr
-from gpuviz.runners.measurement import Measurement
+from collections.abc import Mapping
 
-BADGES = {
+from gpuviz.language import later, tr
+from gpuviz.runners.measurement import WORDS, Measurement
+
+BADGES: Mapping[str, str] = {
     "model": later("model"),
-    "live": later("live"),
-    "recorded": later("recorded"),
+    "unchecked": later("model, not checked"),
+    **WORDS,
     "unavailable": later("unavailable"),
 }
 
 
 def caption(measurement: Measurement) -> str:
     """Where the numbers of a measurement come from, in the language in use."""
-    device = measurement.device.name
+    device, date, file = measurement.device.name, measurement.date, measurement.file
     if measurement.source == "live":
         return tr("measured on {device}", device=device)
-    return tr("recorded on {device}, {date}", device=device, date=measurement.date)
+    if file:
+        return tr("recorded on {device}, {date}, from {file}", device=device, date=date, file=file)
+    return tr("recorded on {device}, {date}", device=device, date=date)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from gpuviz.language import later, tr
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
+from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Measurement, Reading
 from gpuviz.scenes.showing import Showing
 
@@ -57,7 +59,7 @@ def _pairs(showing: Showing) -> list[View]:
 class Measured:
     """What a GPU counted in one run: values by key, or the reason why there are none.
 
-    `badge` is "live", "recorded" or "unavailable"; `caption` says where the numbers come from;
+    `badge` is a key of `BADGES`; `caption` says where the numbers come from;
     `whys` tells of single counters why they have no value; `sm` is the GPU's architecture.
     """
 
@@ -76,9 +78,8 @@ def measured_of(measurement: Measurement) -> Measured:
     """The counters of a measurement; unavailable when there is not one."""
     values = measurement.values()
     whys = {key: r.why for key, r in measurement.counters.items() if r.value is None}
-    badge = "live" if measurement.source == "live" else "recorded"
     if values:
-        return Measured(badge, caption(measurement), values, whys, measurement.device.sm)
+        return Measured(measurement.kind, caption(measurement), values, whys, measurement.device.sm)
     why = next(iter(whys.values()), measurement.device.counters or tr("no counters were read"))
     return Measured("unavailable", tr("counters unavailable: {why}", why=why), {}, whys)
 
@@ -108,17 +109,24 @@ def columns_of(
     titles: Mapping[str, str],
     indices: Mapping[str, int],
     measured: Mapping[str, Measured],
+    unchecked: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Column]:
-    """Names, predictions, and either the measurement of one run or the ratio of two."""
+    """Names, predictions, and either the measurement of one run or the ratio of two.
+
+    `unchecked` names the files whose programs were run, by run.
+    """
     first = view.runs[0]
+
+    def predicted_of(key: str, title: str) -> Column:
+        file = unchecked.get(key, "")
+        hint = f"{tr(HINTS['predicted'])} {not_checked(file)}".strip()
+        return Column("predicted", title, "unchecked" if file else "model", hint, indices[key])
+
     if len(view.runs) > 1:
-        made = [
-            Column("predicted", titles[key], "model", tr(HINTS["predicted"]), indices[key])
-            for key in view.runs
-        ]
+        made = [predicted_of(key, titles[key]) for key in view.runs]
         return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
     run, found = indices[first], measured.get(first, NOT_MEASURED)
-    predicted = Column("predicted", tr("predicted"), "model", tr(HINTS["predicted"]), run)
+    predicted = predicted_of(first, tr("predicted"))
     columns = [
         Column("name"),
         predicted,

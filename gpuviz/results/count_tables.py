@@ -9,7 +9,6 @@ from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 
-MODELLED = "modelled"
 HEAD = ("run", "arch", "line", "instruction", "quantity", "value", "badge")
 
 
@@ -22,11 +21,11 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
     """All rows of a run; totals that are 0 everywhere are left out."""
     for key, value in run.counts.totals.items():
         if value:
-            yield role, run.arch, "0", "", key, str(value), MODELLED
+            yield role, run.arch, "0", "", key, str(value), run.modelled
     for row in run.counts.rows:
         at = row.instruction
         for key, value in row.counts.items():
-            yield role, run.arch, str(at.line), at.text, key, str(value), MODELLED
+            yield role, run.arch, str(at.line), at.text, key, str(value), run.modelled
     if run.measurement is not None:
         yield from _measured_rows(role, run.measurement)
 
@@ -40,14 +39,15 @@ def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
 def badge(found: Measurement) -> str:
     """Where measured numbers come from: `live, NVIDIA H200`, or that with `recorded` and a date."""
     date = () if found.source == "live" else (found.date,)
-    return ", ".join((found.source, found.device.name, *date))
+    file = (f"from {found.file}",) if found.file else ()
+    return ", ".join((found.source, found.device.name, *date, *file))
 
 
 def summary(runs: Mapping[str, Run]) -> Table:
     """A row a quantity that some run counts, columns for what is predicted and what is measured."""
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        columns[f"{role} ({MODELLED})"] = by_name(run.counts.totals)
+        columns[f"{role} ({run.modelled})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
             columns[f"{role} ({badge(run.measurement)})"] = found

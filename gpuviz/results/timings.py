@@ -69,10 +69,9 @@ def series_of(measurement: Measurement, work: Work | None) -> Series | None:
     timing = measurement.timing
     if timing is None or len(timing.microseconds) == 0:
         return None
-    live = measurement.source == "live"
     return Series(
         timing.microseconds[-KEPT:],
-        "live" if live else "recorded",
+        measurement.kind,
         caption(measurement),
         len(timing.microseconds),
         work,

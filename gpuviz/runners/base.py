@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from gpuviz.language import tr
+
 if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
 
@@ -31,6 +33,11 @@ def quiet(fraction: float) -> None:
     """A `Progress` that tells nobody."""
 
 
+def not_checked(file: str) -> str:
+    """What to know of a program that a file brought; "" where none did."""
+    return tr("program from {file}, not checked", file=file) if file else ""
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One launch, run: its trace, the counts predicted from it, and the buffers it left behind.
@@ -40,7 +47,9 @@ class Run:
     `measurement` is what a GPU made of the very launch, live or recorded; None when there is none.
     `differences` are, at the sass level, the places where machine code and PTX differ, in words;
     `listing` is the machine code, None when there is none. `shape_times` are the times of this
-    kernel with blocks of every shape, None where nobody has swept over them.
+    kernel with blocks of every shape, None where nobody has swept over them. `unchecked` is the
+    name of the file whose program was run, where its source could not be compiled here: that it was
+    compiled from the source shown is that file's word.
     """
 
     trace: Trace
@@ -54,3 +63,10 @@ class Run:
     differences: tuple[Difference, ...] = ()
     listing: Listing | None = None
     shape_times: Times | None = None
+    unchecked: str = ""
+
+    @property
+    def modelled(self) -> str:
+        """Where its counts come from, in English."""
+        file = self.unchecked
+        return f"modelled, program from {file}, not checked" if file else "modelled"

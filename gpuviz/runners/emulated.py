@@ -13,7 +13,7 @@ from gpuviz.memory.counting import Counter, Counts
 from gpuviz.observe import Sink
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.base import Level, Run
+from gpuviz.runners.base import Level, Run, not_checked
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.names import source_parameters
 from gpuviz.sass.apply import Replay, finish
@@ -65,6 +65,7 @@ def run(
         job.resources,
         differences=sass.plan.differences if sass.plan else (),
         listing=sass.listing,
+        unchecked=job.program.origin,
     )
 
 
@@ -82,6 +83,7 @@ def _level_counts(
 
 def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:
     """The trace in terms of the PTX as written, with the program's note."""
-    notes = trace.notes + ((job.program.note,) if job.program.note else ())
-    trace = replace(trace, notes=notes, ptx=job.program.ptx)
+    program = job.program
+    notes = (*trace.notes, *(n for n in (program.note, not_checked(program.origin)) if n))
+    trace = replace(trace, notes=notes, ptx=program.ptx)
     return original(trace, sass.plan) if sass.plan else trace

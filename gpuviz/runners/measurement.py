@@ -10,8 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import F64, I64
+from gpuviz.language import later, tr
 
 _ENOUGH_TIMES = 4
+Kind = Literal["live", "recorded", "file"]
+WORDS: Mapping[str, str] = {
+    "live": later("live"),
+    "recorded": later("recorded"),
+    "file": later("from a file"),
+}
+"""The one word of a badge: measured now, in a recording that ships, in one that a file brought."""
+
 MOVED = 0.02  # a clock that moved by more than this fraction is worth a word
 
 
@@ -137,7 +146,7 @@ class Measurement:
     `gpuviz.runners.counters`). `differences` holds, for each buffer, the largest absolute
     difference between the GPU's result and the emulator's. `resident_blocks` is how many blocks
     the driver says fit on one multiprocessor (cuOccupancyMaxActiveBlocksPerMultiprocessor), None
-    when it was not asked.
+    when it was not asked. `file` is the name of the file that says all this, "" where gpuviz does.
     """
 
     source: Literal["live", "recorded"]
@@ -151,18 +160,32 @@ class Measurement:
     differences: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     resident_blocks: int | None = None
+    file: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of source its numbers have."""
+        return "file" if self.file else self.source
 
     @property
     def badge(self) -> str:
-        """As shown beside its numbers."""
-        return "measured" if self.source == "live" else "recorded"
+        """As shown beside its numbers: one word, in the language in use."""
+        return tr(WORDS[self.kind])
+
+    @property
+    def gpu(self) -> str:
+        """The GPU's name; of a recording that a file brought also that file's."""
+        if not self.file:
+            return self.device.name
+        return tr("{device}, from {file}", device=self.device.name, file=self.file)
 
     @property
     def caption(self) -> str:
-        """Where the numbers come from, in words."""
+        """Where the numbers come from, in English."""
         if self.source == "live":
             return f"measured on {self.device.name}"
-        return f"recorded on {self.device.name}, {self.date}"
+        name = f", from {self.file}" if self.file else ""
+        return f"recorded on {self.device.name}, {self.date}{name}"
 
     def values(self) -> dict[str, float]:
         """The counters that have a value."""

@@ -1,6 +1,6 @@
 """Measurements for machines without a GPU: found in recordings, when they are of this very launch.
 
-`resources/recordings` holds those that gpuviz ships; `session` those that were opened, too.
+`resources/recordings` holds those that gpuviz ships; what a file brought is asked after them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz import resources
+from gpuviz.errors import Error
 from gpuviz.language import later
 from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, read
+from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, of_file, read
 
 FOLDER = "recordings"
 NOT_RECORDED = later(
@@ -54,6 +55,20 @@ class Recordings:
 
 def _sourceless(entry: Entry) -> object:
     return replace(entry.launch, source_hash="")
+
+
+def beside_shipped(chosen: Iterable[Path], opened: Iterable[Recording]) -> Recordings:
+    """The recordings in the files chosen, those that ship, and those opened, in this order."""
+    own = (one for path in chosen if (one := _own(path)) is not None)
+    return Recordings((*own, *shipped().recordings, *opened))
+
+
+def _own(path: Path) -> Recording | None:
+    """A recording that the user chose, None where it cannot be read: its file may be gone."""
+    try:
+        return of_file(read(path), path.name)
+    except Error:
+        return None
 
 
 def load(paths: Iterable[Path]) -> Recordings:

@@ -7,7 +7,7 @@ arrays.npz      its durations and block placements, by the names the manifest gi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +30,7 @@ from gpuviz.suffixes import RECORDING
 
 FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 30)
 SUFFIX = RECORDING
+_LONGEST = 60  # letters of a name that a stranger chose
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 
 
@@ -122,6 +123,22 @@ class Recording:
 
     device: DeviceFacts
     entries: tuple[Entry, ...] = field(default=())
+
+
+def of_file(recording: Recording, name: str) -> Recording:
+    """The recording, each of its measurements saying that this file tells it."""
+    device = replace(recording.device, name=_brief(recording.device.name))
+    entries = tuple(
+        replace(one, measurement=replace(one.measurement, file=_brief(name), device=device))
+        for one in recording.entries
+    )
+    return Recording(device, entries)
+
+
+def _brief(name: str) -> str:
+    """A name that leaves room for what stands beside it."""
+    shown = "".join(c if c.isprintable() else " " for c in name)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True)

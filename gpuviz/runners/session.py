@@ -1,13 +1,14 @@
 """What has been opened since gpuviz was started: one session for a window, or for a command.
 
-Recordings that the user opened are asked for every view, until they are put away. What a lecture
-carries in its file (recordings, compiled programs) serves the views of that lecture alone: it never
-stands in for what ships. Nothing of it is kept elsewhere, so it goes with the session.
+A recording that the user chose answers for every view, before those that ship. One that was only
+opened answers where neither does. What a lecture carries in its file (recordings, compiled
+programs) serves the views of that lecture alone, after all others: it never stands in for what
+ships. Nothing of it is kept elsewhere, so it goes with the session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """What the file of a lecture holds besides its text."""
+    """What the file of a lecture holds besides its text; its numbers and programs say so."""
 
     recordings: tuple[Recording, ...] = ()
     programs: Mapping[ProgramKey, Program] = field(default_factory=dict)
@@ -34,19 +35,22 @@ class Library:
     """Where launches are looked up: what was measured of them, programs for machines that cannot
     compile, and the times of all block shapes (`sweep`).
 
-    Recordings in `opened` are asked before those that ship, which are read when they are needed.
+    Recordings in the files `chosen` are asked first, those in `opened` last; they and those that
+    ship are read when they are needed. `file` is the name of the lecture it is for, "" for none.
     """
 
+    chosen: tuple[Path, ...] = ()
     opened: tuple[Recording, ...] = ()
     programs: Programs = field(default_factory=dict)
     own_times: Times | None = None
+    file: str = ""
 
     @cached_property
     def recordings(self) -> Recordings:
-        """Those opened, and those that ship."""
+        """Those the user chose, those that ship, and those opened."""
         from gpuviz.runners import recorded
 
-        return recorded.Recordings((*self.opened, *recorded.shipped().recordings))
+        return recorded.beside_shipped(self.chosen, self.opened)
 
     @property
     def shape_times(self) -> Times | None:
@@ -66,6 +70,7 @@ class Session:
     """Files by their paths: opening one again takes the place of what it brought before."""
 
     def __init__(self) -> None:
+        self._chosen: tuple[Path, ...] = ()
         self._recordings: dict[Path, Recording] = {}
         self._carried: dict[Path, Carried] = {}
         self._times: Times | None = None
@@ -78,18 +83,31 @@ class Session:
         """
         key = lecture if lecture in self._carried else None
         if key not in self._libraries:
-            self._libraries[key] = self._made(self._carried[key] if key else Carried())
+            self._libraries[key] = self._made(key)
         return self._libraries[key]
 
+    def choose_recordings(self, files: Iterable[Path]) -> None:
+        """Ask the recordings in these files before all others; one that cannot be read is none."""
+        self._chosen = tuple(files)
+        self._libraries.clear()
+
     def open_recording(self, file: Path, recording: Recording) -> None:
-        """Ask a recording that the user opened, before those opened earlier."""
+        """Ask a recording that was opened, before those opened earlier."""
+        from gpuviz.runners.recording import of_file
+
         self.forget(file)
-        self._recordings[file] = recording
+        self._recordings[file] = of_file(recording, file.name)
         self._libraries.clear()
 
     def open_lecture(self, file: Path, carried: Carried) -> None:
-        """Have what a lecture carries."""
-        self._carried[file] = carried
+        """Have what a lecture carries; all of it is marked with the name of the file."""
+        from gpuviz.compile import bundled
+        from gpuviz.runners import recording
+
+        self._carried[file] = Carried(
+            tuple(recording.of_file(one, file.name) for one in carried.recordings),
+            {key: bundled.of_file(one, file.name) for key, one in carried.programs.items()},
+        )
         self._libraries.clear()
 
     def forget(self, file: Path) -> None:
@@ -109,8 +127,10 @@ class Session:
         self._libraries.clear()
         return True
 
-    def _made(self, carried: Carried) -> Library:
-        opened = (*carried.recordings, *reversed(self._recordings.values()))
-        if not (opened or carried.programs or self._times):
+    def _made(self, lecture: Path | None) -> Library:
+        carried = self._carried[lecture] if lecture else Carried()
+        opened = (*reversed(self._recordings.values()), *carried.recordings)
+        if not (lecture or self._chosen or opened or self._times):
             return shipped()
-        return Library(opened, carried.programs, self._times)
+        name = lecture.name if lecture else ""
+        return Library(self._chosen, opened, carried.programs, self._times, name)

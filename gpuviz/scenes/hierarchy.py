@@ -157,8 +157,7 @@ def placement(run: Run) -> Placed | None:
         return None
     found = measurement.placement
     sm = dict(zip(found.block.tolist(), found.sm.tolist(), strict=True))
-    badge = tr("recorded") if measurement.source == "recorded" else tr("live")
-    return Placed(sm, measurement.device.multiprocessors, badge, measurement.device.name)
+    return Placed(sm, measurement.device.multiprocessors, measurement.badge, measurement.gpu)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:

@@ -111,8 +111,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     rates, found = rates_of(runs[_SWEEP]), runs[_SWEEP].measurement
     badge, device = tr("unavailable"), tr("no GPU and no recording")
     if rates is not None and found is not None:
-        badge = tr("recorded") if found.badge == "recorded" else tr("live")
-        device = found.device.name
+        badge, device = found.badge, found.gpu
     given = bool(number(values, "registers"))
     shown = Shown(arch, one, threads, registers, given, blocks, variants, rates, badge, device)
     script = Script(str(independent))

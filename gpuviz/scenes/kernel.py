@@ -20,10 +20,11 @@ from gpuviz.memory.request import Request, one_request
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Run, not_checked
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
 from gpuviz.scenes.requests.acts import Pace, act_of
 from gpuviz.scenes.requests.board import told
@@ -142,7 +143,7 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
     block = Parameter("block", tr("block shown"), 0, 0, last)
     plan = Plan(
         ROLE,
-        str(launch.path),
+        str(launch.path.absolute()),
         launch.entry,
         launch.grid,
         launch.block,
@@ -187,12 +188,13 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     trace, arch, script = runs[ROLE].trace, architecture(runs[ROLE].arch), Script(ROLE)
     block, warp, turn = (_chosen(values, name) for name in ("block", "warp", "turn"))
     parts = _parts(script, trace, arch, trace.of(block=block, warp=warp), turn)
+    doubt = _doubt(runs[ROLE].unchecked)
     if not parts:
-        return _nothing(script, warp, block)
+        return _nothing(script, warp, block, doubt)
 
     def at(t: float) -> Picture:
         part = next((p for p in parts if t < p.end), parts[-1])
-        return Picture(part.title, part.sentence, part.at(t))
+        return Picture(part.title, part.sentence, rows(part.at(t), *doubt))
 
     return Story.of(script, at)
 
@@ -257,7 +259,12 @@ def _conflict(request: BankRequest) -> str:
     )
 
 
-def _nothing(script: Script, warp: int, block: int) -> Story:
+def _doubt(file: str) -> tuple[Sourced, ...]:
+    """Below the picture of a program that a file brought: what it is worth."""
+    return (Sourced((not_checked(file),), tr("not checked"), whole=True),) if file else ()
+
+
+def _nothing(script: Script, warp: int, block: int, doubt: tuple[Sourced, ...]) -> Story:
     """A warp without requests to show is no error: it may be beyond the data."""
     words = tr(
         "Warp {warp} of block {block} asks nothing of global or shared memory",
@@ -266,4 +273,4 @@ def _nothing(script: Script, warp: int, block: int) -> Story:
     )
     said = tr("Choose another warp or block; the counts beside are of the whole launch.")
     script.act(_END, "result", tr("nothing"))
-    return Story.of(script, lambda t: Picture(words, said, rows()))
+    return Story.of(script, lambda t: Picture(words, said, rows(*doubt)))

@@ -127,13 +127,10 @@ def _returned(runs: Sequence[Run]) -> Column:
     """How far what a GPU returned is from the emulated result."""
     found = [run.measurement for run in runs]
     first = next((m for m in found if m is not None), None)
-    badge = tr("unavailable")
-    if first is not None:
-        badge = tr("recorded") if first.source == "recorded" else tr("live")
     return Column(
         (tr("the GPU differs from it by"), tr("GPU differs by"), tr("GPU")),
         tuple("–" if m is None else number(m.differences.get("P", 0.0)) for m in found),
-        badge=badge,
+        badge=tr("unavailable") if first is None else first.badge,
         ink="muted",
         optional=3,
     )

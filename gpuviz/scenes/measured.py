@@ -33,15 +33,13 @@ def time_of(run: Run) -> Timed | None:
     measurement = run.measurement
     if measurement is None or measurement.timing is None:
         return None
-    return Timed(measurement.timing.median, measurement.badge, measurement.device.name)
+    return Timed(measurement.timing.median, measurement.badge, measurement.gpu)
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
     """The badge of a column of times."""
     found = next((t for t in times if t is not None), None)
-    if found is None:
-        return tr("unavailable")
-    return tr("recorded") if found.badge == "recorded" else tr("live")
+    return tr("unavailable") if found is None else found.badge
 
 
 def device_of(times: Iterable[Timed | None]) -> str:

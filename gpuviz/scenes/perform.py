@@ -84,7 +84,7 @@ def perform(
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = NO_PROGRAMS) -> Job:
     """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
-    or where there is no compiler, from `programs` if they have it.
+    or where there is no compiler; a user's own file then from `programs`, if they have it.
     """
     own = Path(plan.kernel)
     if own.is_absolute():  # a user's file
@@ -92,7 +92,7 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = N
     elif prebuilt:
         program = _shipped(plan)
     else:
-        program = gallery(plan.kernel, dict(plan.defines), arch, programs)
+        program = gallery(plan.kernel, dict(plan.defines), arch)
     return Job(
         program,
         entry_name(program.kernels, plan.entry),

@@ -53,12 +53,11 @@ def resident_of(run: Run) -> Resident:
                 tr("measured: no GPU and no recording"),
             ),
         )
-    blocks, device = most_at_once(placement), measurement.device.name
-    badge = tr("recorded") if measurement.badge == "recorded" else tr("live")
+    blocks, device = most_at_once(placement), measurement.gpu
     grid, sms = run.trace.launch.blocks, measurement.device.multiprocessors
     return Resident(
         blocks,
-        badge,
+        measurement.badge,
         (
             trn(
                 "at most {n} block at once on one multiprocessor; {grid} blocks on {sms} of them, "
@@ -112,9 +111,9 @@ def answer_of(run: Run, predicted: int) -> Answer:
                 tr(
                     "the driver's answer and the achieved occupancy: {device} has another "
                     "architecture",
-                    device=found.device.name,
+                    device=found.gpu,
                 ),
-                tr("the driver's answer: {device} differs", device=found.device.name),
+                tr("the driver's answer: {device} differs", device=found.gpu),
             ),
         )
     return _answer(found, run.trace.launch.blocks, predicted)
@@ -125,7 +124,6 @@ def _answer(found: Measurement, grid: int, predicted: int) -> Answer:
     read = found.values().get("achieved_occupancy")
     achieved = read if read is not None and read <= _MOST else None
     known = driver is not None or achieved is not None
-    source = tr("recorded") if found.badge == "recorded" else tr("live")
     long, short = _driver(driver, predicted)
     brief = _achieved(achieved)
     few = (
@@ -140,10 +138,10 @@ def _answer(found: Measurement, grid: int, predicted: int) -> Answer:
         if few
         else brief
     )
-    device = found.device.name
+    device = found.gpu
     return Answer(
         None if driver is None else driver == predicted,
-        source if known else tr("unavailable"),
+        found.badge if known else tr("unavailable"),
         (
             f"{long}; {why} · {device}",
             f"{long}; {brief} · {device}",

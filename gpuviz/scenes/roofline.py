@@ -211,9 +211,8 @@ def _shown(values: Values, runs: Mapping[str, Run]) -> _Shown:
 
 
 def _measured_badge(runs: Mapping[str, Run]) -> str:
-    """Live or recorded."""
-    found = next(m for r in runs.values() if (m := r.measurement) is not None)
-    return tr("recorded") if found.badge == "recorded" else tr("live")
+    """Live, or recorded where."""
+    return next(m for r in runs.values() if (m := r.measurement) is not None).badge
 
 
 def _naive(shown: _Shown) -> Point:

@@ -63,5 +63,5 @@ def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, str] | None:
         found = run.measurement
         if found is not None and found.peaks is not None:
             peaks = found.peaks
-            return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.device.name
+            return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.gpu
     return None

@@ -82,7 +82,8 @@ def timed(view: View, time: float, end: float = 0.0) -> View:
 def badges(runs: Mapping[str, Run]) -> dict[str, str]:
     """What kind of numbers a view shows: those of the model, and what a GPU measured."""
     captions = {run.measurement.caption for run in runs.values() if run.measurement is not None}
-    return {"counts": "modelled", **({"measured": "; ".join(sorted(captions))} if captions else {})}
+    counts = "; ".join(sorted({run.modelled for run in runs.values()})) or "modelled"
+    return {"counts": counts, **({"measured": "; ".join(sorted(captions))} if captions else {})}
 
 
 def check_stage(wanted: Provenance) -> None:

@@ -207,10 +207,10 @@ def test_recordings_stand_in_for_a_gpu(make: Make, perform: FakePerform, qtbot: 
     qtbot.wait(250)
     assert table(window)[0][2] == "measured (unavailable)"
     QTest.mouseClick(window.parameters.presets[0][1], LEFT)
-    qtbot.waitUntil(lambda: table(window)[0][2] == "measured (recorded)")
-    assert window.timing.badge.text() == "recorded"
-    assert "recorded on NVIDIA H200, 2026-11-20" in window.timing.note.text()
-    assert window.status.counters.text() == "recorded on NVIDIA H200, 2026-11-20"
+    qtbot.waitUntil(lambda: table(window)[0][2] == "measured (from a file)")
+    assert window.timing.badge.text() == "from a file"
+    said = "recorded on NVIDIA H200, 2026-11-20, from h200.gpurec"
+    assert said in window.timing.note.text() and window.status.counters.text() == said
     assert window.toolbar.device.text() == "no GPU · recorded"
     window.actions_["arch.sm_80"].trigger()
     qtbot.waitUntil(lambda: "not compared" in window.counts.verdict.text())

@@ -9,7 +9,7 @@ from gpuviz.compile import Program
 from gpuviz.compile.bundled import key_of as program_key
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.runners.recording import Entry, Recording, key_of
+from gpuviz.runners.recording import Entry, Recording, key_of, write
 from gpuviz.runners.session import Carried, Library, Session, shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Plan
@@ -32,7 +32,7 @@ def recording(name: str, *plans: Plan) -> Recording:
 
 def device(library: Library, plan: Plan) -> str | None:
     found = library.recordings.find(plan).measurement
-    return found.device.name if found is not None else None
+    return found.gpu if found is not None else None
 
 
 def test_a_new_session_knows_what_ships() -> None:
@@ -44,8 +44,8 @@ def test_what_a_lecture_carries_serves_the_lecture_alone() -> None:
     session = Session()
     session.open_lecture(LECTURE, Carried((recording("Mine", SHIPS, OWN),), {KEY: PROGRAM}))
     its = session.library(LECTURE)
-    assert (device(its, SHIPS), device(its, OWN)) == ("Mine", "Mine")
-    assert its.programs == {KEY: PROGRAM}
+    assert (device(its, SHIPS), device(its, OWN)) == ("NVIDIA H200", f"Mine, from {LECTURE}")
+    assert its.programs[KEY].origin == its.file == LECTURE.name
     for other in (session.library(), session.library(Path("other.gpuviz-lecture"))):
         assert other is shipped()
 
@@ -56,10 +56,10 @@ def test_opened_three_times_and_closed_nothing_is_left() -> None:
         session.open_lecture(LECTURE, Carried((recording("Mine", OWN),), {KEY: PROGRAM}))
         session.open_recording(MINE, recording("Mine, too", OWN))
     held = session.library(LECTURE).recordings.recordings
-    assert [one.device.name for one in held[:2]] == ["Mine", "Mine, too"]
-    assert held[2:] == recorded.shipped().recordings
+    assert [one.device.name for one in held[-2:]] == ["Mine, too", "Mine"]
+    assert held[:-2] == recorded.shipped().recordings
     session.forget(LECTURE)
-    assert device(session.library(LECTURE), OWN) == "Mine, too"
+    assert device(session.library(LECTURE), OWN) == f"Mine, too, from {MINE}"
     session.forget(MINE)
     assert session.library(LECTURE) is session.library() is shipped()
 
@@ -72,14 +72,25 @@ def test_two_sessions_do_not_see_each_others() -> None:
     assert other.library(LECTURE) is other.library() is shipped()
 
 
-def test_a_recording_that_the_user_opens_answers_first_the_newest_before_older_ones() -> None:
+def test_a_recording_opened_answers_after_what_ships_the_newest_before_older_ones() -> None:
     session = Session()
     session.open_recording(MINE, recording("Mine", SHIPS, OWN))
     session.open_recording(Path("new.gpurec"), recording("New", OWN))
-    assert device(session.library(), SHIPS) == "Mine"
-    assert device(session.library(), OWN) == "New"
+    assert device(session.library(), SHIPS) == "NVIDIA H200"
+    assert device(session.library(), OWN) == "New, from new.gpurec"
     session.open_recording(MINE, recording("Mine", SHIPS, OWN))
-    assert device(session.library(), OWN) == "Mine"
+    assert device(session.library(), OWN) == f"Mine, from {MINE}"
+
+
+def test_a_recording_that_the_user_chose_answers_first_everywhere(tmp_path: Path) -> None:
+    session, file = Session(), tmp_path / "mine.gpurec"
+    write(file, recording("Mine", SHIPS))
+    session.choose_recordings([tmp_path / "gone.gpurec", file])
+    session.open_lecture(LECTURE, Carried((recording("Lent", SHIPS),)))
+    for library in (session.library(), session.library(LECTURE)):
+        assert device(library, SHIPS) == "Mine, from mine.gpurec"
+    session.choose_recordings(())
+    assert device(session.library(), SHIPS) == "NVIDIA H200"
 
 
 def test_a_library_stays_until_something_is_opened_or_put_away() -> None:
@@ -89,7 +100,7 @@ def test_a_library_stays_until_something_is_opened_or_put_away() -> None:
     session.forget(LECTURE)
     assert session.library() is session.library(LECTURE) is before
     session.open_lecture(LECTURE, Carried((recording("Lent", OWN),)))
-    assert device(before, OWN) == "Mine"  # who looks up meanwhile is not disturbed
+    assert device(before, OWN) == f"Mine, from {MINE}"  # who looks up meanwhile is not disturbed
 
 
 def test_the_users_times_of_block_shapes_come_before_those_that_ship() -> None:
@@ -97,3 +108,10 @@ def test_the_users_times_of_block_shapes_come_before_those_that_ship() -> None:
     assert session.use_shape_times(own) and not session.use_shape_times(own)
     assert session.library().shape_times is own
     assert session.use_shape_times(None) and session.library() is shipped()
+
+
+def test_a_device_with_a_long_name_does_not_hide_whose_word_it_is() -> None:
+    session = Session()
+    session.open_recording(MINE, recording("NVIDIA H200\n" + 300 * " ", OWN))
+    said = device(session.library(), OWN)
+    assert said is not None and len(said) < 90 and said.endswith(f"…, from {MINE}")

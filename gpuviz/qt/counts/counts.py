@@ -26,6 +26,7 @@ from gpuviz.results.count_columns import (
 )
 from gpuviz.results.quantities import rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
+from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Reading
 from gpuviz.scenes.showing import Showing
 
@@ -89,8 +90,8 @@ class Counts(QWidget):
                 "those of the assembled code (sass) or of the PTX."
             )
         )
-        notes = dict.fromkeys(r.level_note for r in showing.runs.values() if r.level_note)
-        _say(self.note, "\n".join(notes))
+        every = (n for r in showing.runs.values() for n in (not_checked(r.unchecked), r.level_note))
+        _say(self.note, "\n".join(dict.fromkeys(filter(None, every))))
         _say(self.expected, showing.story.expected)
         self._fill()
         self.show()
@@ -159,9 +160,10 @@ class Counts(QWidget):
         indices = {key: number for number, key in enumerate(keys)}
         rows = rows_of([run.counts.totals for run in runs], sectors)
         rows = rows_for(rows, [indices[key] for key in view.runs])
+        unchecked = {key: run.unchecked for key, run in showing.runs.items()}
         sheet = Sheet(
             tuple(rows),
-            tuple(columns_of(view, titles, indices, self._measured)),
+            tuple(columns_of(view, titles, indices, self._measured, unchecked)),
             tuple(keys),
             dict(self._measured),
             view,

@@ -122,8 +122,10 @@ class Reopening(QObject):
             self.recording_opened.emit(path, outcome)
             self.said.emit(
                 trn(
-                    "{n} launch recorded on {device} is used from now on",
-                    "{n} launches recorded on {device} are used from now on",
+                    "{n} launch recorded on {device}, for what has no recording yet; the "
+                    "preferences can put it first",
+                    "{n} launches recorded on {device}, for what has no recording yet; the "
+                    "preferences can put them first",
                     len(outcome.entries),
                     device=outcome.device.name,
                 )

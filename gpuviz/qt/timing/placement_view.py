@@ -196,13 +196,7 @@ class PlacementView(QWidget):
         self.canvas.show_chart(chart, run)
         self._axis.chart = chart
         self._axis.update()
-        self._say_badge(
-            "unavailable"
-            if chart is None or found is None
-            else "live"
-            if found.source == "live"
-            else "recorded"
-        )
+        self._say_badge("unavailable" if chart is None or found is None else found.kind)
         self.said.say(summary(chart, found) if chart is not None and found is not None else "")
         self.reason.setText(self._why(found) if chart is None else "")
         for widget, shown in (
