@@ -35,6 +35,7 @@ LAYERS = (
         "suffixes",
         "processes",
         "doctor",
+        "terminal",
     ),
     ("arch",),
     ("trace", "trace_file", "observe", "arguments"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuviz import doctor, folders, language
+from gpuviz.terminal import err
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings, QTimer
@@ -43,7 +43,7 @@ def present(lecture: Lecture, library: Library, slide: int = 0) -> int:
 def _lacking() -> int:
     """Say which system libraries are missing, if any; the exit status for it."""
     if advice := doctor.advice() or doctor.display_advice():
-        print(advice, file=sys.stderr)
+        err(advice)
         return doctor.EXIT_CODE
     return 0
 

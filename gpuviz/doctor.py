@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from gpuviz.terminal import out
+
 EXIT_CODE = 3
 
 _CORE = {
@@ -140,9 +142,9 @@ def main(arguments: list[str]) -> int:
     """`python -m gpuviz.doctor [--packages]`: exit status 3 when something is missing."""
     missing = missing_libraries()
     if "--packages" in arguments:
-        print(*packages(missing))
+        out(" ".join(packages(missing)))
         return 0
-    print(advice(missing) or "Every system library that Qt needs is here.")
+    out(advice(missing) or "Every system library that Qt needs is here.")
     return EXIT_CODE if missing else 0
 
 

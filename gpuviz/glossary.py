@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gpuviz import records, resources
 from gpuviz.errors import FormatError, InputError
+from gpuviz.terminal import out
 
 PAGE = Path(__file__).parent.parent / "docs" / "glossary.md"
 
@@ -102,7 +103,7 @@ def main() -> int:
     """Write the page; exit status 0."""
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(), encoding="utf-8", newline="\n")
-    print(PAGE)
+    out(str(PAGE))
     return 0
 
 

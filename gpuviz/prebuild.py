@@ -20,6 +20,7 @@ from gpuviz.errors import Error
 from gpuviz.language import english
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan
+from gpuviz.terminal import err, out
 
 Defines = tuple[tuple[str, str], ...]
 
@@ -91,13 +92,13 @@ def main(arguments: list[str]) -> int:
     folder = resources.path(FOLDER)
     try:
         if "--check" not in arguments:
-            print(english("{n} file", "{n} files", build(folder)), f"in {folder}")
+            out(english("{n} file", "{n} files", build(folder)) + f" in {folder}")
             return 0
         problems = stale(folder)
     except Error as error:
-        print(error, file=sys.stderr)
+        err(str(error))
         return 2
-    print("\n".join(problems) or "The prebuilt PTX is up to date.")
+    out("\n".join(problems) or "The prebuilt PTX is up to date.")
     return 1 if problems else 0
 
 

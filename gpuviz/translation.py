@@ -20,6 +20,7 @@ from pathlib import Path
 from gpuviz import glossary, language
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.terminal import out
 
 PACKAGE = Path(__file__).parent
 
@@ -164,11 +165,11 @@ def report(language: str) -> int:
     for text in found.missing:
         about = places[text]
         many = f", {about.plural!r}" if about.plural else ""
-        print(f"{about.place}\n  {text!r}{many}")
+        out(f"{about.place}\n  {text!r}{many}")
     for text in found.stale:
-        print(f"no longer used: {text!r}")
+        out(f"no longer used: {text!r}")
     for text in found.misfilled:
-        print(f"the translation names other values: {text!r}")
+        out(f"the translation names other values: {text!r}")
     return 1 if found.missing or found.stale or found.misfilled else 0
 
 

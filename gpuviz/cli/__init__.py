@@ -17,6 +17,7 @@ from typing import NamedTuple, NoReturn, Protocol, cast
 from gpuviz import __version__
 from gpuviz.cli.link_or_file import link_or_file
 from gpuviz.errors import Error, InputError, UnavailableError
+from gpuviz.terminal import err
 
 
 class _File(Protocol):
@@ -114,16 +115,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             return app.main(wanted=shown)
         return int(arguments.run(arguments))
     except UnavailableError as error:
-        print(f"gpuviz: {error}", file=sys.stderr)
+        err(f"gpuviz: {error}")
         return 3
     except Error as error:
-        print(f"gpuviz: {error}", file=sys.stderr)
+        err(f"gpuviz: {error}")
         return 2
     except KeyboardInterrupt:
-        print("gpuviz: stopped", file=sys.stderr)
+        err("gpuviz: stopped")
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
         return 0
     except Exception as error:
         return _mistake(error)
@@ -134,10 +134,9 @@ def _mistake(error: Exception) -> int:
     if os.environ.get("GPUVIZ_DEBUG"):
         import traceback
 
-        traceback.print_exception(error)
-    print(
+        err("".join(traceback.format_exception(error)))
+    err(
         f"gpuviz: a mistake of gpuviz, not yours: {type(error).__name__}: {error}. Set "
-        "GPUVIZ_DEBUG=1 to see where, and report it",
-        file=sys.stderr,
+        "GPUVIZ_DEBUG=1 to see where, and report it"
     )
     return 2

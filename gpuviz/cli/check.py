@@ -11,6 +11,7 @@ from gpuviz.cli.launch import pairs
 from gpuviz.compile import compile_arch, demangled, load_program
 from gpuviz.errors import FormatError
 from gpuviz.ptx.text.parser import parse
+from gpuviz.terminal import out
 
 EXAMPLE = "example:\n  gpuviz check reduce.cu scan.ptx --arch sm_80"
 
@@ -34,9 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print; 0 when everything is supported, 1 when something is not."""
     found = [_file(Path(name), arguments) for name in arguments.file]
     if arguments.json:
-        print(json.dumps(found, indent=1))
+        out(json.dumps(found, indent=1))
     else:
-        print("\n".join(_text(one) for one in found))
+        out("\n".join(_text(one) for one in found))
     return 0 if all(k["supported"] for one in found for k in one["kernels"]) else 1
 
 

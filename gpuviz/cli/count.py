@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from gpuviz.arch import architecture
@@ -17,6 +16,7 @@ from gpuviz.memory.counts import by_name
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
+from gpuviz.terminal import err, out
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
@@ -67,15 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.json:
         found = [as_json(one, role) for role, one in runs.items()]
-        print(json.dumps(found[0] if len(found) == 1 else found, indent=1))
+        out(json.dumps(found[0] if len(found) == 1 else found, indent=1))
     else:
         for role, one in runs.items():
-            print(as_text(one, role))
+            out(as_text(one, role))
     for one in runs.values():
-        sys.stderr.writelines(
-            f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1 else "") + "\n"
-            for f in one.trace.findings
-        )
+        for f in one.trace.findings:
+            err(f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1 else ""))
     return 0
 
 

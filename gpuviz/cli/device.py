@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import DeviceFacts, Telemetry
+from gpuviz.terminal import out
 
 EXAMPLE = "example:\n  gpuviz device --json"
 
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     with Gpu(arguments.device) as gpu:
         devices, own, now = gpu.devices(), gpu.facts(), gpu.telemetry()
     if arguments.json:
-        print(
+        out(
             json.dumps(
                 {
                     "devices": [asdict(one) for one in devices],
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
         )
     else:
-        print("\n\n".join(as_text(one, now if one == own else None) for one in devices))
+        out("\n\n".join(as_text(one, now if one == own else None) for one in devices))
     return 0
 
 

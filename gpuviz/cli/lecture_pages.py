@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from gpuviz.lectures.bundle import find, opened
 from gpuviz.lectures.notes import with_notes
 from gpuviz.lectures.pages import Missing, Page, pages
 from gpuviz.runners.session import Session
+from gpuviz.terminal import err
 from gpuviz.views.provenance import Provenance
 
 Drawn = Iterator[Page | Missing]
@@ -98,4 +98,4 @@ def _found(drawn: Drawn, missing: list[Missing]) -> Iterator[Page]:
             yield page
         else:
             missing.append(page)
-            print(f"gpuviz: slide {page.number}: {page.why}", file=sys.stderr)
+            err(f"gpuviz: slide {page.number}: {page.why}")

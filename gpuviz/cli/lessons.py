@@ -11,6 +11,7 @@ from gpuviz.cli.launch import add_language
 from gpuviz.language import tr
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
+from gpuviz.terminal import out
 
 EXAMPLE = "example:\n  gpuviz list --json"
 
@@ -25,9 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print, 0."""
     language.choose(arguments.language)
     if arguments.json:
-        print(json.dumps([as_json(one) for one in SCENES], indent=1))
+        out(json.dumps([as_json(one) for one in SCENES], indent=1))
     else:
-        print("\n\n".join(as_text(one) for one in SCENES))
+        out("\n\n".join(as_text(one) for one in SCENES))
     return 0
 
 

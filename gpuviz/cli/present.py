@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from gpuviz import files, language
@@ -15,6 +14,7 @@ from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.runners import recording
 from gpuviz.runners.session import Session
+from gpuviz.terminal import err, out
 
 EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
 that slide, Esc ends. docs/lectures.md tells how lectures are written.
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Give it until it is over; with --check, 1 when something could not be read."""
     if arguments.lecture is None:
         for path in shipped():
-            print(f"{path.stem:28} {read(path).title}")
+            out(f"{path.stem:28} {read(path).title}")
         return 0
     session = Session()
     for path in arguments.recording:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     file = find(arguments.lecture)
     lecture = opened(file, session)
     for problem in lecture.all_problems:
-        print(f"gpuviz: {arguments.lecture}, {problem}", file=sys.stderr)
+        err(f"gpuviz: {arguments.lecture}, {problem}")
     if arguments.pack is not None:
         files.check_place(arguments.pack)
         pack(lecture, arguments.pack, library=session.library(file))

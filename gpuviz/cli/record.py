@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.perform import job_of
+from gpuviz.terminal import err, out
 from gpuviz.views.performed import lesson_for
 
 EXAMPLE = """examples:
@@ -89,9 +89,9 @@ def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
         if (why := recordings.find(plan).why)
     ]
     for lesson_id, role, values, why in missing:
-        print(f"{lesson_id} {role} {values}: {why}")
+        out(f"{lesson_id} {role} {values}: {why}")
     again = english("{n} launch to record again", "{n} launches to record again", len(missing))
-    print(again if missing else "everything is recorded")
+    out(again if missing else "everything is recorded")
     return 1 if missing else 0
 
 
@@ -107,9 +107,7 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
     write(arguments.output, Recording(facts, entries))
     launches = english("{n} launch", "{n} launches", len(found))
     lessons = english("{n} lesson", "{n} lessons", len({one.id for one, *_ in wanted}))
-    print(
-        f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}"
-    )
+    out(f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}")
     return 0 if len(entries) == len(found) else 1
 
 
@@ -149,7 +147,7 @@ def _entry(
     try:
         measurement = _measured(gpu, options, plan)
     except Error as error:
-        print(f"{one.id} {plan.role} {dict(values)}: {error}", file=sys.stderr)
+        err(f"{one.id} {plan.role} {dict(values)}: {error}")
         return None
     return Entry(one.id, plan.role, dict(values), key, measurement)
 

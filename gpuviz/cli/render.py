@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from gpuviz.export.formats import Holds, format_of, holding
 from gpuviz.export.reading import read
 from gpuviz.export.save import save
 from gpuviz.scenes import SCENES
+from gpuviz.terminal import err
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import timed, view_of
 from gpuviz.views.provenance import Provenance
@@ -171,7 +171,7 @@ def _all(arguments: argparse.Namespace) -> int:
                 _draw(shown, arguments, arguments.output / f"{one.id}{form.suffix}", painter)
             except Error as error:
                 failed += 1
-                print(f"gpuviz: {one.id}: {error}", file=sys.stderr)
+                err(f"gpuviz: {one.id}: {error}")
     return 2 if failed else 0
 
 

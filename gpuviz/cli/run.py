@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +23,7 @@ from gpuviz.runners.live import MeasureOptions
 from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
+from gpuviz.terminal import err, out
 
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50
@@ -69,15 +69,15 @@ def run(arguments: argparse.Namespace) -> int:
         told = [_one(gpu, role, job, arch, options) for role, job in jobs(arguments).items()]
         printed = gpu.printed
     if arguments.json:
-        print(
+        out(
             json.dumps(
                 told[0].as_json() if len(told) == 1 else [t.as_json() for t in told], indent=1
             )
         )
     else:
-        print("\n\n".join(t.as_text() for t in told))
+        out("\n\n".join(t.as_text() for t in told))
     if printed:
-        print(printed, file=sys.stderr)
+        err(printed)
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from gpuviz.cli.device import add_device
@@ -13,6 +12,7 @@ from gpuviz.language import english
 from gpuviz.runners import live, verification
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.verification import Comparison, Measured
+from gpuviz.terminal import out, passing
 
 EXAMPLE = """examples:
   gpuviz verify launches.json
@@ -46,19 +46,19 @@ def run(arguments: argparse.Namespace) -> int:
     found = verification.compare(measured, arguments.level, _progress)
     different = [c for c in found if not c.equal]
     if arguments.json:
-        print(
+        out(
             json.dumps(
                 [{**vars(c), "difference": c.difference, "equal": c.equal} for c in found], indent=1
             )
         )
     else:
-        print(as_text(found, arguments.all))
+        out(as_text(found, arguments.all))
         launches = {c.launch for c in found}
         wrong = {c.launch for c in different}
         kind = ("launch", "launches") if measured.launches else ("pattern", "patterns")
         total = len(launches) if measured.launches else len(found)
         bad = len(wrong) if measured.launches else len(different)
-        print(
+        out(
             f"\n{measured.device}, {measured.arch}: "
             f"{total - bad} of {total} {english(*kind, total)} equal, "
             f"{len(found) - len(different):,} of {len(found):,} "
@@ -76,8 +76,7 @@ def _measured(arguments: argparse.Namespace) -> Measured:
 
 
 def _progress(name: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
+    passing(name)
 
 
 def as_text(found: list[Comparison], everything: bool) -> str:

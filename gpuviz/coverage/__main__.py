@@ -3,6 +3,7 @@
 import sys
 
 from gpuviz.coverage.page import PAGE, page
+from gpuviz.terminal import out
 
 
 def main() -> int:
@@ -10,7 +11,7 @@ def main() -> int:
     text = page()
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(text, encoding="utf-8", newline="\n")
-    print(PAGE)
+    out(str(PAGE))
     return 0
 
 

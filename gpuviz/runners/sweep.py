@@ -30,6 +30,7 @@ from gpuviz.runners.gpu.process import never
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import largest_difference
 from gpuviz.runners.sweep_file import ENTRY, INNER, KERNEL, MOST, SIZE, Predictions, Times, write
+from gpuviz.terminal import err, out, passing
 
 _LAUNCHES, _WARMUP_MS, _FIRST_WARMUP_MS = 7, 5.0, 1000.0
 _WRONG = 1e-2  # a difference that no order of additions explains, of sums of 1024 products
@@ -154,7 +155,7 @@ def _difference(gpu: Gpu, launch: GpuLaunch, wanted: F64) -> float:
 
 
 def _show(fraction: float) -> None:
-    print(f"\r{fraction:4.0%}", end="", file=sys.stderr, flush=True)
+    passing(f"{fraction:4.0%}")
 
 
 def main(arguments: list[str]) -> int:
@@ -178,9 +179,9 @@ def main(arguments: list[str]) -> int:
             with Gpu(given.device) as gpu:
                 write(given.output, measure(gpu, launches=given.launches, progress=_show))
     except Error as error:
-        print(f"\n{error}", file=sys.stderr)
+        err(f"\n{error}")
         return 2
-    print(f"\n{MOST**2} shapes: {given.output}")
+    out(f"\n{MOST**2} shapes: {given.output}")
     return 0
 
 

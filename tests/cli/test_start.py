@@ -84,7 +84,7 @@ def test_a_version_needs_next_to_nothing() -> None:
     done = run("--version")
     assert done.stdout.startswith("gpuviz ")
     foreign, own = loaded(done)
-    assert own == {"cli", "cli.link_or_file", "errors", "suffixes"}
+    assert own == {"cli", "cli.link_or_file", "errors", "suffixes", "terminal"}
     assert not foreign & {"numpy", "json", "cuda", *QT}
 
 

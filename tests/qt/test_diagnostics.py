@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextDocument
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gpuviz import __version__
 from gpuviz.errors import LaunchError, failure_of
+from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.diagnostics import log
 from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.diagnostics.report import homeless
@@ -123,6 +125,7 @@ def test_the_log_is_small_and_holds_messages_of_qt_and_of_a_crash(tmp_path: Path
     code = """
 import sys, pathlib
 from PySide6.QtCore import qWarning
+from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.diagnostics import log
 folder = pathlib.Path(sys.argv[1])
 assert log.begin(folder)
@@ -208,3 +211,20 @@ def test_the_note_of_a_bad_end_tells_more_when_asked(
     QTest.mouseClick(note.button, Qt.MouseButton.LeftButton)
     assert str(tmp_path) in window.message.text.toPlainText()
     assert not note.button.isVisible()
+
+
+def test_what_a_file_says_is_shown_as_it_is(window: Window) -> None:
+    bold, red = '<b>x</b><img src="//host/share/a.png">', "\x1b[31m\u202e"
+    window.message.say("note", f"{bold}{red}", f"{bold}{red}")
+    assert window.message.title.text() == f"{bold}\\x1b[31m\\u202e"
+    assert window.message.text.toPlainText() == f"{bold}\\x1b[31m\\u202e"
+    assert window.message.title.textFormat() == Qt.TextFormat.PlainText
+    window.status.say(f"{bold}{red}")
+    assert window.status.running.text() == f"{bold}\\x1b[31m\\u202e"
+    assert "<img" not in window.status.running.toolTip()
+    assert plain_tip("2 requests") == "2 requests"
+    shown = QTextDocument()
+    shown.setHtml(plain_tip(f"a  b\n{bold}"))
+    assert shown.toPlainText().replace("\u2028", "\n") == f"a  b\n{bold}"
+    for label in window.findChildren(QLabel):
+        assert label.textFormat() == Qt.TextFormat.PlainText, label.text()

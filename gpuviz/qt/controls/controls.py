@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.language import tr
 from gpuviz.qt.look.icons import paint_icon
+from gpuviz.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,9 +31,18 @@ if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
 
 
+def plain_tip(text: str) -> str:
+    """A text as it is for a tip: Qt takes one with `<b>` for HTML, and would fetch its pictures."""
+    shown = visible(text)
+    if not {"<", "&"} & set(shown):
+        return shown
+    return f'<p style="white-space: pre-wrap">{escape(shown)}</p>'
+
+
 def label(text: str, role: str = "", parent: QWidget | None = None) -> QLabel:
     """A label; `role` picks its looks in the style sheet."""
     made = QLabel(text, parent)
+    made.setTextFormat(Qt.TextFormat.PlainText)
     made.setProperty("role", role)
     return made
 
@@ -43,6 +54,7 @@ class Elided(QLabel):
         self, role: str = "", align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
     ) -> None:
         super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
         self.said = ""
         self.setProperty("role", role)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
@@ -51,7 +63,7 @@ class Elided(QLabel):
 
     def say(self, text: str) -> None:
         """Show a text."""
-        self.said = text
+        self.said = visible(text)
         self._cut()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -63,7 +75,7 @@ class Elided(QLabel):
         room = self.contentsRect().width()
         shown = self.fontMetrics().elidedText(self.said, Qt.TextElideMode.ElideRight, room)
         self.setText(shown)
-        self.setToolTip(self.said if shown != self.said else "")
+        self.setToolTip(plain_tip(self.said) if shown != self.said else "")
 
 
 def button(text: str, name: str, role: str = "", tip: str = "") -> QPushButton:

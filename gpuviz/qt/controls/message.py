@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 from gpuviz.language import later, tr, trn
 from gpuviz.qt.controls.announce import Announcer
 from gpuviz.qt.controls.controls import button, keep_arrows, keep_space, label, restyle
+from gpuviz.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +100,8 @@ class Message(QFrame):
         One that `stays` is not about what is being run: another run does not take it away.
         """
         self._stays = stays
-        self._details = details or text
+        title, text = visible(title), visible(text)
+        self._details = visible(details) or text
         self.title.setText(title)
         self.text.setPlainText(text)
         self.setProperty("severity", severity)

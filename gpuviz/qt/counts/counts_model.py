@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from gpuviz.language import tr
+from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.results.badges import BADGES
 from gpuviz.results.count_columns import Column, Sheet
 from gpuviz.results.quantities import Row
@@ -64,7 +65,7 @@ class CountsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.sheet.text(row, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(row, column)
+            return plain_tip(self._tip(row, column))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_LEFT if column.kind == "name" else _RIGHT)
         if role == HEADING_ROLE:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import faulthandler
 import logging
-import sys
 from collections import deque
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TextIO
 
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+
+from gpuviz.terminal import err, visible
 
 LOG = logging.getLogger("gpuviz")
 NAME, CRASH = "gpuviz.log", "crash.log"
@@ -25,6 +26,21 @@ _LEVELS = {
 }
 
 
+class _Plain(logging.Formatter):
+    """A log is read in a terminal, too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The lines of a record."""
+        return visible(super().format(record))
+
+
+class _Files(RotatingFileHandler):
+    """A full disk takes no more lines, and stops nobody."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Nothing: there is nowhere to tell it."""
+
+
 def begin(folder: Path) -> bool:
     """Log to files in this folder, Qt's messages too, and where Python was when the process dies.
 
@@ -32,14 +48,12 @@ def begin(folder: Path) -> bool:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files = RotatingFileHandler(
-            folder / NAME, maxBytes=_BYTES, backupCount=_OLDER, encoding="utf-8"
-        )
+        files = _Files(folder / NAME, maxBytes=_BYTES, backupCount=_OLDER, encoding="utf-8")
         crash = _crash_file(folder / CRASH)
     except OSError as error:
-        print(f"gpuviz: no log is kept: {error}", file=sys.stderr)
+        err(f"gpuviz: no log is kept: {error}")
         return False
-    files.setFormatter(logging.Formatter(_FORM))
+    files.setFormatter(_Plain(_FORM))
     LOG.addHandler(files)
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
@@ -67,5 +81,5 @@ def _take(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     """A message of Qt's, which would otherwise only go to stderr."""
     level = _LEVELS.get(kind, logging.WARNING)
     LOG.log(level, "Qt: %s", message)
-    if level >= logging.WARNING and sys.stderr is not None:
-        print(message, file=sys.stderr)
+    if level >= logging.WARNING:
+        err(message)

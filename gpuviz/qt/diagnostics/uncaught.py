@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from types import TracebackType
 
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
 from gpuviz.qt.diagnostics.log import LOG
+from gpuviz.terminal import err
 
 _AGAIN_MS = 5000  # the same one sooner is neither told nor logged again
 
@@ -38,8 +40,8 @@ class UncaughtErrors(QObject):
     def take(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        """Print an exception as ever; one that is a mistake is logged and told of, too."""
-        sys.__excepthook__(kind, error, trace)
+        """Print an exception; one that is a mistake is logged and told of, too."""
+        err("".join(traceback.format_exception(kind, error, trace)).rstrip())
         if not isinstance(error, Exception) or self._known(error, trace):
             return
         LOG.critical("unexpected", exc_info=(kind, error, trace))

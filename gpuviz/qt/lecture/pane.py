@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from gpuviz.language import later, tr, trn
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space
+from gpuviz.qt.controls.controls import Elided, button, keep_arrows, keep_space, plain_tip
 from gpuviz.qt.controls.flow import FlowLayout
 from gpuviz.qt.lecture.document import Document
 
@@ -186,7 +186,7 @@ class _Slides(QListWidget):
                 self.addItem(QListWidgetItem())
             item = self.item(row)
             item.setText(name)
-            item.setToolTip(about)
+            item.setToolTip(plain_tip(about))
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, about)
         self.blockSignals(False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from gpuviz.language import tr
@@ -34,6 +35,7 @@ def unsaved_box(window: QWidget, name: str) -> QMessageBox:
         _KINDS.Save | _KINDS.Discard | _KINDS.Cancel,
         window,
     )
+    box.setTextFormat(Qt.TextFormat.PlainText)
     said = {_KINDS.Save: tr("Save"), _KINDS.Discard: tr("Do not save"), _KINDS.Cancel: tr("Cancel")}
     for kind, text in said.items():
         box.button(kind).setText(text)

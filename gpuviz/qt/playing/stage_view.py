@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import Ring
+from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.playing.spoken_steps import SpokenSteps
 
@@ -173,6 +173,6 @@ class StageView(QWidget):
     def _say(self, at: QPoint, globally: QPoint) -> None:
         said = self.tip(at.x(), at.y())
         if said:
-            QToolTip.showText(globally, said, self)
+            QToolTip.showText(globally, plain_tip(said), self)
         else:
             QToolTip.hideText()

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import Ring
+from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.look.style import qcolor
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Timeline(QWidget):
     def event(self, event: QEvent) -> bool:
         """Hovering a segment says what happens there."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.tip(event.pos().x()), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.tip(event.pos().x())), self)
             return True
         return super().event(event)
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import button, label, restyle
+from gpuviz.qt.controls.controls import button, label, plain_tip, restyle
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.presenter.conductor import Conductor
@@ -183,7 +183,7 @@ class Speaker(QWidget):
         for number, slide in enumerate(self._conductor.lecture.slides, 1):
             mark = " ?" if slide.question is not None else ""
             item = QListWidgetItem(f"{number}  {slide.name}{mark}")
-            item.setToolTip("\n".join([slide.name, *map(str, slide.problems)]))
+            item.setToolTip(plain_tip("\n".join([slide.name, *map(str, slide.problems)])))
             if not slide.playable:
                 item.setFlags(Qt.ItemFlag.NoItemFlags)
             made.addItem(item)

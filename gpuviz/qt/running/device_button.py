@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QMenu
 
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import MenuButton, keep_space, restyle
+from gpuviz.qt.controls.controls import MenuButton, keep_space, plain_tip, restyle
 from gpuviz.runners.gpu_state import USES, State, why_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class DeviceButton(MenuButton):
     def show_state(self, state: State) -> None:
         """Text, tip and menu."""
         self.setText(words(state))
-        self.setToolTip(tip(state))
+        self.setToolTip(plain_tip(tip(state)))
         self.setProperty("live", state.activity in ("once", "continuous"))
         restyle(self)
         self._fill(state)

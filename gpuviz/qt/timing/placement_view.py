@@ -10,7 +10,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import Elided, keep_arrows, label, restyle
+from gpuviz.qt.controls.controls import Elided, keep_arrows, label, plain_tip, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 from gpuviz.qt.running.meter import Meter
@@ -75,7 +75,7 @@ class Canvas(QWidget):
     def event(self, event: QEvent) -> bool:
         """Hovering a block says where and when it ran."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.tip(event.pos()), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.tip(event.pos())), self)
             return True
         return super().event(event)
 

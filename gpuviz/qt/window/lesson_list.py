@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gpuviz.language import tr
-from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.controls.controls import keep_arrows, plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,8 @@ class _Item(QStandardItem):
     def data(self, role: int = Qt.ItemDataRole.UserRole + 1) -> object:
         """What is shown of it, and what is said."""
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
-            return tr(self._lesson.open().look_for)
+            said = tr(self._lesson.open().look_for)
+            return plain_tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
         return super().data(role)
 
 

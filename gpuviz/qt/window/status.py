@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
 
 from gpuviz.language import grouped, tr, trn
 from gpuviz.qt.controls.announce import Announcer
-from gpuviz.qt.controls.controls import button, keep_space, label, restyle
+from gpuviz.qt.controls.controls import button, keep_space, label, plain_tip, restyle
 from gpuviz.runners.gpu_state import State, why_of
 from gpuviz.runners.measurement import Telemetry
+from gpuviz.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,8 +120,9 @@ class Status(QFrame):
         self.announcer.say(words)
 
     def _write(self, words: str, offer: Offer | None = None) -> None:
+        words = visible(words)
         self.running.setText(words)
-        self.running.setToolTip(words)
+        self.running.setToolTip(plain_tip(words))
         self._offer = offer
         self.link.setVisible(offer is not None)
         if offer is not None:
@@ -181,7 +183,7 @@ class Status(QFrame):
         self._state = state
         text, tip, good = counters_words(state)
         self.counters.setText(text)
-        self.counters.setToolTip(tip)
+        self.counters.setToolTip(plain_tip(tip))
         self.counters.setProperty("good", good)
         restyle(self.counters)
         self._show_telemetry(self._telemetry)
