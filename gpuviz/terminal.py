@@ -62,6 +62,12 @@ def passing(text: str) -> None:
             _write(sys.stderr, f"\r\x1b[K{visible(text)}")
 
 
+def passed() -> None:
+    """The passing line stays, and what comes next begins a new one."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        err("")
+
+
 def forget() -> None:
     """What could not be written is not to be tried again by Python when it ends."""
     with suppress(OSError, ValueError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -23,6 +22,7 @@ from gpuviz.sweeps.record import Record, kept, key
 from gpuviz.sweeps.subject import FileLaunch, Subject, of_file, of_lesson
 from gpuviz.sweeps.sweep import Sweep
 from gpuviz.sweeps.sweep import run as work
+from gpuviz.terminal import err, out, passed, passing
 
 EXAMPLE = """examples:
   gpuviz sweep --scene banks --vary stride=1..32 -o strides.jsonl
@@ -104,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     with kept(arguments.output, sweep.head(device)) as record:
         left = sum(key(cell) not in record.outcomes for cell in cells)
         if left < len(cells):
-            print(f"{len(cells) - left:,} of {len(cells):,} cells are done", file=sys.stderr)
+            err(f"{len(cells) - left:,} of {len(cells):,} cells are done")
         if left:
             _work(sweep, record, arguments, devices)
         outcomes = {key(cell): record.outcomes[key(cell)] for cell in cells}
     if arguments.json:
-        print(json.dumps([_plain(cell, outcomes[key(cell)]) for cell in cells], indent=1))
+        out(json.dumps([_plain(cell, outcomes[key(cell)]) for cell in cells], indent=1))
     else:
-        print(as_text(axes, cells, list(outcomes.values()), shown, arguments.role))
+        out(as_text(axes, cells, list(outcomes.values()), shown, arguments.role))
     return 0 if any(one.found for one in outcomes.values()) else 1
 
 
@@ -158,9 +158,7 @@ def _work(sweep: Sweep, record: Record, arguments: argparse.Namespace, devices: 
         asked[0] = True
 
     def tell(cell: Cell, outcome: Outcome) -> None:
-        if sys.stderr.isatty():
-            done = f"\r{len(record.outcomes):,} of {len(sweep.cells):,} cells"
-            print(done, end="", file=sys.stderr, flush=True)
+        passing(f"{len(record.outcomes):,} of {len(sweep.cells):,} cells")
 
     executor, slots = _workers(arguments, devices)
     before = signal.signal(signal.SIGINT, stop)
@@ -174,8 +172,7 @@ def _work(sweep: Sweep, record: Record, arguments: argparse.Namespace, devices: 
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
         signal.signal(signal.SIGINT, before)
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
+        passed()
 
 
 def _plain(cell: Cell, outcome: Outcome) -> Mapping[str, object]:

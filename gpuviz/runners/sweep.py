@@ -30,7 +30,7 @@ from gpuviz.runners.gpu.process import never
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import largest_difference
 from gpuviz.runners.sweep_file import ENTRY, INNER, KERNEL, MOST, SIZE, Predictions, Times, write
-from gpuviz.terminal import err, out, passing
+from gpuviz.terminal import err, out, passed, passing
 
 _LAUNCHES, _WARMUP_MS, _FIRST_WARMUP_MS = 7, 5.0, 1000.0
 _WRONG = 1e-2  # a difference that no order of additions explains, of sums of 1024 products
@@ -179,9 +179,11 @@ def main(arguments: list[str]) -> int:
             with Gpu(given.device) as gpu:
                 write(given.output, measure(gpu, launches=given.launches, progress=_show))
     except Error as error:
-        err(f"\n{error}")
+        passed()
+        err(str(error))
         return 2
-    out(f"\n{MOST**2} shapes: {given.output}")
+    passed()
+    out(f"{MOST**2} shapes: {given.output}")
     return 0
 
 
