@@ -6,39 +6,25 @@ Nothing in them is ever executed or unpickled.
 from __future__ import annotations
 
 import io
-import struct
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from gpuviz import __version__, records
+from gpuviz import __version__, bounded, npy, records, zips
 from gpuviz.arrays import Array
-from gpuviz.errors import FormatError, InputError
+from gpuviz.errors import Error, FormatError
 from gpuviz.files import whole
 
 Record = TypeVar("Record")
-Arrays = dict[str, Array]
+Arrays = Mapping[str, Array]
 
 MANIFEST = "manifest.json"
-# What reading a damaged zip or array raises; RuntimeError: one that claims to be encrypted.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    AttributeError,
-    IndexError,
-    RuntimeError,
-    struct.error,
-)
+_MANIFEST_MOST = 32 << 20  # bytes of it
+_ANY = 1 << 31  # bytes that a file of any form may unpack to
 
 
 @dataclass(frozen=True)
@@ -84,39 +70,72 @@ def write(
         archive.writestr(form.arrays, packed.getvalue(), zipfile.ZIP_STORED)
 
 
-@contextmanager
-def opened(path: Path, form: Form, kind: type[Record]) -> Iterator[tuple[Record, Arrays]]:
-    """The manifest of a file and its arrays; what goes wrong with them means it is damaged.
+@dataclass(frozen=True, eq=False)
+class Content(Generic[Record]):
+    """What is in a file: its manifest, and arrays that nobody has looked at yet."""
+
+    path: Path
+    manifest: Record
+    arrays: Arrays
+
+    def array(self, name: str, kind: type[np.generic], *shape: int) -> Array:
+        """An array of that kind of number and that shape; -1 stands for any length.
+
+        Raises
+        ------
+        FormatError : there is none, or it is another
+        """
+        found = self.arrays.get(name)
+        if found is None:
+            raise self.damaged(f"it holds no array {name!r}")
+        fits = len(found.shape) == len(shape) and all(
+            wanted in (-1, length) for wanted, length in zip(shape, found.shape, strict=True)
+        )
+        if found.dtype != kind or not fits:
+            raise self.damaged(
+                f"{name} is an array of {found.dtype} and shape {found.shape}, not of "
+                f"{np.dtype(kind)} and {str(shape).replace('-1', 'n')}"
+            )
+        return found
+
+    def damaged(self, why: str) -> FormatError:
+        """The error for what does not fit together."""
+        return FormatError(f"{self.path} is damaged: {why}")
+
+
+def read(path: Path, form: Form, kind: type[Record]) -> Content[Record]:
+    """What is in a file.
 
     Raises
     ------
     InputError : the file cannot be read
     FormatError : it is damaged, of another form, or of a newer gpuviz
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(info.file_size for info in archive.infolist()) > form.largest:
-                raise FormatError(f"{path} would unpack to more than {form.largest >> 20} MiB")
-            name = f"{path} is damaged: {MANIFEST}"
-            plain = records.parsed(archive.read(MANIFEST), name)
-            _check(path, form, plain)
-            manifest = records.record(plain, kind, name)
-            arrays = _arrays(archive.read(form.arrays))
-        yield manifest, arrays
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except _DAMAGE as error:
-        raise FormatError(f"{path} is damaged, or no {form.called} of gpuviz: {error}") from None
+    with zips.opened(path, form.largest) as archive:
+        name = f"{path} is damaged: {MANIFEST}"
+        plain = _manifest(archive, name)
+        _check(path, form, plain)
+        manifest = records.record(plain, kind, name)
+        packed = archive.read(form.arrays)
+        left = form.largest - sum(archive.sizes.values())
+    arrays = npy.read_all(packed, f"{path} is damaged: {form.arrays}", left)
+    return Content(path, manifest, arrays)
 
 
 def form_of(path: Path) -> str:
     """The name of a file's form, "" when it is no archive."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            plain = records.parsed(archive.read(MANIFEST), MANIFEST)
-    except (FormatError, OSError, *_DAMAGE):
+        with zips.opened(path, _ANY) as archive:
+            plain = _manifest(archive, MANIFEST)
+    except Error:
         return ""
     return str(plain.get("format", "")) if isinstance(plain, dict) else ""
+
+
+def _manifest(archive: zips.Zip, name: str) -> Any:
+    if archive.sizes.get(MANIFEST, 0) > _MANIFEST_MOST:
+        raise FormatError(f"{name}: it is larger than {bounded.amount(_MANIFEST_MOST)}")
+    return records.parsed(archive.read(MANIFEST), name)
 
 
 def _check(path: Path, form: Form, plain: Any) -> None:
@@ -128,11 +147,3 @@ def _check(path: Path, form: Form, plain: Any) -> None:
             f"{plain.get('gpuviz', '?')}; this gpuviz ({__version__}) reads version "
             f"{form.version}: update gpuviz"
         )
-
-
-def _arrays(packed: bytes) -> Arrays:
-    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
-        made = {name: found[name] for name in found.files}
-    for array in made.values():
-        array.setflags(write=False)
-    return made

@@ -16,6 +16,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from gpuviz import npy
 from gpuviz.errors import InputError
 
 DTYPES: dict[str, type[np.generic]] = {
@@ -31,6 +32,7 @@ DTYPES: dict[str, type[np.generic]] = {
     "f32": np.float32,
     "f64": np.float64,
 }
+_LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
@@ -186,16 +188,14 @@ def _random(count: int, dtype: np.dtype[Any], random: np.random.Generator) -> np
 
 
 def _from_file(spec: BufferSpec, path: Path) -> npt.NDArray[Any]:
-    try:
-        values = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"Argument {spec}: cannot read {path}: {error}.") from error
-    if not isinstance(values, np.ndarray):
-        raise InputError(f"Argument {spec}: {path} is not one array: save with np.save.")
     wanted = np.dtype(DTYPES[spec.dtype])
-    if values.dtype != wanted or values.size != spec.count:
-        raise InputError(
-            f"Argument {spec}: {path} holds {values.size} elements of {values.dtype}, "
-            f"not {spec.count} of {wanted}."
-        )
-    return np.ascontiguousarray(values).reshape(-1)
+    try:
+        with npy.opened(path, _LARGEST) as stored:
+            if stored.dtype == wanted and stored.count == spec.count:
+                return np.ascontiguousarray(stored.values()).reshape(-1)
+    except InputError as error:
+        raise InputError(f"Argument {spec}: {error}.") from None
+    raise InputError(
+        f"Argument {spec}: {path} holds {stored.count} elements of {stored.dtype}, "
+        f"not {spec.count} of {wanted}."
+    )

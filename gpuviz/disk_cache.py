@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuviz import __version__, files, folders
+from gpuviz import __version__, bounded, files, folders
 from gpuviz.errors import InputError
 
 _LOOKS = 16  # a folder is listed again when this part of its room has been written
@@ -88,9 +88,10 @@ class DiskCache:
     def load(self, name: str) -> bytes | None:
         """What is kept under a name, None when there is nothing, or it is damaged."""
         try:
-            checksum, _, content = (self.folder / name).read_bytes().partition(b"\n")
-        except OSError:
+            kept = bounded.read(self.folder / name, self.room)
+        except InputError:
             return None
+        checksum, _, content = kept.partition(b"\n")
         if hashlib.sha256(content).hexdigest().encode() != checksum:
             return None
         touch(self.folder / name)

@@ -13,11 +13,30 @@ Error
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+_LONGEST = 4000  # letters of a message
+_WORD = 300  # letters of it without a space between
+_LONG_WORD = re.compile(rf"\S{{{_WORD},}}")
+
+
+def shortened(text: str) -> str:
+    """A message without the middle of what is too long in it: it may repeat what a file says."""
+    text = _LONG_WORD.sub(lambda found: _middle_out(found[0], _WORD), text)
+    return text if len(text) <= _LONGEST else _middle_out(text, _LONGEST)
+
+
+def _middle_out(text: str, most: int) -> str:
+    return f"{text[: most * 2 // 3]} … {text[-most // 3 :]}"
 
 
 class Error(Exception):
-    """Any error with a message meant for the user."""
+    """Any error with a message meant for the user; never a long one."""
+
+    def __init__(self, message: str = "") -> None:
+        """Keep the message, `shortened`."""
+        super().__init__(shortened(message))
 
 
 class InputError(Error):

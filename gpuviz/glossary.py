@@ -50,12 +50,11 @@ def entries() -> Mapping[str, Entry]:
     ------
     FormatError : the file is damaged
     """
-    file = resources.path("glossary.toml")
     try:
-        rows = tomllib.loads(file.read_text(encoding="utf-8"))
+        rows = tomllib.loads(resources.text("glossary.toml"))
         return {name: _entry(name, row) for name, row in rows.items()}
     except (OSError, ValueError, FormatError) as error:
-        raise FormatError(f"the glossary {file.name} cannot be read: {error}") from None
+        raise FormatError(f"the glossary cannot be read: {error}") from None
 
 
 def _entry(name: str, row: Mapping[str, object]) -> Entry:

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -20,6 +21,7 @@ from gpuviz.errors import FormatError
 Record = TypeVar("Record")
 Place = tuple[str | int, ...]
 
+_DIGITS = 20  # of a number of 64 bits, its sign included
 _SHOWN = 60  # letters of a value that an error repeats
 _AT = re.compile(r"(?s)(.*?)(?: - at (`key` in )?`\$(.*)`)?")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[([^\]]+)\]")
@@ -56,8 +58,8 @@ def parsed(text: str | bytes, name: str, *, rest: bool = False) -> Any:
     """
     try:
         if rest and isinstance(text, str):
-            return json.JSONDecoder().raw_decode(text)[0]
-        return json.loads(text)
+            return json.JSONDecoder(parse_int=_whole).raw_decode(text)[0]
+        return json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{name}: not JSON: {error}") from None
 
@@ -74,6 +76,8 @@ def record(plain: object, kind: type[Record], name: str) -> Record:
         return made
     except msgspec.ValidationError as error:
         raise FormatError(f"{name}: {_told(plain, kind, str(error))}") from None
+    except (OverflowError, RecursionError) as error:  # a number, or a nest, beyond any sense
+        raise FormatError(f"{name}: {error}") from None
 
 
 def fields(plain: Mapping[str, object], kind: type) -> tuple[dict[str, Any], dict[str, str]]:
@@ -92,6 +96,8 @@ def fields(plain: Mapping[str, object], kind: type) -> tuple[dict[str, Any], dic
             good[key] = _converted(value, hints[key])
         except msgspec.ValidationError as error:
             wrong[key] = _told(value, hints[key], str(error), key)
+        except (OverflowError, RecursionError) as error:
+            wrong[key] = f"{key}: {error}"
     return good, wrong
 
 
@@ -106,6 +112,14 @@ def plain(made: object) -> Any:
 def text(made: object, indent: int | None = None) -> str:
     """A record as JSON."""
     return json.dumps(plain(made), indent=indent)
+
+
+def _whole(digits: str) -> int:
+    """A whole number of at most 64 bits: what is larger is nobody's, and breaks what computes."""
+    value = int(digits) if len(digits) <= _DIGITS else 1 << 64
+    if not -(1 << 63) <= value < 1 << 64:
+        raise ValueError(f"the number {digits[:_DIGITS]}… has more than 64 bits")
+    return value
 
 
 @cache
@@ -162,7 +176,11 @@ def _told(plain: object, kind: Any, message: str, name: str = "") -> str:
 
 
 def _shown(value: object) -> str:
-    made = json.dumps(value, default=str, ensure_ascii=False)
+    """A value as JSON, as far as it is short."""
+    if isinstance(value, str):
+        value = value[: _SHOWN + 1]
+    pieces = json.JSONEncoder(default=str, ensure_ascii=False).iterencode(value)
+    made = "".join(islice(pieces, _SHOWN + 1))
     return made if len(made) <= _SHOWN else f"{made[:_SHOWN]} …"
 
 

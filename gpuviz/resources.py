@@ -10,3 +10,8 @@ def path(name: str = "") -> Path:
     installed = _PACKAGE / "_resources"
     root = installed if installed.is_dir() else _PACKAGE.parent / "resources"
     return root / name
+
+
+def text(name: str) -> str:
+    """One of them that is a text."""
+    return path(name).read_text(encoding="utf-8")

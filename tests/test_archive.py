@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuviz import archive
-from gpuviz.archive import Form, form_of, opened
+from gpuviz.archive import Form, form_of, read
 from gpuviz.errors import FormatError, InputError
 
 FORM = Form("gpuviz-test", 2, "test", "numbers.npz", 1 << 20)
@@ -36,9 +36,9 @@ def repacked(file: Path, manifest: str) -> Path:
 
 
 def test_there_and_back(file: Path) -> None:
-    with opened(file, FORM, Manifest) as (manifest, arrays):
-        assert manifest == Manifest("x", (1, 2))
-        assert arrays["n"].tolist() == [0, 1, 2] and not arrays["n"].flags.writeable
+    found = read(file, FORM, Manifest)
+    assert found.manifest == Manifest("x", (1, 2))
+    assert found.arrays["n"].tolist() == [0, 1, 2] and not found.arrays["n"].flags.writeable
     assert form_of(file) == "gpuviz-test"
 
 
@@ -59,23 +59,36 @@ def test_there_and_back(file: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_told(file: Path, manifest: str, said: str) -> None:
-    with pytest.raises(FormatError, match=said), opened(repacked(file, manifest), FORM, Manifest):
-        pass
+    with pytest.raises(FormatError, match=said):
+        read(repacked(file, manifest), FORM, Manifest)
 
 
-def test_what_its_reader_does_not_find_means_damage(file: Path) -> None:
-    with pytest.raises(FormatError, match="damaged"), opened(file, FORM, Manifest) as (_, arrays):
-        arrays["absent"]
+def test_arrays_are_of_the_kind_and_shape_asked_for(file: Path) -> None:
+    found = read(file, FORM, Manifest)
+    assert found.array("n", np.int64, -1) is found.arrays["n"]
+    with pytest.raises(FormatError, match="damaged: it holds no array 'absent'"):
+        found.array("absent", np.int64, -1)
+    with pytest.raises(FormatError, match=r"int64 and shape \(3,\), not of int32 and \(n,\)"):
+        found.array("n", np.int32, -1)
+    with pytest.raises(FormatError, match=r"not of int64 and \(n, 4\)"):
+        found.array("n", np.int64, -1, 4)
+
+
+def test_the_arrays_within_count_as_what_a_file_unpacks_to(tmp_path: Path) -> None:
+    archive.write(tmp_path / "a", FORM, Manifest("x"), {"n": np.zeros(FORM.largest, np.uint8)})
+    assert (tmp_path / "a").stat().st_size < 10_000
+    with pytest.raises(FormatError, match="numbers.npz would unpack to more than"):
+        read(tmp_path / "a", FORM, Manifest)
 
 
 def test_a_file_that_would_unpack_to_too_much_is_refused(file: Path) -> None:
     small = Form(FORM.name, FORM.version, FORM.called, FORM.arrays, 100)
-    with pytest.raises(FormatError, match="unpack to more than"), opened(file, small, Manifest):
-        pass
+    with pytest.raises(FormatError, match="unpack to more than"):
+        read(file, small, Manifest)
 
 
 def test_what_is_no_archive_has_no_form(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("text")
     assert form_of(tmp_path / "a") == form_of(tmp_path / "absent") == ""
-    with pytest.raises(InputError, match="cannot read"), opened(tmp_path / "b", FORM, Manifest):
-        pass
+    with pytest.raises(InputError, match="cannot read"):
+        read(tmp_path / "b", FORM, Manifest)

@@ -422,7 +422,7 @@ def test_ptx_files_need_no_compiler(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Cannot read .*gone.cu"):
+    with pytest.raises(InputError, match="cannot read .*gone.cu"):
         load_program(tmp_path / "gone.cu")
     (tmp_path / "no.ptx").write_text("hello")
     with pytest.raises(InputError, match="is not PTX"):

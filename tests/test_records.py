@@ -144,3 +144,22 @@ def test_every_field_is_read_by_itself() -> None:
     assert wrong["grid"] == 'grid/2: expected a whole number, got "3"'
     assert wrong["mode"] == "mode: expected a text, got 4"
     assert wrong["stranger"].startswith("stranger is not known here; known are: median, grid, ")
+
+
+@pytest.mark.parametrize("number", ["1" * 50, "18446744073709551616", "-9223372036854775809"])
+def test_numbers_of_more_than_64_bits_are_refused(number: str) -> None:
+    with pytest.raises(FormatError, match=r"not JSON: the number .* has more than 64 bits"):
+        records.parsed(f'{{"a": {number}}}', "it")
+    assert records.parsed("[18446744073709551615, -9223372036854775808]", "it")[0] == 2**64 - 1
+
+
+@pytest.mark.parametrize("text", ['{"rows": 1e400}', "[" * 900 + "]" * 900, "[" * 99999])
+def test_what_is_beyond_any_number_or_nesting_is_told(text: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        records.read(text, _Deep, "it")
+    assert len(str(caught.value)) < 300
+
+
+@dataclass(frozen=True)
+class _Deep:
+    rows: int = 0

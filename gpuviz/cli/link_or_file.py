@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance
 
 _LINK = "gpuviz:"
+_LARGEST = 1 << 31  # bytes of any file that is opened; its reader knows better
 
 
 def link_or_file(argv: Sequence[str], commands: Collection[str]) -> Provenance | Path | None:
@@ -54,11 +55,10 @@ def _exported(file: Path) -> Provenance:
 
 
 def _readable(file: Path) -> Path:
-    try:
-        file.open("rb").close()
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from None
-    return file
+    from gpuviz import bounded
+
+    with bounded.opened(file, _LARGEST):
+        return file
 
 
 def _fit(view: Provenance) -> Provenance:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gpuviz import bounded
 from gpuviz.compile import archs, cache, elf, headers, host, log, nvcc, nvrtc, paths
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError, Program, Resources
@@ -91,10 +92,7 @@ def load_program(
 
 def read_text(path: Path) -> str:
     """Text of a source file; InputError in words when it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")  # some editors write a BOM
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return bounded.text(path)
 
 
 def _from_ptx(path: Path, ptx: str) -> Program:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gpuviz import processes
+from gpuviz import bounded, processes
 from gpuviz.compile import archs
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
@@ -18,6 +18,7 @@ from gpuviz.errors import UnavailableError
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 _SECONDS = 300  # a template-heavy file takes nvcc a minute; more is a hang
 _MEMORY = 8 * processes.GIB
+_OUTPUT = 1 << 28  # bytes of PTX, and of a cubin
 
 
 def find() -> str | None:
@@ -63,9 +64,9 @@ def compile(
         log = (done.stderr + done.stdout).replace(folder, "")
         if done.returncode != 0:
             return Output(False, log)
-        ptx = file.with_suffix(".ptx").read_text(encoding="utf-8")
+        ptx = bounded.text(file.with_suffix(".ptx"), _OUTPUT)
         read = _read(Path(folder) / "read.d", file)
-        return Output(True, log, ptx, (Path(folder) / "out.cubin").read_bytes(), read)
+        return Output(True, log, ptx, bounded.read(Path(folder) / "out.cubin", _OUTPUT), read)
 
 
 def _defined(macro: str) -> str:
@@ -78,7 +79,7 @@ def _read(rule: Path, source: Path) -> tuple[str, ...] | None:
     """The files of a rule for make, which nvcc writes; None where it did not."""
     if not rule.is_file():
         return None
-    text = rule.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+    text = bounded.read(rule).decode("utf-8", "surrogateescape").replace("\\\n", " ")
     names = re.findall(r"(?:\\.|\S)+", text.partition(" : ")[2])
     files = (re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names)
     found = (file for file in files if file != source.name)

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from gpuviz import bounded
+from gpuviz.errors import InputError
+
 _SPLICE = re.compile(r"\\[ \t\r]*\n")
 _READS = re.compile("include|import|embed")
 _OWN = "__nv_"  # names of what NVRTC makes up itself
@@ -73,16 +76,16 @@ def _earlier(
 
 
 def _text(file: str) -> str:
-    return _SPLICE.sub("", Path(file).read_text(encoding="utf-8", errors="replace"))
+    return _SPLICE.sub("", bounded.text(Path(file)))
 
 
 def _checksum(file: str, since: int = 0) -> str:
     """Of a file's content; "" when it cannot be read, or has changed since then."""
     try:
         path = Path(file)
-        content = path.read_bytes()
+        content = bounded.read(path)
         return "" if since and path.stat().st_mtime_ns >= since else sha256(content).hexdigest()
-    except OSError:
+    except (InputError, OSError):
         return ""
 
 

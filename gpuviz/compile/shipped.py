@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuviz import records, resources
+from gpuviz import bounded, records, resources
 from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch
 from gpuviz.compile.bundled import Programs
@@ -49,7 +49,7 @@ def entries(folder: Path) -> tuple[Entry, ...]:
     if not file.is_file():
         return ()
     try:
-        return records.read(file.read_bytes(), tuple[Entry, ...], f"{file} is damaged")
+        return records.read(bounded.read(file), tuple[Entry, ...], f"{file} is damaged")
     except FormatError as error:
         raise FormatError(
             f"{error}; run python -m gpuviz.prebuild, or install gpuviz again."

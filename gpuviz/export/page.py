@@ -209,7 +209,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _text(name: str) -> str:
-    return (resources.path("page") / name).read_text(encoding="utf-8")
+    return resources.text(f"page/{name}")
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from os.path import isfile
 from pathlib import Path
 
-from gpuviz import trace_file
+from gpuviz import bounded, trace_file
 from gpuviz.archive import form_of
 from gpuviz.errors import FormatError, InputError
-from gpuviz.export.reading import read
+from gpuviz.export.reading import LARGEST, read
 from gpuviz.runners import recording
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes import traced
@@ -25,13 +24,8 @@ def read_any(path: Path) -> Provenance | Recording | Lesson:
     InputError : the file cannot be read, or it shows a kernel whose file is gone
     FormatError : gpuviz did not write it, it is damaged, or of a newer gpuviz
     """
-    if not isfile(path):
-        raise InputError(f"{path} is not a file that can be opened")
-    try:
-        with path.open("rb") as file:
-            zipped = file.read(4) == b"PK\x03\x04"
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    with bounded.opened(path, LARGEST) as file:
+        zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
         form = form_of(path)
         if form == recording.FORM.name:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
+from gpuviz import bounded
 from gpuviz.errors import FormatError, InputError
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.record_in_file import Content, FindRecord, in_one_piece
 from gpuviz.views.provenance import MARK, Provenance, parse
 
+LARGEST = 1 << 34  # bytes of a film; it is mapped, not read
 _STEP = 1 << 20  # bytes searched at once
 
 
@@ -23,15 +25,12 @@ def read(path: Path) -> Provenance:
     """
     try:
         with (
-            path.open("rb") as file,
+            bounded.opened(path, LARGEST) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
             return read_content(content, str(path))
-    except FormatError:
-        raise
-    except (OSError, ValueError) as error:  # an empty file cannot be mapped: ValueError
-        reason = getattr(error, "strerror", None) or "it is empty"
-        raise InputError(f"cannot read {path}: {reason}") from None
+    except ValueError:  # an empty file cannot be mapped
+        raise InputError(f"cannot read {path}: it is empty") from None
 
 
 def read_content(content: Content, name: str) -> Provenance:

@@ -15,11 +15,9 @@ import hashlib
 import os
 import shutil
 import tempfile
-import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
-from gpuviz import folders, resources
+from gpuviz import bounded, folders, resources, zips
 from gpuviz.compile import Program, bundled
 from gpuviz.compile.bundled import ProgramKey
 from gpuviz.errors import FormatError, InputError
@@ -31,9 +29,8 @@ from gpuviz.runners.session import Carried, Session
 TEXT = "lecture" + SUFFIX
 KERNELS, TRACES, PROGRAMS, RECORDINGS = "kernels", "traces", "programs", "recordings"
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")  # with files, and empty
-_LARGEST = 1 << 29  # bytes a bundle may unpack to
+LARGEST = 1 << 29  # bytes a bundle may unpack to
 _MOST = 2000  # files in it
-_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, RuntimeError, EOFError, KeyError)
 
 
 def shipped() -> tuple[Path, ...]:
@@ -87,14 +84,14 @@ def unpacked(path: Path) -> tuple[Path, Carried]:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file holds more than the text; OSError when it cannot be read."""
-    with path.open("rb") as file:
+    """Whether a file holds more than the text; InputError when it cannot be read."""
+    with bounded.opened(path, LARGEST) as file:
         return file.read(4) in _ZIPS
 
 
 def _folder(path: Path) -> Path:
     """Where a bundle is unpacked to: a place for each content."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:20]
+    digest = hashlib.sha256(bounded.read(path, LARGEST)).hexdigest()[:20]
     return folders.cache() / "lectures" / digest
 
 
@@ -102,8 +99,8 @@ def _whole(path: Path, folder: Path) -> bool:
     """Whether nothing is missing: caches are cleaned file by file."""
     if not (folder / TEXT).is_file():
         return False
-    with zipfile.ZipFile(path) as archive:
-        return all((folder / info.filename).is_file() for info in _members(path, archive))
+    with zips.opened(path, LARGEST, _MOST) as archive:
+        return all((folder / name).is_file() for name in _members(path, archive))
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -111,11 +108,11 @@ def _unpack(path: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(dir=folder.parent, suffix=".part"))
     try:
-        with zipfile.ZipFile(path) as archive:
-            for info in _members(path, archive):
-                target = part.joinpath(*PurePosixPath(info.filename).parts)
+        with zips.opened(path, LARGEST, _MOST) as archive:
+            for name in _members(path, archive):
+                target = part.joinpath(*PurePosixPath(name).parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.read(info))
+                target.write_bytes(archive.read(name))
         if folder.exists():
             shutil.rmtree(folder)
         try:
@@ -123,29 +120,20 @@ def _unpack(path: Path, folder: Path) -> None:
         except OSError:
             if not _whole(path, folder):  # else another gpuviz has unpacked it meanwhile
                 raise
-    except _DAMAGE as error:
-        raise FormatError(f"the bundle {path} is damaged: {error}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The files of a bundle, none of which may lie elsewhere or be too large."""
-    found = [info for info in archive.infolist() if not info.is_dir()]
-    if TEXT not in {info.filename for info in found}:
+def _members(path: Path, archive: zips.Zip) -> list[str]:
+    """The names of a bundle's files, none of which may lie elsewhere."""
+    found = [name for name in archive.sizes if not name.endswith("/")]
+    if TEXT not in found:
         raise FormatError(f"{path} is no lecture of gpuviz: it holds no {TEXT}")
-    if len(found) > _MOST or sum(info.file_size for info in found) > _LARGEST:
-        raise FormatError(f"{path} would unpack to more than {_LARGEST >> 20} MiB or {_MOST} files")
-    for info in found:
-        parts = PurePosixPath(info.filename.replace("\\", "/")).parts
-        known = info.filename == TEXT or parts[0] in (KERNELS, TRACES, PROGRAMS, RECORDINGS)
-        if (
-            not known
-            or ".." in parts
-            or PurePosixPath(info.filename).is_absolute()
-            or (":" in info.filename)
-        ):
-            raise FormatError(f"{path} holds {info.filename!r}, which no lecture does")
+    for name in found:
+        parts = PurePosixPath(name.replace("\\", "/")).parts
+        known = name == TEXT or parts[:1] in ((KERNELS,), (TRACES,), (PROGRAMS,), (RECORDINGS,))
+        if not known or ".." in parts or PurePosixPath(name).is_absolute() or ":" in name:
+            raise FormatError(f"{path} holds {name!r}, which no lecture does")
     return found
 
 
@@ -157,4 +145,4 @@ def _carried(folder: Path) -> Carried:
 
 
 def _program(file: Path) -> tuple[ProgramKey, Program]:
-    return bundled.unpack(file.read_bytes())
+    return bundled.unpack(bounded.read(file, LARGEST))

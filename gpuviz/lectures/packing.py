@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from gpuviz import bounded
 from gpuviz.compile import bundled
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import own_headers, read_text
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.files import whole
-from gpuviz.lectures.bundle import KERNELS, PROGRAMS, RECORDINGS, TEXT, TRACES
+from gpuviz.lectures.bundle import KERNELS, LARGEST, PROGRAMS, RECORDINGS, TEXT, TRACES
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.writing import text_of
 from gpuviz.runners import recording, session
@@ -125,7 +126,7 @@ def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
     if not launch.path.is_file():
         raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
     folder = launch.path.parent
-    own = {launch.path: launch.path.read_bytes()}
+    own = {launch.path: _read(launch.path)}
     for header, text in own_headers(read_text(launch.path), (folder.resolve(),)).items():
         own[header] = text.encode()
     beside: dict[str, bytes] = {}
@@ -179,10 +180,7 @@ def _free(name: str, content: bytes, files: dict[str, bytes]) -> str:
 
 
 def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {file}, which the lecture needs: {error.strerror}") from None
+    return bounded.read(file, LARGEST)
 
 
 def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:
@@ -195,7 +193,7 @@ def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:
         for number, found in enumerate(by_device.values()):
             file = Path(folder) / f"{number}{recording.SUFFIX}"
             recording.write(file, Recording(found[0].measurement.device, tuple(found)))
-            files[f"{RECORDINGS}/{file.name}"] = file.read_bytes()
+            files[f"{RECORDINGS}/{file.name}"] = _read(file)
     return files
 
 

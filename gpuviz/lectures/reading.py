@@ -8,14 +8,14 @@ from typing import Annotated, Any, TypedDict
 
 from msgspec import Meta
 
-from gpuviz import records
-from gpuviz.errors import FormatError, InputError
+from gpuviz import bounded, records
+from gpuviz.errors import FormatError
 from gpuviz.lectures.chunks import SLIDE, Broken, Chunk, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import slide_of
 
 KEY, VERSION = "gpuviz-lecture", 1
-_LARGEST = 4 << 20  # bytes of a text that is believed to be a lecture
+_LARGEST = 1 << 20  # bytes of a text that is believed to be a lecture
 Head = TypedDict(
     "Head",
     {
@@ -46,14 +46,11 @@ def title(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
+    content = bounded.read(path, _LARGEST)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise FormatError(f"{path} is no lecture: it is larger than {_LARGEST >> 20} MiB")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        line = content.count(b"\n", 0, error.start) + 1
         raise FormatError(f"{path} is no lecture: line {line} is no text in UTF-8") from None
     return text.replace("\r\n", "\n")
 

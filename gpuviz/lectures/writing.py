@@ -14,12 +14,14 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Item
 
-from gpuviz import files, records
+from gpuviz import bounded, files, records
+from gpuviz.errors import InputError
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
 from gpuviz.lectures.slide_fields import plain_of
 
+_LINE = 1 << 16  # bytes of a first line, at most
 _INLINE = ("values", "compare", "kernel")
 _LONG = ("words", "notes")  # their first and last line ends are no part of them
 
@@ -35,9 +37,9 @@ def write(lecture: Lecture, path: Path) -> None:
 def _windows(path: Path) -> bool:
     """Whether the file that is there has lines that end as on Windows."""
     try:
-        with path.open("rb") as file:
-            return file.readline().endswith(b"\r\n")
-    except OSError:  # it is not there yet
+        with bounded.opened(path, 1 << 30) as file:
+            return file.readline(_LINE).endswith(b"\r\n")
+    except InputError:  # it is not there yet
         return False
 
 

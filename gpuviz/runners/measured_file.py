@@ -14,8 +14,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gpuviz import records
-from gpuviz.errors import FormatError, InputError
+from gpuviz import bounded, records
+from gpuviz.errors import FormatError
 
 LANES = 32
 Whole = Annotated[int, Meta(gt=-(2**62), lt=2**62)]
@@ -68,10 +68,7 @@ def read(path: Path) -> MeasuredFile:
     ------
     InputError, FormatError : it cannot be read, or is not of this format
     """
-    try:
-        plain = records.parsed(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    plain = records.parsed(bounded.read(path), str(path))
     if not isinstance(plain, dict) or not ({"launches", "cases"} & plain.keys()):
         raise FormatError(f'{path} holds neither "launches" nor "cases"')
     return records.record(plain, MeasuredFile, str(path))

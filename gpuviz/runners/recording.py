@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpuviz import archive, resources
-from gpuviz.archive import Arrays, Form
+from gpuviz.archive import Content, Form
+from gpuviz.arrays import Array
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.runners.measurement import (
@@ -28,7 +29,7 @@ from gpuviz.runners.measurement import (
 )
 from gpuviz.suffixes import RECORDING
 
-FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 30)
+FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 28)
 SUFFIX = RECORDING
 _LONGEST = 60  # letters of a name that a stranger chose
 _PLACES = ("block", "sm", "start_ns", "end_ns")
@@ -189,7 +190,7 @@ def write(path: Path, recording: Recording) -> None:
     ------
     InputError : the file cannot be written
     """
-    arrays: Arrays = {}
+    arrays: dict[str, Array] = {}
     entries = tuple(_told(entry, n, arrays) for n, entry in enumerate(recording.entries))
     manifest = _Manifest(recording.device, entries)
     archive.write(path, FORM, manifest, arrays, indent=1)
@@ -203,12 +204,11 @@ def read(path: Path) -> Recording:
     InputError : the file cannot be read
     FormatError : it is damaged, no recording, or of a newer gpuviz
     """
-    with archive.opened(path, FORM, _Manifest) as (manifest, arrays):
-        device = manifest.device
-        return Recording(device, tuple(_entry(one, device, arrays) for one in manifest.entries))
+    found = archive.read(path, FORM, _Manifest)
+    return Recording(found.manifest.device, tuple(_entry(e, found) for e in found.manifest.entries))
 
 
-def _told(entry: Entry, number: int, arrays: Arrays) -> _Entry:
+def _told(entry: Entry, number: int, arrays: dict[str, Array]) -> _Entry:
     """An entry for the manifest; its arrays go into `arrays` under names with its number."""
     m = entry.measurement
     timing = placement = None
@@ -235,14 +235,14 @@ def _told(entry: Entry, number: int, arrays: Arrays) -> _Entry:
     )
 
 
-def _entry(told: _Entry, device: DeviceFacts, arrays: Arrays) -> Entry:
+def _entry(told: _Entry, found: Content[_Manifest]) -> Entry:
     measurement = Measurement(
         "recorded",
         told.date,
-        device,
+        found.manifest.device,
         {key: _reading(value) for key, value in told.counters.items()},
-        _timing(told.timing, arrays),
-        Placement(*arrays[told.placement].astype(np.int64)) if told.placement else None,
+        _timing(told.timing, found),
+        _placement(told.placement, found),
         told.telemetry,
         told.peaks,
         told.differences,
@@ -256,7 +256,19 @@ def _reading(told: float | _Unavailable) -> Reading:
     return Reading(None, told.unavailable) if isinstance(told, _Unavailable) else Reading(told)
 
 
-def _timing(told: _Timing | None, arrays: Arrays) -> Timing | None:
+def _timing(told: _Timing | None, found: Content[_Manifest]) -> Timing | None:
     if told is None:
         return None
-    return Timing(arrays[told.array].astype(np.float64), told.mode, told.clocks)
+    times = found.array(told.array, np.float32, -1).astype(np.float64)
+    if not len(times) or not np.isfinite(times).all() or times.min() < 0:
+        raise found.damaged(f"{told.array} holds no durations")
+    return Timing(times, told.mode, told.clocks)
+
+
+def _placement(name: str | None, found: Content[_Manifest]) -> Placement | None:
+    if not name:
+        return None
+    rows = found.array(name, np.int64, len(_PLACES), -1)
+    if rows.size and (rows.min() < 0 or (rows[3] < rows[2]).any()):
+        raise found.damaged(f"{name} says that a block ended before it began")
+    return Placement(*rows)

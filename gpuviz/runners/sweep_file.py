@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpuviz import files, records, resources
+from gpuviz import bounded, files, records, resources
 from gpuviz.arrays import F64, I64
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error, FormatError, InputError
+from gpuviz.errors import Error, FormatError
 
 KERNEL, ENTRY = "block_shape.cu", "sgemm"
 MOST, SIZE = 32, 1024  # threads each way; rows and columns of the matrices
@@ -122,10 +122,7 @@ def read(path: Path) -> Times | Predictions:
     InputError : the file cannot be read
     FormatError : it is damaged, no sweep, or of another kernel than the one that is there now
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    text = bounded.read(path)
     name = f"{path} is damaged, or no sweep over block shapes"
     plain = records.parsed(text, name)
     head = records.record(plain, _Head, name)

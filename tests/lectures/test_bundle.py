@@ -223,9 +223,9 @@ def test_a_bundle_cut_short(lecture: Lecture, tmp_path: Path) -> None:
 
 
 def test_a_bundle_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundle, "_LARGEST", 100)
+    monkeypatch.setattr(bundle, "LARGEST", 1000)
     with pytest.raises(FormatError, match="more than"):
-        bundle.unpacked(made(tmp_path / "a", {bundle.TEXT: b"x" * 200}))
+        bundle.unpacked(made(tmp_path / "a", {bundle.TEXT: b"x" * 2000}))
 
 
 def test_names_of_those_that_ship() -> None:

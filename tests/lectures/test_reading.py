@@ -270,8 +270,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     file.write_bytes(b"gpuviz-lecture = 1\n\x89PNG\xff\xfe\n")
     with pytest.raises(FormatError, match="line 2 is no text in UTF-8"):
         read(file)
-    file.write_bytes(b"#" * ((4 << 20) + 1))
-    with pytest.raises(FormatError, match="larger than 4 MiB"):
+    file.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(FormatError, match="larger than 1 MiB"):
         read(file)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
-from gpuviz import files, records
-from gpuviz.errors import FormatError, InputError
+from gpuviz import bounded, files, records
+from gpuviz.errors import InputError
 
 _WINDOWS = 8  # that keep a session at the same time
 _TRIES = 2  # a view that was restored so often and never shown for long is not restored again
@@ -85,9 +85,9 @@ class CrashFile:
 
 def _read(file: Path) -> LastView | None:
     """What was left in a file; None when there is nothing, or nothing that can be read."""
-    try:
-        return records.read(file.read_bytes(), LastView, str(file))
-    except FileNotFoundError:
+    if not file.exists():
         return None
-    except (OSError, FormatError):
+    try:
+        return records.read(bounded.read(file), LastView, str(file))
+    except InputError:
         return LastView("")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from gpuviz import bounded
 from gpuviz.compile import CompileError, Program, compile_arch, load_program
 from gpuviz.errors import InputError
 from gpuviz.language import tr
@@ -73,8 +74,8 @@ class KernelOpener(QObject):
 
     def _refuse(self, path: Path, error: Exception) -> None:
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            text = bounded.text(path)
+        except InputError:
             text = ""
         self.said.emit(tr("{file}: not opened", file=path.name))
         self.refused.emit(path.name, text, error)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
 
-from gpuviz import files, folders
-from gpuviz.errors import Error
+from gpuviz import bounded, files, folders
+from gpuviz.errors import Error, InputError
 from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
@@ -257,8 +257,8 @@ def _lock_of(copy: Path) -> QLockFile:
 def _named_beside(copy: Path) -> Path | None:
     """The file that a copy is of; None where it had none yet, or that cannot be told any more."""
     try:
-        name = copy.with_suffix(".txt").read_bytes()[:_LONGEST].decode(errors="surrogateescape")
-    except OSError:
+        name = bounded.read(copy.with_suffix(".txt"), _LONGEST).decode(errors="surrogateescape")
+    except InputError:
         return None
     return Path(name) if name and "\0" not in name else None
 
@@ -266,7 +266,7 @@ def _named_beside(copy: Path) -> Path | None:
 def _content(path: Path) -> bytes | None:
     """What tells a file from another one, None when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with bounded.opened(path, 1 << 30) as file:
             return hashlib.file_digest(file, "sha256").digest()
-    except OSError:
+    except InputError:
         return None

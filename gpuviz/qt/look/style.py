@@ -96,5 +96,5 @@ def style_sheet(palette: Palette, scale: float) -> str:
     colors = {name: code(getattr(palette, name)) for name in _NAMED}
     colors["hair"] = code(mix(palette.border, palette.panel, 0.45))
     colors["raised"] = code(mix(palette.cell, palette.border, 0.3))
-    sheet = Template(resources.path("window/window.qss").read_text(encoding="utf-8"))
+    sheet = Template(resources.text("window/window.qss"))
     return sheet.substitute(colors, **{k: str(round(v * scale)) for k, v in _SIZES.items()})

@@ -1,0 +1,17 @@
+"""Messages are short, whatever they repeat of a file."""
+
+from gpuviz.compile import CompileError
+from gpuviz.errors import FormatError, InputError, shortened
+
+
+def test_a_message_stays_as_it_is() -> None:
+    text = "cannot read /a/b.cu: it is larger than 4 MiB; make it smaller"
+    assert str(InputError(text)) == shortened(text) == text
+
+
+def test_the_middle_of_what_is_too_long_is_left_out() -> None:
+    said = str(FormatError(f"the name {'x' * 60_000}y is not known: write another"))
+    assert said.startswith("the name xxx") and said.endswith("xxy is not known: write another")
+    assert " … " in said and len(said) < 400
+    said = str(CompileError("a b " * 500_000 + "end"))
+    assert said.startswith("a b a b") and said.endswith("a b end") and len(said) < 4100
