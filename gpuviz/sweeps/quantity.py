@@ -6,7 +6,9 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 
 from gpuviz.errors import InputError
-from gpuviz.memory.counts import Count
+from gpuviz.language import later, tr
+from gpuviz.memory.counts import Count, parts
+from gpuviz.memory.units import SPACES, label, unit_of
 from gpuviz.sweeps.cell import Found, Outcome
 
 Number = float | None
@@ -16,6 +18,13 @@ _OTHERS: Mapping[str, Callable[[Found], Number]] = {
     "registers": lambda found: found.registers,
     "thread_instructions": lambda found: found.thread_instructions,
     "warp_instructions": lambda found: found.warp_instructions,
+}
+_NAMES: Mapping[str, str] = {
+    "time": later("Time in µs"),
+    "occupancy": later("Occupancy"),
+    "registers": later("Registers a thread"),
+    "thread_instructions": later("Thread instructions"),
+    "warp_instructions": later("Warp instructions"),
 }
 _FIRST = (
     "time",
@@ -66,6 +75,27 @@ def checked(quantity: str) -> str:
             hint = f"is it {' or '.join(near)}?" if near else f"there are: {', '.join(names())}"
             raise InputError(f"nothing is called {part!r}: {hint}")
     return quantity
+
+
+def known(outcomes: Sequence[Outcome]) -> list[str]:
+    """What is known, and not 0, of at least one cell, in the order of `names`."""
+    found = [one for outcome in outcomes for one in outcome.found]
+    counted = set().union(*(one.counts for one in found))
+    others = [name for name, how in _OTHERS.items() if any(how(one) for one in found)]
+    return others + [str(count) for count in Count if count in counted]
+
+
+def called(quantity: str) -> str:
+    """A quantity in words: "Global memory: load sectors"."""
+    over, divided, under = quantity.partition("/")
+    first = tr(_NAMES[over]) if over in _NAMES else _of_count(over)
+    return f"{first} / {called(under)}" if divided else first
+
+
+def _of_count(name: str) -> str:
+    space, op, counted = parts(name)
+    where = tr(SPACES[space]) if space in SPACES else space.upper()
+    return f"{where}: {label(op, unit_of(counted))}"
 
 
 def telling(outcomes: Sequence[Outcome], role: str = "") -> str:

@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from gpuviz.sweeps.record import kept, key
 from gpuviz.sweeps.subject import FileLaunch, of_file, of_lesson
 from gpuviz.sweeps.sweep import Sweep, run
 from gpuviz.sweeps.workers import LocalWorkers, cluster
+from tests.sweeps.here import Here
 
 STRIDED = """
 extern "C" __global__ void copy(const float* a, float* b, int n)
@@ -33,19 +33,6 @@ extern "C" __global__ void copy(const float* a, float* b, int n)
     if (i < n) b[i] = a[i];
 }
 """
-
-
-class Here(Executor):
-    """Does the work at once, in this process."""
-
-    def __init__(self) -> None:
-        self.done = 0
-
-    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
-        future: Future[Outcome] = Future()
-        future.set_result(fn(*args, **kwargs))
-        self.done += 1
-        return future
 
 
 def banks(*axes: str) -> Sweep:

@@ -108,6 +108,7 @@ COMMANDS = (
         "gpu.continuous", later("Run continuously on the GPU"), "GPU", ("F10",), checkable=True
     ),
     Command("gpu.stop", later("Stop the GPU"), "GPU", ("Shift+F10",)),
+    Command("run.sweep", later("Sweep over parameters …"), "Lesson", ("Ctrl+Shift+W",)),
     Command("gpu.sweep", later("Measure all block shapes on this GPU"), "GPU"),
     Command("gpu.look", later("Look for GPUs again"), "GPU"),
     Command("gpu.use.10", later("Use at most 10 % of the GPU's time"), "GPU", checkable=True),

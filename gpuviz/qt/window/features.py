@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow
@@ -43,6 +44,10 @@ from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.showing import Showing
 from gpuviz.views.provenance import Provenance
+
+if TYPE_CHECKING:
+    from gpuviz.qt.sweep.sweep_work import SweepWork
+    from gpuviz.scenes.base import Lesson, Values
 
 _ONCE = Qt.ConnectionType.SingleShotConnection
 
@@ -109,6 +114,8 @@ class Features(QObject):
         self.thumbnails.close()
         self.timing.shut()
         self.sweeps.close()
+        if self.sweep_work is not None:
+            self.sweep_work.close()
         self.files.close()
 
     def _add_numbers(self, pane_commands: PaneCommands) -> None:
@@ -133,6 +140,8 @@ class Features(QObject):
         self.sweeps = Sweeps(core.player, core.meter, core.director, core.session, actions)
         self.sweeps.failed.connect(panes.message.show_failure)
         panes.status.follow_activity(self.sweeps)
+        self.sweep_work: SweepWork | None = None
+        actions.bind("run.sweep", self._sweep)
 
     def _show_runs(self, showing: Showing) -> None:
         self._panes.message.pass_by()
@@ -215,6 +224,31 @@ class Features(QObject):
             self.preference_store, self._start_over, self._core.theme, self._window
         )
         self.preferences.open()
+
+    def _sweep(self) -> None:
+        """Vary what the lesson shown can be given, and look at all of it."""
+        from gpuviz.qt.sweep.sweep_dialog import SweepDialog, SweptView
+        from gpuviz.qt.sweep.sweep_work import SweepWork
+
+        core, director = self._core, self._core.director
+        if self.sweep_work is None:
+            self.sweep_work = SweepWork(core.meter)
+            self._panes.status.follow_activity(self.sweep_work)
+        device = core.meter.state.device.name if core.meter.state.device else ""
+        shown = SweptView(core.player.lesson, core.player.values, director.arch, director.level)
+        dialog = self.sweep = SweepDialog(shown, self.sweep_work, device, core.theme, self._window)
+        dialog.picked.connect(partial(self._show_cell, shown.lesson))
+        dialog.show()
+
+    def _show_cell(self, lesson: Lesson, values: Values, arch: str) -> None:
+        """The view of a cell of a sweep that was clicked."""
+        core = self._core
+        with core.director.together():
+            if lesson is not core.player.lesson:
+                core.course.open_any(lesson)
+            core.player.set_values(values)
+            core.director.set_arch(arch)
+        self._mark()
 
     def _find_command(self) -> None:
         from gpuviz.qt.commands.palette_dialog import PaletteDialog

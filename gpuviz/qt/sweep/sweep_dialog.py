@@ -1,0 +1,294 @@
+"""The dialog for a sweep: what is varied, what is shown of it, and the map that fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from gpuviz.arch import ARCHITECTURES
+from gpuviz.errors import InputError
+from gpuviz.language import tr, trn
+from gpuviz.panels.picture import Picture
+from gpuviz.qt.controls.controls import Combo, Elided, button, label
+from gpuviz.qt.look.theme import Theme
+from gpuviz.qt.sweep.picture_view import PictureView
+from gpuviz.qt.sweep.sweep_work import SweepWork
+from gpuviz.runners.base import Level
+from gpuviz.scenes.base import Lesson, Parameter, Values
+from gpuviz.scenes.check import check_values
+from gpuviz.sweeps import axis, quantity
+from gpuviz.sweeps.axis import Axis, Cell
+from gpuviz.sweeps.cell import Outcome
+from gpuviz.sweeps.picture import picture
+from gpuviz.sweeps.record import Key, key
+from gpuviz.sweeps.subject import ARCH, of_lesson
+from gpuviz.sweeps.sweep import Sweep
+
+_MANY = 64  # values offered one by one; more are offered by doubling
+_DRAW_MS = 100  # the map follows this often
+
+
+@dataclass(frozen=True, eq=False)
+class SweptView:
+    """What the window shows when a sweep is asked for."""
+
+    lesson: Lesson
+    values: Values
+    arch: str
+    level: Level
+
+
+class SweepDialog(QDialog):
+    """Sweeps over the lesson that is shown, with its other values as they are.
+
+    Signals
+    -------
+    picked : values and architecture of the cell that was clicked
+    """
+
+    picked = Signal(object, str)
+
+    def __init__(
+        self, shown: SweptView, work: SweepWork, device: str, theme: Theme, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._shown, self._lesson, self._device = shown, shown.lesson, device
+        self._outcomes: dict[Key, Outcome] = {}
+        self._sweep: Sweep | None = None
+        self._picked: Cell | None = None
+        self.work = work
+        self.setWindowTitle(tr("Sweep: {lesson}", lesson=tr(self._lesson.title)))
+        self._make(theme)
+        self._lay_out()
+        self._wire()
+        self.resize(theme.look.px(860), theme.look.px(640))
+        self._check()
+
+    def _make(self, theme: Theme) -> None:
+        offered = [(p.id, tr(p.label)) for p in self._lesson.parameters]
+        offered.append((ARCH, tr("Architecture")))
+        self.first, self.second = Combo(tr("Vary"), theme), Combo(tr("And vary"), theme)
+        self.second.addItem(tr("nothing else"), "")
+        for id, name in offered:
+            self.first.addItem(name, id)
+            self.second.addItem(name, id)
+        self.values = [QLineEdit(), QLineEdit()]
+        for line, name in zip(self.values, (tr("Values"), tr("Values of the second")), strict=True):
+            line.setAccessibleName(name)
+            line.setToolTip(tr("1..32, 1..32..4 (steps), 1..64*2 (doubling), or 1,5,9"))
+        self.on = Combo(tr("Count or measure"), theme)
+        self.on.addItem(tr("predicted"), "emulator")
+        if self._device:
+            self.on.addItem(tr("measured on {device}", device=self._device), "gpu")
+        self.role = Combo(tr("Launch"), theme)
+        self.quantity = Combo(tr("Show"), theme)
+        for combo in (self.role, self.quantity):
+            combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
+        self.start = button(tr("Start"), tr("Start the sweep"), "primary")
+        self.stop = button(tr("Stop"), tr("Stop the sweep"))
+        self.map = PictureView(theme)
+        self.said = Elided()
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_DRAW_MS)
+        self._later.timeout.connect(self._draw)
+
+    def _lay_out(self) -> None:
+        form = QGridLayout()
+        form.setHorizontalSpacing(12)
+        rows = ((tr("vary"), self.first, self.values[0]), (tr("and"), self.second, self.values[1]))
+        for row, (name, combo, line) in enumerate(rows):
+            form.addWidget(label(name), row, 0)
+            form.addWidget(combo, row, 1)
+            form.addWidget(line, row, 2)
+        last = QHBoxLayout()
+        for name, combo in ((tr("show"), self.quantity), ("", self.role), ("", self.on)):
+            if name:
+                last.addWidget(label(name))
+            last.addWidget(combo)
+        last.addStretch(1)
+        last.addWidget(self.stop)
+        last.addWidget(self.start)
+        form.setColumnStretch(2, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 18, 14)
+        column.setSpacing(10)
+        column.addLayout(form)
+        column.addLayout(last)
+        column.addWidget(self.map, 1)
+        column.addWidget(self.said)
+
+    def _wire(self) -> None:
+        for number, combo in enumerate((self.first, self.second)):
+            combo.currentIndexChanged.connect(lambda _, n=number: self._offer(n))
+        for line in self.values:
+            line.textChanged.connect(self._check)
+        self.on.currentIndexChanged.connect(self._check)
+        self.quantity.currentIndexChanged.connect(self._draw)
+        self.role.currentIndexChanged.connect(self._draw)
+        self.start.clicked.connect(self.begin)
+        self.stop.clicked.connect(self.work.cancel)
+        self.map.picked.connect(self._pick)
+        self.work.came.connect(self._take)
+        self.work.rested.connect(self._rest)
+        self.work.failed.connect(lambda failure: self.said.say(failure.message))
+        self._offer(0)
+        self._offer(1)
+
+    def axes(self) -> tuple[Axis, ...]:
+        """What is varied; InputError when it makes no sweep."""
+        found = []
+        for combo, line in zip((self.first, self.second), self.values, strict=True):
+            if name := str(combo.currentData()):
+                found.append(axis.parse(f"{name}={line.text()}"))
+        axis.cells(found)
+        return tuple(found)
+
+    def sweep(self) -> Sweep:
+        """The sweep as filled in; InputError when it is none."""
+        axes = self.axes()
+        subject = of_lesson(self._lesson, self._shown.values, self._shown.arch, axes)
+        return Sweep(subject, axes, self.on.currentData(), self._shown.level)
+
+    def begin(self) -> None:
+        """Start, or go on with, the sweep."""
+        try:
+            sweep = self._sweep = self.sweep()
+        except InputError as error:
+            self.said.say(str(error))
+            return
+        self._outcomes = {}
+        self._fill_roles()
+        self.work.start(sweep, tr(self._lesson.title), self._device if sweep.on == "gpu" else "")
+        self._check()
+        self._draw()
+
+    def done(self, result: int) -> None:
+        """Closed, be it by Escape: what is under way stops, what is done is kept."""
+        self.work.cancel()
+        super().done(result)
+        self.deleteLater()
+
+    def _offer(self, number: int) -> None:
+        """Values to vary what has been chosen through."""
+        combo, line = (self.first, self.second)[number], self.values[number]
+        name = str(combo.currentData())
+        line.setEnabled(bool(name))
+        line.setText(self._range(name) if name else "")
+        self._check()
+
+    def _range(self, name: str) -> str:
+        if name == ARCH:
+            return ",".join(one.sm for one in ARCHITECTURES[-6:])
+        return offered(next(p for p in self._lesson.parameters if p.id == name))
+
+    def _check(self, *_: object) -> None:
+        """Start only what can be started; else say why not."""
+        self.stop.setEnabled(self.work.busy)
+        try:
+            sweep = self.sweep()
+        except InputError as error:
+            self.start.setEnabled(False)
+            self.said.say(str(error))
+            return
+        self.start.setEnabled(not self.work.busy)
+        if not self.work.busy:
+            count = len(sweep.cells)
+            self.said.say(
+                trn(
+                    "{n} cell; a click on it shows its view",
+                    "{n} cells; a click on one shows its view",
+                    count,
+                )
+            )
+
+    def _take(self, cell: Cell, outcome: Outcome) -> None:
+        self._outcomes[key(cell)] = outcome
+        if not self._later.isActive():
+            self._later.start()
+
+    def _rest(self, words: str) -> None:
+        self._check()
+        self.said.say(words)
+        self._draw()
+
+    def _fill_roles(self) -> None:
+        """The launches of a lesson that has several."""
+        self.role.blockSignals(True)
+        self.role.clear()
+        try:
+            plans = self._lesson.plan({**self._lesson.defaults(), **self._shown.values})
+        except InputError:
+            plans = ()
+        for plan in plans:
+            self.role.addItem(tr(plan.role), plan.role)
+        self.role.setVisible(len(plans) > 1)
+        self.role.blockSignals(False)
+
+    def _fill_quantities(self) -> None:
+        """What is known of the cells; the choice stays, or is what tells most."""
+        done = list(self._outcomes.values())
+        names = quantity.known(done)
+        have = [self.quantity.itemData(i) for i in range(self.quantity.count())]
+        if names == have:
+            return
+        chosen = self.quantity.currentData()
+        if chosen not in names:
+            chosen = quantity.telling(done, str(self.role.currentData() or ""))
+        self.quantity.blockSignals(True)
+        self.quantity.clear()
+        for name in names:
+            self.quantity.addItem(quantity.called(name), name)
+        self.quantity.setCurrentIndex(max(self.quantity.findData(chosen), 0))
+        self.quantity.blockSignals(False)
+
+    def _draw(self, *_: object) -> None:
+        if self._sweep is None:
+            return
+        self._fill_quantities()
+        self.map.show_picture(self._picture(self._sweep))
+
+    def _picture(self, sweep: Sweep) -> Picture:
+        wanted = str(self.quantity.currentData() or quantity.telling(()))
+        source = tr("measured") if sweep.on == "gpu" else tr("model")
+        return picture(
+            sweep.axes,
+            self._outcomes,
+            wanted,
+            source,
+            of=tr(self._lesson.title),
+            role=str(self.role.currentData() or ""),
+            names=self._names(),
+            picked=self._picked,
+        )
+
+    def _names(self) -> Mapping[str, str]:
+        named = {p.id: tr(p.label) for p in self._lesson.parameters}
+        return {**named, ARCH: tr("Architecture")}
+
+    def _pick(self, values: Mapping[str, str]) -> None:
+        self._picked = dict(values)
+        self._draw()
+        arch = values.get(ARCH, self._shown.arch)
+        given = {name: value for name, value in values.items() if name != ARCH}
+        try:
+            complete = check_values(self._lesson, {**self._shown.values, **given})
+        except InputError as error:
+            self.said.say(str(error))
+            return
+        self.picked.emit(complete, arch)
+
+
+def offered(parameter: Parameter) -> str:
+    """Values to vary a parameter through, as they are typed."""
+    if parameter.choices:
+        return ",".join(str(choice.value) for choice in parameter.choices)
+    if isinstance(parameter.default, bool):
+        return "false,true"
+    low, high = parameter.minimum, parameter.maximum
+    if high - low < _MANY:
+        return f"{low}..{high}"
+    return f"{max(low, 1)}..{high}*2"

@@ -1,0 +1,111 @@
+"""Does the cells of a sweep off the GUI thread, and keeps them in the user's folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+
+from gpuviz import disk_cache, folders
+from gpuviz.errors import failure_of
+from gpuviz.language import tr
+from gpuviz.qt.running.activity import Activity
+from gpuviz.qt.running.meter import Meter
+from gpuviz.runners.base import Cancel, Progress
+from gpuviz.sweeps import workers
+from gpuviz.sweeps.axis import Cell
+from gpuviz.sweeps.cell import Outcome
+from gpuviz.sweeps.record import kept, key
+from gpuviz.sweeps.sweep import Sweep, run
+
+MakeWorkers = Callable[[Sweep], tuple[Executor, int]]
+
+
+def local(sweep: Sweep) -> tuple[Executor, int]:
+    """Processes of this machine: one for its GPU, or one a core."""
+    made = workers.LocalWorkers(1 if sweep.on == "gpu" else None)
+    return made, made.count
+
+
+class SweepWork(Activity):
+    """One sweep at a time. A sweep that was begun before goes on where it was stopped.
+
+    Signals
+    -------
+    came : cell, outcome: one that is done, be it done before
+    """
+
+    came = Signal(object, object)
+
+    def __init__(self, meter: Meter) -> None:
+        super().__init__(meter)
+        self._meter = meter
+        self.make_workers: MakeWorkers = local
+        self.file: Path | None = None
+        self._of = ""
+
+    @property
+    def doing(self) -> str:
+        """What is under way, in words."""
+        return tr("sweep over {launch} …", launch=self._of)
+
+    def start(self, sweep: Sweep, of: str, device: str = "") -> None:
+        """Do what is not done of it; `of` is what is launched, in words."""
+        if self.busy:
+            return
+        if sweep.on == "gpu":
+            self._meter.stop()
+        self._of = of
+        file = self.file = file_of(sweep, device)
+        self._begin(lambda progress, cancel: self._work(sweep, device, file, progress, cancel))
+
+    def _work(
+        self, sweep: Sweep, device: str, file: Path, progress: Progress, cancel: Cancel
+    ) -> None:
+        """Runs in the thread."""
+        cells = sweep.cells
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with kept(file, sweep.head(device)) as record:
+            for cell in cells:
+                if (known := record.outcomes.get(key(cell))) is not None:
+                    self._tell(cell, known)
+            wanted = set(map(key, cells))
+
+            def tell(cell: Cell, outcome: Outcome) -> None:
+                self._tell(cell, outcome)
+                progress(len(wanted & record.outcomes.keys()) / len(cells))
+
+            if wanted <= record.outcomes.keys():
+                return
+            executor, slots = self.make_workers(sweep)
+            try:
+                run(sweep, record, executor, slots, tell, cancel)
+            finally:
+                executor.shutdown(wait=False, cancel_futures=True)
+
+    def _tell(self, cell: Cell, outcome: Outcome) -> None:
+        with suppress(RuntimeError):  # the window may be gone by now
+            self.came.emit(cell, outcome)
+
+    def _end(self, outcome: object, stopped: bool) -> None:
+        if stopped:
+            self.rested.emit(tr("sweep stopped; Start goes on with it"))
+        elif isinstance(outcome, BaseException):
+            self.rested.emit(tr("sweep not finished"))
+            self.failed.emit(failure_of(outcome))
+        else:
+            self.rested.emit(tr("sweep done, kept in {file}", file=self.file))
+
+
+def file_of(sweep: Sweep, device: str) -> Path:
+    """Where a sweep is kept: a name made of what is varied and of all that decides its cells."""
+    head = sweep.head(device)
+    of = head.of.get("lesson") or head.of.get("file", "")
+    names = "-".join((of, *(axis.name for axis in sweep.axes), sweep.on))
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", names).strip("-")[:60]
+    mark = disk_cache.key(sorted(head.of.items()), head.arch, head.level, device)[:8]
+    return folders.data() / "sweeps" / f"{plain}-{mark}.jsonl"
