@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
@@ -60,7 +61,7 @@ def words(dialog: SweepDialog) -> str:
 def test_a_map_fills_in_and_its_cells_open_their_view(qtbot: QtBot, opened: Opened) -> None:
     dialog = opened()
     dialog.second.setCurrentIndex(dialog.second.findData("bytes"))
-    dialog.values[0].setText("1..4")
+    dialog.values[0].setText("1,4")
     run(qtbot, dialog)
     dialog.quantity.setCurrentIndex(dialog.quantity.findData("shared_load_wavefronts"))
     said = words(dialog)
@@ -121,8 +122,8 @@ def test_the_command_opens_it(window: Window, qtbot: QtBot) -> None:
     window.actions_["run.sweep"].trigger()
     (dialog,) = window.findChildren(SweepDialog)
     assert dialog.isVisible()
-    with qtbot.waitSignal(dialog.destroyed):
-        dialog.close()
+    dialog.close()
+    qtbot.waitUntil(lambda: not isValid(dialog))
 
 
 def test_a_sweep_knows_nothing_of_another(opened: Opened) -> None:

@@ -151,6 +151,7 @@ def two_workers() -> Iterator[LocalWorkers]:
     workers.shutdown()
 
 
+@pytest.mark.slow
 def test_a_process_that_is_lost_loses_nothing(two_workers: LocalWorkers, tmp_path: Path) -> None:
     sweep, killed = banks("stride=1..12"), []
 
@@ -176,6 +177,7 @@ def test_a_cell_that_kills_is_given_up(
     assert "3 processes were lost" in future.result(timeout=60).error
 
 
+@pytest.mark.slow
 def test_stopping_does_not_wait_for_the_work(tmp_path: Path) -> None:
     local, stop = LocalWorkers(1), threading.Event()
     parsed = (parse("N=1..3"),)
