@@ -69,7 +69,13 @@ def names_in(text: str) -> frozenset[str]:
             tree = ast.parse(part.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        found |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        inner = {
+            node.value.id: f"{node.value.id}.{node.attr}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        }
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        found |= {inner.get(name, name) for name in names}
     return frozenset(found - set(_FUNCTIONS))
 
 
@@ -78,6 +84,8 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
             found = Fraction(number)
         case ast.Name(id=name) if name in names:
+            found = Fraction(names[name])
+        case ast.Attribute(value=ast.Name(id=of), attr=part) if (name := f"{of}.{part}") in names:
             found = Fraction(names[name])
         case ast.Name(id=name):
             raise ValueError(f"there is no {name!r}")

@@ -55,4 +55,6 @@ def test_ceil_is_exact(a: int, b: int) -> None:
 def test_texts_are_filled() -> None:
     assert filled("f32[{n*n}]=rand", {"n": 32}) == "f32[1024]=rand"
     assert names_in("{ceil(n/x)},{y}") == {"n", "x", "y"}
+    assert filled("{ceil(100/block.x)}", {"block.x": 32}) == "4"
+    assert names_in("{ceil(n/block.x)}") == {"n", "block.x"}
     assert names_in("{(} {1}") == frozenset()

@@ -113,7 +113,7 @@ def of_file(launch: FileLaunch, arch: str, axes: Sequence[Axis]) -> Subject:
         return load_program(launch.file, arch=compile_arch(target), defines=dict(defines))
 
     def launches(cell: Cell) -> Mapping[str, Job]:
-        made = _at(launch, cell)
+        made = at(launch, cell)
         defines = {**made.defines, **{name: cell[name] for name in sorted(macros)}}
         return {"": _job(made, program(cell.get(ARCH, arch), tuple(defines.items())))}
 
@@ -130,8 +130,8 @@ def of_file(launch: FileLaunch, arch: str, axes: Sequence[Axis]) -> Subject:
     return Subject(said, arch, launches)
 
 
-def _at(launch: FileLaunch, cell: Cell) -> FileLaunch:
-    """The launch with the values of a cell in its texts."""
+def at(launch: FileLaunch, cell: Cell) -> FileLaunch:
+    """The launch with the values of a cell in its texts; InputError where it makes none."""
     numbers = {name: int(value) for name, value in cell.items() if _WHOLE.fullmatch(value)}
     sizes = {what: _sized(getattr(launch, what), what, cell) for what in _SIZES}
     return replace(
@@ -156,14 +156,15 @@ def _job(launch: FileLaunch, program: Program) -> Job:
     return Job(
         program,
         entry_name(program.kernels, launch.entry),
-        _triple(launch.grid, "grid"),
-        _triple(launch.block, "block"),
+        size(launch.grid, "grid"),
+        size(launch.block, "block"),
         tuple(map(arguments.parse, launch.arguments)),
         int(launch.dynamic_shared),
     )
 
 
-def _triple(text: str, what: str) -> Triple:
+def size(text: str, what: str) -> Triple:
+    """Grid or block (`what`) from its text; InputError where it is none."""
     try:
         return triple(tuple(int(part) for part in text.split(",")), what)
     except ValueError:

@@ -11,10 +11,13 @@ from shiboken6 import isValid
 
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
-from gpuviz.qt.sweep.sweep_dialog import SweepDialog, SweptView
+from gpuviz.qt.sweep.sweep_dialog import SweepDialog
 from gpuviz.qt.sweep.sweep_work import SweepWork
+from gpuviz.qt.sweep.swept import Cellview, swept
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Lesson
+from gpuviz.scenes.kernel import KernelLaunch, lesson_of
 from gpuviz.scenes.sources import Sources
 from gpuviz.sweeps.sweep import Sweep
 from tests.sweeps.here import Here
@@ -36,12 +39,13 @@ def opened(
     qtbot.addWidget(window)
     work.make_workers = lambda sweep: (workers, 1)
 
-    def dialog(device: str = "") -> SweepDialog:
-        banks = lesson("banks")
-        shown = SweptView(banks, banks.defaults(), "sm_90", "sass")
+    def dialog(device: str = "", of: Lesson | None = None) -> SweepDialog:
+        one = of or lesson("banks")
+        shown = swept(one, one.defaults(), "sm_90", "sass")
         made = SweepDialog(shown, work, device, Theme(parent=window), window)
         made.show()
-        made.first.setCurrentIndex(made.first.findData("stride"))
+        if of is None:
+            made.first.setCurrentIndex(made.first.findData("stride"))
         return made
 
     yield dialog
@@ -72,9 +76,10 @@ def test_a_map_fills_in_and_its_cells_open_their_view(qtbot: QtBot, opened: Open
     assert dialog.map.tip(at.x(), at.y())
     with qtbot.waitSignal(dialog.picked) as picked:
         qtbot.mouseClick(dialog.map, Qt.MouseButton.LeftButton, pos=at)
-    values, arch = picked.args
-    assert (values["stride"], arch) == (4, "sm_90")
-    assert values["pattern"] == "stride"
+    (cell,) = picked.args
+    assert isinstance(cell, Cellview)
+    assert (cell.values["stride"], cell.arch) == (4, "sm_90")
+    assert cell.values["pattern"] == "stride"
 
 
 def test_what_cannot_be_swept_is_said_and_cannot_be_started(opened: Opened) -> None:
@@ -116,6 +121,28 @@ def test_cells_that_cannot_be_are_hatched_and_counted(qtbot: QtBot, opened: Open
     dialog.values[0].setText("1,2,100000")
     run(qtbot, dialog)
     assert "1 cell cannot be." in words(dialog)
+
+
+def test_sizes_of_an_own_kernel(qtbot: QtBot, opened: Opened, tmp_path: Path) -> None:
+    file = tmp_path / "copy.cu"
+    file.write_text(
+        'extern "C" __global__ void copy(const float* a, float* b, int n)'
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) b[i] = a[i]; }"
+    )
+    given = ("f32[4096]=rand", "f32[4096]=zeros", "i32=4096")
+    launch = KernelLaunch(file, "copy", "copy", (16, 1, 1), (256, 1, 1), given)
+    dialog = opened(of=lesson_of(launch))
+    dialog.first.setCurrentIndex(dialog.first.findData("block.x"))
+    dialog.values[0].setText("32,100,128")
+    dialog.grid.setText("{ceil(4096/block.x)}")
+    run(qtbot, dialog)
+    dialog.quantity.setCurrentIndex(dialog.quantity.findData("global_load_sectors"))
+    assert "Least with block.x 32: 512; most with block.x 100: 592." in words(dialog)
+    with qtbot.waitSignal(dialog.picked) as picked:
+        qtbot.mouseClick(dialog.map, Qt.MouseButton.LeftButton, pos=dialog.map.rect().center())
+    (cell,) = picked.args
+    assert cell.lesson.launch["block"] == "100,1,1"
+    assert cell.lesson.launch["grid"] == "41,1,1"
 
 
 def test_the_command_opens_it(window: Window, qtbot: QtBot) -> None:

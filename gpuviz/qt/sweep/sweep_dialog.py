@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from gpuviz.arch import ARCHITECTURES
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError
 from gpuviz.language import tr, trn
 from gpuviz.panels.picture import Picture
 from gpuviz.qt.controls.controls import Combo, Elided, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
-from gpuviz.runners.base import Level
-from gpuviz.scenes.base import Lesson, Parameter, Values
-from gpuviz.scenes.check import check_values
+from gpuviz.qt.sweep.swept import Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.picture import picture
 from gpuviz.sweeps.record import Key, key
-from gpuviz.sweeps.subject import ARCH, of_lesson
 from gpuviz.sweeps.sweep import Sweep
 
-_MANY = 64  # values offered one by one; more are offered by doubling
 _DRAW_MS = 100  # the map follows this often
-
-
-@dataclass(frozen=True, eq=False)
-class SweptView:
-    """What the window shows when a sweep is asked for."""
-
-    lesson: Lesson
-    values: Values
-    arch: str
-    level: Level
 
 
 class SweepDialog(QDialog):
@@ -46,16 +31,17 @@ class SweepDialog(QDialog):
 
     Signals
     -------
-    picked : values and architecture of the cell that was clicked
+    picked : the `Cellview` of the cell that was clicked
     """
 
-    picked = Signal(object, str)
+    picked = Signal(object)
 
     def __init__(
-        self, shown: SweptView, work: SweepWork, device: str, theme: Theme, parent: QWidget
+        self, shown: Swept, work: SweepWork, device: str, theme: Theme, parent: QWidget
     ) -> None:
         super().__init__(parent)
         self._shown, self._lesson, self._device = shown, shown.lesson, device
+        self._offers = {one.id: one for one in shown.offers()}
         self._outcomes: dict[Key, Outcome] = {}
         self._sweep: Sweep | None = None
         self._picked: Cell | None = None
@@ -68,13 +54,14 @@ class SweepDialog(QDialog):
         self._check()
 
     def _make(self, theme: Theme) -> None:
-        offered = [(p.id, tr(p.label)) for p in self._lesson.parameters]
-        offered.append((ARCH, tr("Architecture")))
         self.first, self.second = Combo(tr("Vary"), theme), Combo(tr("And vary"), theme)
         self.second.addItem(tr("nothing else"), "")
-        for id, name in offered:
-            self.first.addItem(name, id)
-            self.second.addItem(name, id)
+        for one in self._offers.values():
+            self.first.addItem(one.name, one.id)
+            self.second.addItem(one.name, one.id)
+        self.grid = QLineEdit(self._grid())
+        self.grid.setAccessibleName(tr("Grid"))
+        self.grid.setToolTip(tr("Three sizes; {ceil(4096/block.x)} follows what is varied"))
         self.values = [QLineEdit(), QLineEdit()]
         for line, name in zip(self.values, (tr("Values"), tr("Values of the second")), strict=True):
             line.setAccessibleName(name)
@@ -104,6 +91,9 @@ class SweepDialog(QDialog):
             form.addWidget(label(name), row, 0)
             form.addWidget(combo, row, 1)
             form.addWidget(line, row, 2)
+        if isinstance(self._shown, SweptKernel):
+            form.addWidget(label(tr("grid")), len(rows), 0)
+            form.addWidget(self.grid, len(rows), 1, 1, 2)
         last = QHBoxLayout()
         for name, combo in ((tr("show"), self.quantity), ("", self.role), ("", self.on)):
             if name:
@@ -129,6 +119,7 @@ class SweepDialog(QDialog):
         self.on.currentIndexChanged.connect(self._check)
         self.quantity.currentIndexChanged.connect(self._draw)
         self.role.currentIndexChanged.connect(self._draw)
+        self.grid.textChanged.connect(self._check)
         self.start.clicked.connect(self.begin)
         self.stop.clicked.connect(self.work.cancel)
         self.map.picked.connect(self._pick)
@@ -137,6 +128,7 @@ class SweepDialog(QDialog):
         self.work.failed.connect(lambda failure: self.said.say(failure.message))
         self._offer(0)
         self._offer(1)
+        self._fill_roles()
 
     def axes(self) -> tuple[Axis, ...]:
         """What is varied; InputError when it makes no sweep."""
@@ -150,8 +142,7 @@ class SweepDialog(QDialog):
     def sweep(self) -> Sweep:
         """The sweep as filled in; InputError when it is none."""
         axes = self.axes()
-        subject = of_lesson(self._lesson, self._shown.values, self._shown.arch, axes)
-        return Sweep(subject, axes, self.on.currentData(), self._shown.level)
+        return Sweep(self._as_asked().subject(axes), axes, self.on.currentData(), self._shown.level)
 
     def begin(self) -> None:
         """Start, or go on with, the sweep."""
@@ -161,7 +152,6 @@ class SweepDialog(QDialog):
             self.said.say(str(error))
             return
         self._outcomes = {}
-        self._fill_roles()
         self.work.start(sweep, tr(self._lesson.title), self._device if sweep.on == "gpu" else "")
         self._check()
         self._draw()
@@ -177,13 +167,18 @@ class SweepDialog(QDialog):
         combo, line = (self.first, self.second)[number], self.values[number]
         name = str(combo.currentData())
         line.setEnabled(bool(name))
-        line.setText(self._range(name) if name else "")
+        line.setText(self._offers[name].values if name else "")
         self._check()
 
-    def _range(self, name: str) -> str:
-        if name == ARCH:
-            return ",".join(one.sm for one in ARCHITECTURES[-6:])
-        return offered(next(p for p in self._lesson.parameters if p.id == name))
+    def _grid(self) -> str:
+        """The grid of a user's launch as text; "" in a lesson."""
+        shown = self._shown
+        return ",".join(map(str, shown.launch.grid)) if isinstance(shown, SweptKernel) else ""
+
+    def _as_asked(self) -> Swept:
+        """What is shown, with the grid that is written."""
+        shown = self._shown
+        return replace(shown, grid=self.grid.text()) if isinstance(shown, SweptKernel) else shown
 
     def _check(self, *_: object) -> None:
         """Start only what can be started; else say why not."""
@@ -219,13 +214,10 @@ class SweepDialog(QDialog):
         """The launches of a lesson that has several."""
         self.role.blockSignals(True)
         self.role.clear()
-        try:
-            plans = self._lesson.plan({**self._lesson.defaults(), **self._shown.values})
-        except InputError:
-            plans = ()
-        for plan in plans:
-            self.role.addItem(tr(plan.role), plan.role)
-        self.role.setVisible(len(plans) > 1)
+        roles = self._shown.roles
+        for role, name in roles.items():
+            self.role.addItem(name, role)
+        self.role.setVisible(len(roles) > 1)
         self.role.blockSignals(False)
 
     def _fill_quantities(self) -> None:
@@ -266,29 +258,12 @@ class SweepDialog(QDialog):
         )
 
     def _names(self) -> Mapping[str, str]:
-        named = {p.id: tr(p.label) for p in self._lesson.parameters}
-        return {**named, ARCH: tr("Architecture")}
+        return {one.id: one.name for one in self._offers.values()}
 
     def _pick(self, values: Mapping[str, str]) -> None:
         self._picked = dict(values)
         self._draw()
-        arch = values.get(ARCH, self._shown.arch)
-        given = {name: value for name, value in values.items() if name != ARCH}
         try:
-            complete = check_values(self._lesson, {**self._shown.values, **given})
-        except InputError as error:
+            self.picked.emit(self._as_asked().view(self._picked))
+        except Error as error:
             self.said.say(str(error))
-            return
-        self.picked.emit(complete, arch)
-
-
-def offered(parameter: Parameter) -> str:
-    """Values to vary a parameter through, as they are typed."""
-    if parameter.choices:
-        return ",".join(str(choice.value) for choice in parameter.choices)
-    if isinstance(parameter.default, bool):
-        return "false,true"
-    low, high = parameter.minimum, parameter.maximum
-    if high - low < _MANY:
-        return f"{low}..{high}"
-    return f"{max(low, 1)}..{high}*2"

@@ -47,7 +47,7 @@ from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
     from gpuviz.qt.sweep.sweep_work import SweepWork
-    from gpuviz.scenes.base import Lesson, Values
+    from gpuviz.qt.sweep.swept import Cellview
 
 _ONCE = Qt.ConnectionType.SingleShotConnection
 
@@ -227,27 +227,28 @@ class Features(QObject):
 
     def _sweep(self) -> None:
         """Vary what the lesson shown can be given, and look at all of it."""
-        from gpuviz.qt.sweep.sweep_dialog import SweepDialog, SweptView
+        from gpuviz.qt.sweep.sweep_dialog import SweepDialog
         from gpuviz.qt.sweep.sweep_work import SweepWork
+        from gpuviz.qt.sweep.swept import swept
 
         core, director = self._core, self._core.director
         if self.sweep_work is None:
             self.sweep_work = SweepWork(core.meter)
             self._panes.status.follow_activity(self.sweep_work)
         device = core.meter.state.device.name if core.meter.state.device else ""
-        shown = SweptView(core.player.lesson, core.player.values, director.arch, director.level)
+        shown = swept(core.player.lesson, core.player.values, director.arch, director.level)
         dialog = self.sweep = SweepDialog(shown, self.sweep_work, device, core.theme, self._window)
-        dialog.picked.connect(partial(self._show_cell, shown.lesson))
+        dialog.picked.connect(self._show_cell)
         dialog.show()
 
-    def _show_cell(self, lesson: Lesson, values: Values, arch: str) -> None:
+    def _show_cell(self, cell: Cellview) -> None:
         """The view of a cell of a sweep that was clicked."""
         core = self._core
         with core.director.together():
-            if lesson is not core.player.lesson:
-                core.course.open_any(lesson)
-            core.player.set_values(values)
-            core.director.set_arch(arch)
+            if cell.lesson.id != core.player.lesson.id:
+                core.course.open_any(cell.lesson)
+            core.player.set_values(cell.values)
+            core.director.set_arch(cell.arch)
         self._mark()
 
     def _find_command(self) -> None:
