@@ -8,6 +8,7 @@ PLAN.json is a file that `gpuviz verify` reads, with or without measured values.
 import argparse
 import datetime
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,10 @@ def values(readings: dict[str, Reading]) -> dict[str, float]:
 
 def launches(gpu: Gpu, plan: Path) -> list[dict[str, Any]]:
     measured = verification.load(plan)
+    jobs = (replace(verification.job_of(measured, one), whose="named") for one in measured.launches)
     return [
-        {**row, "measured": values(gpu.count(launch_of(verification.job_of(measured, launch))))}
-        for row, launch in zip(rows_of(plan, "launches"), measured.launches, strict=True)
+        {**row, "measured": values(gpu.count(launch_of(job)))}
+        for row, job in zip(rows_of(plan, "launches"), jobs, strict=True)
     ]
 
 

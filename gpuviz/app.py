@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
     from gpuviz.lectures.lecture import Lecture
+    from gpuviz.runners.agreed import Agreed
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.session import Library
     from gpuviz.scenes.base import Lesson, Values
@@ -33,11 +34,11 @@ def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> i
     return _lacking() or _run(argv, wanted)
 
 
-def present(lecture: Lecture, library: Library, slide: int = 0) -> int:
+def present(lecture: Lecture, library: Library, agreed: Agreed, slide: int = 0) -> int:
     """Give a lecture, from the slide of that number on, its launches looked up in `library`; the
-    exit status.
+    exit status. Of its own kernels those that were `agreed` to are measured.
     """
-    return _lacking() or _present(lecture, library, slide)
+    return _lacking() or _present(lecture, library, agreed, slide)
 
 
 def _lacking() -> int:
@@ -74,6 +75,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.errors import failure_of
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.window.window import Window
+    from gpuviz.runners.agreed import kept
     from gpuviz.runners.session import Session
     from gpuviz.scenes import COURSE
     from gpuviz.scenes.sources import Sources
@@ -82,7 +84,9 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     language.choose(
         language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
     )
-    window = Window(_perform, COURSE, settings, Sources(_gpu), state, wanted, Session())
+    window = Window(
+        _perform, COURSE, settings, Sources(_gpu, agreed=kept()), state, wanted, Session()
+    )
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
@@ -90,7 +94,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     return _until_over(app, window)
 
 
-def _present(lecture: Lecture, library: Library, slide: int) -> int:
+def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history.settings import Settings
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
@@ -103,7 +107,7 @@ def _present(lecture: Lecture, library: Library, slide: int) -> int:
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
-    shown = Presentation(lecture, _perform, Sources(_gpu), library, calm=calm)
+    shown = Presentation(lecture, _perform, Sources(_gpu, agreed=agreed), library, calm=calm)
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()

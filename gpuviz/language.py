@@ -128,6 +128,12 @@ def grouped(value: float) -> str:
     return f"{round(value):,}".replace(",", "\u2009")
 
 
+def brief(name: str, most: int = 60) -> str:
+    """A name that a stranger chose, printable, and leaving room for what stands beside it."""
+    shown = "".join(c if c.isprintable() else " " for c in name)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
 def later(text: str) -> str:
     """The text itself: a literal in a table, which `tr` translates where it is shown."""
     return text

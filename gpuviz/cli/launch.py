@@ -138,5 +138,6 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
             triple(arguments.block, "--block"),
             tuple(map(parse, arguments.arg)),
             arguments.dynamic_shared,
+            "named",
         )
     }

@@ -6,14 +6,21 @@ import argparse
 from pathlib import Path
 
 from gpuviz import files, language
+from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
 from gpuviz.errors import InputError
 from gpuviz.language import english
 from gpuviz.lectures.bundle import find, opened, shipped
+from gpuviz.lectures.lecture import Lecture
+from gpuviz.lectures.own_launches import plans_of
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.runners import recording
-from gpuviz.runners.session import Session
+from gpuviz.runners.agreed import Agreed, kept
+from gpuviz.runners.faults import NoDevice
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.session import Library, Session
+from gpuviz.scenes.foreign import codes_of
 from gpuviz.terminal import err, out
 
 EXAMPLE = """Space, arrows, PageUp and PageDown go through the steps, B blanks, a number goes to
@@ -53,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="show nothing: list what of the file could not be read"
     )
+    add_trust(parser)
     add_language(parser)
 
 
@@ -82,6 +90,24 @@ def run(arguments: argparse.Namespace) -> int:
     language.choose(
         lecture.language if lecture.language in language.languages() else arguments.language
     )
+    library = session.library(file)
+    agreed = _agreed(lecture, library, arguments.trust)
     from gpuviz import app
 
-    return app.present(lecture, session.library(file), arguments.slide - 1)
+    return app.present(lecture, library, agreed, arguments.slide - 1)
+
+
+def _agreed(lecture: Lecture, library: Library, trust: bool) -> Agreed:
+    """What may run of the lecture's own kernels; nothing is asked in front of a class."""
+    plans = tuple(plans_of(lecture))
+    if not plans:
+        return kept()
+    try:
+        with Gpu() as gpu:
+            arch = gpu.facts().sm
+    except NoDevice:
+        return kept()
+    agreed, left = settle(codes_of(plans, arch, library.file, library.programs), trust)
+    if left:
+        err(f"gpuviz: {refusal(left)}")
+    return agreed

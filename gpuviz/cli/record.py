@@ -8,14 +8,16 @@ from pathlib import Path
 
 from gpuviz import files
 from gpuviz.arch import architecture
+from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
-from gpuviz.errors import Error, InputError
+from gpuviz.errors import Error, InputError, UnavailableError
 from gpuviz.language import english
 from gpuviz.lectures.bundle import find, unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
+from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live import MeasureOptions
@@ -25,6 +27,7 @@ from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.check import check_values
+from gpuviz.scenes.foreign import codes_of
 from gpuviz.scenes.perform import job_of
 from gpuviz.terminal import err, out
 from gpuviz.views.performed import lesson_for
@@ -68,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="launches to time (default %(default)s)",
     )
     add_device(parser)
+    add_trust(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)
 
 
@@ -101,14 +105,25 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         facts = gpu.facts()
         if facts.counters:
             raise CountersUnavailable(facts.counters)
+        agreed = _agreed(arguments, wanted, facts.sm)
         options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())
-        found = [_entry(gpu, options, *variant) for variant in wanted]
+        found = [_entry(gpu, options, agreed, *variant) for variant in wanted]
     entries = tuple(entry for entry in found if entry is not None)
     write(arguments.output, Recording(facts, entries))
     launches = english("{n} launch", "{n} launches", len(found))
     lessons = english("{n} lesson", "{n} lessons", len({one.id for one, *_ in wanted}))
     out(f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}")
     return 0 if len(entries) == len(found) else 1
+
+
+def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> Agreed:
+    """What may run of the launches; UnavailableError where the user has not agreed to all."""
+    whose = ", ".join(Path(name).name for name in arguments.lecture)
+    plans = (plan for one, _, plan, _ in wanted if one.launch)
+    agreed, left = settle(codes_of(plans, arch, whose), arguments.trust)
+    if left:
+        raise UnavailableError(refusal(left))
+    return agreed
 
 
 def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
@@ -141,19 +156,25 @@ def of_lecture(name: str) -> Iterator[Variant]:
 
 
 def _entry(
-    gpu: Gpu, options: MeasureOptions, one: Lesson, values: Values, plan: Plan, key: LaunchKey
+    gpu: Gpu,
+    options: MeasureOptions,
+    agreed: Agreed,
+    one: Lesson,
+    values: Values,
+    plan: Plan,
+    key: LaunchKey,
 ) -> Entry | None:
     """One launch measured; None, and a word on stderr, when it cannot be."""
     try:
-        measurement = _measured(gpu, options, plan)
+        measurement = _measured(gpu, options, agreed, plan)
     except Error as error:
         err(f"{one.id} {plan.role} {dict(values)}: {error}")
         return None
     return Entry(one.id, plan.role, dict(values), key, measurement)
 
 
-def _measured(gpu: Gpu, options: MeasureOptions, plan: Plan) -> Measurement:
+def _measured(gpu: Gpu, options: MeasureOptions, agreed: Agreed, plan: Plan) -> Measurement:
     facts = gpu.facts()
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
     predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
-    return live.measure(gpu, job, options, expected=predicted.outputs)
+    return live.measure(gpu, job, options, agreed=agreed, expected=predicted.outputs)

@@ -6,10 +6,13 @@ import argparse
 import json
 from pathlib import Path
 
+from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.table import table
+from gpuviz.errors import UnavailableError
 from gpuviz.language import english
 from gpuviz.runners import live, verification
+from gpuviz.runners.consent import asked
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.verification import Comparison, Measured
 from gpuviz.terminal import out, passing
@@ -36,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the launches on this GPU instead of taking the file's word",
     )
     add_device(parser)
+    add_trust(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -72,7 +76,12 @@ def _measured(arguments: argparse.Namespace) -> Measured:
     if not arguments.live:
         return measured
     with Gpu(arguments.device) as gpu:
-        return live.remeasured(measured, gpu, _progress)
+        here = live.on_device(measured, gpu.facts())
+        jobs = (verification.job_of(here, launch) for launch in here.launches)
+        agreed, left = settle(filter(None, map(asked, jobs)), arguments.trust)
+        if left:
+            raise UnavailableError(refusal(left))
+        return live.remeasured(measured, gpu, agreed, _progress)
 
 
 def _progress(name: str) -> None:

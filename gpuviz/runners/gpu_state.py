@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from gpuviz.language import later, tr
 
 if TYPE_CHECKING:
+    from gpuviz.runners.consent import Code
     from gpuviz.runners.measurement import DeviceFacts
 
 Activity = Literal["looking", "idle", "once", "continuous"]
@@ -17,7 +18,9 @@ NOT_ASKED = later("no GPU has been asked")
 
 @dataclass(frozen=True)
 class State:
-    """What there is and what it does; `why` there is no GPU, `trouble` with the last launch."""
+    """What there is and what it does; `why` there is no GPU, `trouble` with the last launch, and
+    code of strangers that did not run because it is not agreed to.
+    """
 
     devices: tuple[DeviceFacts, ...] = ()
     device: DeviceFacts | None = None
@@ -26,6 +29,7 @@ class State:
     trouble: str = ""
     use: float = 0.5
     recorded: str = ""
+    unagreed: tuple[Code, ...] = ()
 
 
 def why_of(state: State) -> str:

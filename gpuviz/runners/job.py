@@ -9,13 +9,18 @@ from gpuviz.arguments import BufferSpec, Spec
 from gpuviz.compile import Program, Resources
 from gpuviz.errors import LaunchError
 from gpuviz.language import tr
+from gpuviz.runners.consent import Whose
 
 Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One launch to run: `entry` is the (mangled) name of a kernel of `program`."""
+    """One launch to run: `entry` is the (mangled) name of a kernel of `program`.
+
+    `whose` it is decides whether it may run on a GPU unasked; `file` is what brought it, "" where
+    that is the file of the kernel itself.
+    """
 
     program: Program
     entry: str
@@ -23,6 +28,8 @@ class Job:
     block: Triple
     arguments: tuple[Spec, ...]
     dynamic_shared: int = 0
+    whose: Whose = "stranger"
+    file: str = ""
 
     @property
     def resources(self) -> Resources | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +16,7 @@ from gpuviz.errors import UnsupportedError
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
 from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.consent import NOBODY, own_permit
 from gpuviz.runners.counters import FORMS
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
@@ -23,7 +24,14 @@ from gpuviz.runners.gpu.process import never
 from gpuviz.runners.gpu.protocol import Mode
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
-from gpuviz.runners.measurement import Measurement, Peaks, Placement, Reading, largest_difference
+from gpuviz.runners.measurement import (
+    DeviceFacts,
+    Measurement,
+    Peaks,
+    Placement,
+    Reading,
+    largest_difference,
+)
 from gpuviz.runners.pattern_kernel import source
 from gpuviz.runners.verification import Measured, job_of
 
@@ -46,6 +54,7 @@ def measure(
     job: Job,
     options: MeasureOptions = MeasureOptions(),
     *,
+    agreed: Container[str] = NOBODY,
     expected: Mapping[str, npt.NDArray[Any]] | None = None,
     cancel: Cancel = never,
     progress: Progress = lambda fraction: None,
@@ -54,11 +63,12 @@ def measure(
 
     Raises
     ------
+    NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
     KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
     """
     facts = gpu.facts()
     check_limits(job, architecture(facts.capability))
-    launch = launch_of(job)
+    launch = launch_of(job, agreed)
     outputs = gpu.run(launch, cancel)
     timing = (
         gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
@@ -111,25 +121,34 @@ def _differences(
     }
 
 
-def remeasured(measured: Measured, gpu: Gpu, progress: Any = lambda name: None) -> Measured:
+def remeasured(
+    measured: Measured, gpu: Gpu, agreed: Container[str] = NOBODY, progress: Any = lambda name: None
+) -> Measured:
     """The same launches and patterns, with this GPU's counters in place of the file's.
 
     Raises
     ------
+    NotAgreed : a kernel is a stranger's, and none of those that the user `agreed` to run
     CountersUnavailable : no counters, no comparison; and as `Gpu.run`
     """
-    facts = gpu.facts()
-    here = replace(measured, device=facts.name, arch=architecture(facts.capability))
+    here = on_device(measured, gpu.facts())
     return replace(
         here,
-        launches=tuple(_launch(gpu, here, launch, progress) for launch in measured.launches),
+        launches=tuple(_launch(gpu, here, one, agreed, progress) for one in measured.launches),
         cases=tuple(_case(gpu, case, progress) for case in measured.cases),
     )
 
 
-def _launch(gpu: Gpu, here: Measured, launch: MeasuredLaunch, progress: Any) -> MeasuredLaunch:
+def on_device(measured: Measured, facts: DeviceFacts) -> Measured:
+    """The launches as they are compiled for a GPU."""
+    return replace(measured, device=facts.name, arch=architecture(facts.capability))
+
+
+def _launch(
+    gpu: Gpu, here: Measured, launch: MeasuredLaunch, agreed: Container[str], progress: Any
+) -> MeasuredLaunch:
     progress(launch.name)
-    readings = gpu.count(launch_of(job_of(here, launch)))
+    readings = gpu.count(launch_of(job_of(here, launch), agreed))
     values = {key: reading.value for key, reading in readings.items()}
     return replace(launch, measured=values)
 
@@ -152,5 +171,13 @@ def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
     index = np.array(case.index, np.int32)
     words = np.arange(128, dtype=np.uint32) * np.uint32(7) + np.uint32(3)
     return GpuLaunch(
-        "cubin", program.cubin, program.ptx, "pattern", (1, 1, 1), (32, 1, 1), 0, (index, words)
+        "cubin",
+        program.cubin,
+        program.ptx,
+        "pattern",
+        (1, 1, 1),
+        (32, 1, 1),
+        0,
+        (index, words),
+        own_permit(program.cubin, program.ptx),
     )

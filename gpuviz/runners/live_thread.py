@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gpuviz.arrays import F64
 from gpuviz.errors import Cancelled, Error
 from gpuviz.language import tr
+from gpuviz.runners.consent import NOBODY, Code, NotAgreed, permit
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
@@ -132,24 +133,35 @@ class Trouble:
     message: str
 
 
+@dataclass(frozen=True, eq=False)
+class Unagreed:
+    """Targets that are a stranger's code, which nobody has agreed to run; they were not."""
+
+    codes: Mapping[str, Code]
+
+
 @dataclass(frozen=True)
 class Rested:
     """Nothing is under way any more."""
 
 
-Report = Found | NoGpu | Gauged | Placed | Timed | Counted | Sensed | Trouble | Rested
+Report = Found | NoGpu | Gauged | Placed | Timed | Counted | Sensed | Trouble | Unagreed | Rested
 
 
 class Engine:
     """Owns the connection to a GPU; `make_gpu` opens one. Both functions are called in the thread.
 
-    `report` is given the wish that is being served, and what was found.
+    `report` is given the wish that is being served, and what was found. Code of strangers runs when
+    it is among what was `agreed`.
     """
 
     def __init__(
-        self, make_gpu: Callable[[int], Gpu], report: Callable[[Wish, Report], None]
+        self,
+        make_gpu: Callable[[int], Gpu],
+        report: Callable[[Wish, Report], None],
+        agreed: Container[str] = NOBODY,
     ) -> None:
-        self._make_gpu, self._tell = make_gpu, report
+        self._make_gpu, self._tell, self._agreed = make_gpu, report, agreed
         self._gpu: Gpu | None = None
         self._peaks: dict[str, Peaks] = {}
         self._wanted: Wish | None = None
@@ -233,24 +245,46 @@ class Engine:
     def _once(self, targets: Targets) -> None:
         """A target that fails does not keep the others from being measured."""
         gpu = self._ready()
-        for target in targets:
+        for target, job in self._allowed(gpu, targets):
             try:
-                self._gauge(gpu, target, REPEATS)
+                self._gauge(gpu, target, job, REPEATS)
             except (Cancelled, NoDevice):
                 raise
             except Error as error:
                 self._report(Trouble(target.key, str(error)))
         self._report(Sensed(gpu.telemetry()))
 
-    def _gauge(self, gpu: Gpu, target: Target, repeats: int) -> None:
+    def _allowed(self, gpu: Gpu, targets: Targets) -> list[tuple[Target, Job]]:
+        """The targets that may run, compiled; of the others it is told why they do not."""
+        found, codes, sm = [], {}, gpu.facts().sm
+        for target in targets:
+            try:
+                job = target.job(sm)
+                permit(job, self._agreed)
+            except Cancelled:
+                raise
+            except NotAgreed as refused:
+                codes[target.key] = refused.code
+            except Error as error:
+                self._report(Trouble(target.key, str(error)))
+            else:
+                found.append((target, job))
+        if codes:
+            self._report(Unagreed(codes))
+        return found
+
+    def _gauge(self, gpu: Gpu, target: Target, job: Job, repeats: int) -> None:
         facts = gpu.facts()
         options = MeasureOptions(
             repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts)
         )
-        job = target.job(facts.sm)
-        made = measure(gpu, job, options, expected=target.expected, cancel=self._stop.is_set)
+        stop = self._stop.is_set
+        made = measure(
+            gpu, job, options, agreed=self._agreed, expected=target.expected, cancel=stop
+        )
         self._report(Gauged(target.key, made))
-        self._report(Placed(target.key, self._placed(gpu, launch_of(job), made)))
+        launch = launch_of(job, self._agreed)
+        self._report(Placed(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
         """Whatever keeps blocks from being placed, the numbers stand."""
@@ -275,12 +309,13 @@ class Engine:
 
     def _continuously(self, wish: Continuously) -> None:
         gpu = self._ready()
-        for target in wish.targets:
-            self._gauge(gpu, target, BATCH)
-        sm, sensed = gpu.facts().sm, 0.0
-        launches = [(t.key, launch_of(t.job(sm))) for t in wish.targets]
+        allowed = self._allowed(gpu, wish.targets)
+        for target, job in allowed:
+            self._gauge(gpu, target, job, BATCH)
+        sensed = 0.0
+        launches = [(target.key, launch_of(job, self._agreed)) for target, job in allowed]
         counting = not gpu.facts().counters
-        while not self._stop.is_set():
+        while launches and not self._stop.is_set():
             began = time.monotonic()
             for key, launch in launches:
                 counting = self._round(gpu, key, launch, counting)

@@ -18,6 +18,7 @@ from gpuviz.archive import Content, Form
 from gpuviz.arrays import Array
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
+from gpuviz.language import brief
 from gpuviz.runners.measurement import (
     DeviceFacts,
     Measurement,
@@ -31,7 +32,6 @@ from gpuviz.suffixes import RECORDING
 
 FORM = Form("gpuviz-recording", 1, "recording", "arrays.npz", 1 << 28)
 SUFFIX = RECORDING
-_LONGEST = 60  # letters of a name that a stranger chose
 _PLACES = ("block", "sm", "start_ns", "end_ns")
 
 
@@ -128,18 +128,12 @@ class Recording:
 
 def of_file(recording: Recording, name: str) -> Recording:
     """The recording, each of its measurements saying that this file tells it."""
-    device = replace(recording.device, name=_brief(recording.device.name))
+    device = replace(recording.device, name=brief(recording.device.name))
     entries = tuple(
-        replace(one, measurement=replace(one.measurement, file=_brief(name), device=device))
+        replace(one, measurement=replace(one.measurement, file=brief(name), device=device))
         for one in recording.entries
     )
     return Recording(device, entries)
-
-
-def _brief(name: str) -> str:
-    """A name that leaves room for what stands beside it."""
-    shown = "".join(c if c.isprintable() else " " for c in name)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ def job(arch: str, x: int, y: int, inner: int, fill: str) -> Job:
         grid_of(x, y),
         (x, y, 1),
         tuple(map(parse, specs)),
+        whose="course",
     )
 
 

@@ -50,13 +50,14 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A file of measurements: the device, its architecture, and the launches or cases."""
+    """A file of measurements: its name, the device, its architecture, and the launches or cases."""
 
     device: str
     arch: Architecture
     launches: tuple[MeasuredLaunch, ...]
     cases: tuple[MeasuredPattern, ...]
     folder: Path
+    name: str = ""
 
 
 def load(path: Path) -> Measured:
@@ -68,7 +69,7 @@ def load(path: Path) -> Measured:
     """
     found = measured_file.read(path)
     arch = architecture(found.compute_capability)
-    return Measured(found.device, arch, found.launches, found.cases, path.parent)
+    return Measured(found.device, arch, found.launches, found.cases, path.parent, path.name)
 
 
 def compare(
@@ -96,6 +97,7 @@ def job_of(measured: Measured, launch: MeasuredLaunch) -> Job:
         triple(launch.block, "block"),
         tuple(map(parse, launch.args)),
         launch.dynamic_shared,
+        file=measured.name,
     )
 
 

@@ -16,6 +16,7 @@ from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.session import Library
@@ -85,9 +86,12 @@ def perform(
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = NO_PROGRAMS) -> Job:
     """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
     or where there is no compiler; a user's own file then from `programs`, if they have it.
+
+    A file of a kernel is a stranger's: whoever named it may have had it from somewhere.
     """
     own = Path(plan.kernel)
-    if own.is_absolute():  # a user's file
+    whose: Whose = "stranger" if own.is_absolute() else "course"
+    if own.is_absolute():
         program = own_program(own, arch, dict(plan.defines), programs)
     elif prebuilt:
         program = _shipped(plan)
@@ -100,6 +104,7 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = N
         plan.block,
         tuple(map(parse, plan.arguments)),
         plan.dynamic_shared,
+        whose,
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from gpuviz.runners.agreed import Agreed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +31,11 @@ def _compiled(plan: Plan, arch: str, *, programs: Programs) -> Job:
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """GPUs, by their numbers, and how a plan becomes a job; without `make_gpu` there is none."""
+    """GPUs, by their numbers, and how a plan becomes a job; without `make_gpu` there is none.
+
+    `agreed` is what the user agreed to run on them of strangers' code.
+    """
 
     make_gpu: Callable[[int], Gpu] | None = None
     job_of: JobOf = _compiled
+    agreed: Agreed = field(default_factory=Agreed)

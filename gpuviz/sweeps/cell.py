@@ -14,7 +14,9 @@ from gpuviz.errors import Error
 from gpuviz.occupancy import occupancy
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, live
+from gpuviz.runners.agreed import kept
 from gpuviz.runners.base import Level
+from gpuviz.runners.consent import Whose
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.live import MeasureOptions
@@ -33,18 +35,21 @@ class Launch:
     block: Triple
     arguments: tuple[str, ...]
     dynamic_shared: int
+    whose: Whose = "stranger"
 
     @classmethod
     def of(cls, role: str, job: Job) -> Launch:
         """A job, ready to be sent."""
         texts = tuple(map(str, job.arguments))
-        return cls(role, job.program, job.entry, job.grid, job.block, texts, job.dynamic_shared)
+        shape = job.grid, job.block
+        return cls(role, job.program, job.entry, *shape, texts, job.dynamic_shared, job.whose)
 
     @property
     def job(self) -> Job:
         """What was sent."""
         given = tuple(map(parse, self.arguments))
-        return Job(self.program, self.entry, self.grid, self.block, given, self.dynamic_shared)
+        shape = self.grid, self.block
+        return Job(self.program, self.entry, *shape, given, self.dynamic_shared, self.whose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +123,7 @@ def _emulated(role: str, job: Job, task: Task, device: int) -> Found:
 
 def _measured(role: str, job: Job, task: Task, device: int) -> Found:
     gpu = _gpu(device)
-    measurement = live.measure(gpu, job, MeasureOptions(task.repeats))
+    measurement = live.measure(gpu, job, MeasureOptions(task.repeats), agreed=kept())
     readings = measurement.counters.items()
     counts = {str(name): one.value for name, one in readings if one.value is not None}
     timing, arch = measurement.timing, architecture(gpu.facts().capability)

@@ -160,6 +160,7 @@ def _job(launch: FileLaunch, program: Program) -> Job:
         size(launch.block, "block"),
         tuple(map(arguments.parse, launch.arguments)),
         int(launch.dynamic_shared),
+        "named",
     )
 
 

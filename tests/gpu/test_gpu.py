@@ -60,7 +60,13 @@ def job(
 ) -> Job:
     program = compile_cuda(source, arch=gpu.facts().sm)
     return Job(
-        program, program.kernels[0], grid, block, tuple(map(parse, arguments)), dynamic_shared
+        program,
+        program.kernels[0],
+        grid,
+        block,
+        tuple(map(parse, arguments)),
+        dynamic_shared,
+        "named",
     )
 
 
@@ -186,6 +192,7 @@ def test_a_launch_beyond_the_device_is_refused(gpu: Gpu) -> None:
                 (2048, 1, 1),
                 0,
                 launch.arguments,
+                launch.permit,
             )
         )
     assert works(gpu)

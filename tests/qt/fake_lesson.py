@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from gpuviz.memory.counting import Counter
 from gpuviz.observe import Access
 from gpuviz.panels.script import Step
 from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job
 from gpuviz.runners.session import Library
 from gpuviz.scenes import Listed
@@ -174,7 +176,9 @@ def plan(role: str, values: Values) -> Plan:
 def job_of(plan: Plan, arch: str, programs: Programs = NO_PROGRAMS) -> Job:
     """The job of `plan`; nobody executes its machine code."""
     program = Program(PTX, b"machine code", "", {}, (), SOURCE, "pairs.cu", arch, "none")
-    return Job(program, "pairs", plan.grid, plan.block, tuple(map(parse, plan.arguments)))
+    whose: Whose = "stranger" if Path(plan.kernel).is_absolute() else "course"
+    given = tuple(map(parse, plan.arguments))
+    return Job(program, "pairs", plan.grid, plan.block, given, whose=whose)
 
 
 @dataclass

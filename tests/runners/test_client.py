@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.runners.consent import own_permit
 from gpuviz.runners.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLost
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch
 
+PERMIT = own_permit(b"code", "")
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
 
 def launch(entry: str = "plain", number: int = 0) -> GpuLaunch:
     arguments = (np.arange(5, dtype=np.float32) + number, np.asarray(np.int32(7)))
-    return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments)
+    return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments, PERMIT)
 
 
 @pytest.fixture

@@ -76,6 +76,7 @@ class OpenLecture(QObject):
         self.slides.added.connect(self._tell_added)
         self.presenting = Presenting(self.document, core, viewing, perform, window)
         self.presenting.failed.connect(self.failed)
+        self.presenting.before.said.connect(self.said)
         self.presenting.came_back.connect(self.pane.select)
         self.document.changed.connect(self._follow)
         self._follow()

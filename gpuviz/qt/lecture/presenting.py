@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -10,10 +12,12 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.errors import Error, failure_of
 from gpuviz.lectures.answer_preview import same_run
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.lecture.before_presenting import BeforePresenting
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ class Presenting(QObject):
         super().__init__(window)
         self._document, self._core, self._viewing = document, core, viewing
         self._perform, self._window = perform, window
+        self.before = BeforePresenting(core, window)
         self.presentation: Presentation | None = None
 
     def start(self, slide: int = 0) -> None:
@@ -47,31 +52,37 @@ class Presenting(QObject):
             self.presentation.screen.activateWindow()
             return
         lecture = self._document.lecture
-        if lecture is not None and lecture.slides:
-            self._begin(lecture, slide)
-            return
-        whole = Slide(view=self._viewing.record(), steps=True)
-        self._begin(Lecture(whole.name, (whole,)), 0)
+        if lecture is None or not lecture.slides:
+            whole = Slide(view=self._viewing.record(), steps=True)
+            lecture, slide = Lecture(whole.name, (whole,)), 0
+        opened = lecture is self._document.lecture
+        file = self._document.file if opened else self._core.director.lecture
+        library = self._core.session.library(file)
+        known = {} if opened else self._known()
+        begin = partial(self._begin, lecture, library, known, slide)
+        self.before.settle(lecture, library, begin)
 
     def close(self) -> None:
         """End it."""
+        self.before.close()
         if self.presentation is not None:
             self.presentation.close()
 
-    def _begin(self, lecture: Lecture, slide: int) -> None:
+    def _begin(
+        self, lecture: Lecture, library: Library, known: Mapping[int, Showing], slide: int
+    ) -> None:
+        if self.presentation is not None:
+            return
         from gpuviz.qt.presenter.presentation import Presentation
 
         core = self._core
         core.meter.stop()
-        opened = lecture is self._document.lecture
-        file = self._document.file if opened else core.director.lecture
-        known = {} if opened else self._known()
         try:
             made = Presentation(
                 lecture,
                 self._perform,
                 core.meter.sources,
-                core.session.library(file),
+                library,
                 self,
                 known,
                 core.player.state.calm,

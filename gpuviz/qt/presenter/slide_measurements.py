@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.language import tr
 from gpuviz.qt.running.meter import Meter
+from gpuviz.runners.consent import Code
 from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.scenes.showing import Showing
 
@@ -37,6 +38,7 @@ class SlideMeasurements(QObject):
         self.words = ""
         meter.measured.connect(self._take)
         meter.troubled.connect(self._fall_back)
+        meter.questioned.connect(self._leave_out)
         meter.found.connect(self._begin)
 
     def look(self) -> None:
@@ -85,6 +87,10 @@ class SlideMeasurements(QObject):
         self._say(tr("{device}: ready", device=device.name))
         if self._showing is not None and not self._measured(self._showing):
             self.again()
+
+    def _leave_out(self, codes: tuple[Code, ...]) -> None:
+        """Nobody is asked in front of a class: what was not agreed to before does not run."""
+        self._say(codes[0].refused)
 
     def _fall_back(self, trouble: str) -> None:
         """What a GPU that fails measured before is not told on: recordings are."""

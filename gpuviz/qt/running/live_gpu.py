@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.live_thread import Engine, Report, Wish
 
 
 class LiveGpu(QObject):
-    """Begins with the first wish; nothing of GPUs is loaded before.
+    """Begins with the first wish; nothing of GPUs is loaded before. Code of strangers runs when it
+    is among what was `agreed`.
 
     Signals
     -------
@@ -26,10 +27,13 @@ class LiveGpu(QObject):
     _landed = Signal(object, object)
 
     def __init__(
-        self, make_gpu: Callable[[int], Gpu] | None, parent: QObject | None = None
+        self,
+        make_gpu: Callable[[int], Gpu] | None,
+        agreed: Container[str],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._make_gpu = make_gpu
+        self._make_gpu, self._agreed = make_gpu, agreed
         self._engine: Engine | None = None
         self._held: Wish | None = None
         self._landed.connect(self._take)
@@ -45,7 +49,7 @@ class LiveGpu(QObject):
             from gpuviz.runners.live_thread import Engine
 
             assert self._make_gpu is not None
-            self._engine = Engine(self._make_gpu, self._land)
+            self._engine = Engine(self._make_gpu, self._land, self._agreed)
         self._held = wish
         self._engine.ask(wish)
 

@@ -16,15 +16,17 @@ from gpuviz.runners.gpu_state import Activity, State, why_of
 from gpuviz.runners.newest import Newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from gpuviz.runners.consent import Code
+    from gpuviz.runners.job import Job
     from gpuviz.runners.live_thread import Report, Target, Wish
     from gpuviz.runners.measurement import DeviceFacts, Measurement
     from gpuviz.runners.recorded import Recordings
     from gpuviz.runners.session import Library
     from gpuviz.scenes.base import Plan
     from gpuviz.scenes.showing import Showing
-    from gpuviz.scenes.sources import Sources
+    from gpuviz.scenes.sources import JobOf, Sources
 
 
 class Meter(QObject):
@@ -40,6 +42,7 @@ class Meter(QObject):
     missing : name of a run, why there is no measurement
     timed : name of a run, more durations; counted : name of a run, readings
     sensed : `Telemetry`
+    questioned : codes of strangers (`consent.Code`), which run when they are agreed to
     """
 
     changed = Signal(object)
@@ -51,14 +54,17 @@ class Meter(QObject):
     timed = Signal(str, object)
     counted = Signal(str, object)
     sensed = Signal(object)
+    questioned = Signal(object)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sources = sources
-        self._live = LiveGpu(sources.make_gpu, self)
+        self._live = LiveGpu(sources.make_gpu, sources.agreed, self)
         self._live.reported.connect(self._take)
         self._shown: tuple[Showing, Library] | None = None
         self._again = False  # whether to go on when other launches are shown
+        self._asked = False  # whether the user asked for what is under way
+        self._refused: set[str] = set()  # digests of code that is asked about no more by itself
         self._newest = Newest()
         self.state = State()
 
@@ -85,7 +91,7 @@ class Meter(QObject):
         self._shown, self._newest = (showing, showing.library), Newest()
         self._tell_recorded()
         if self._again and self.state.device:
-            self.run_continuously()
+            self._run_on(asked=False)
 
     def forget(self) -> None:
         """Nothing is shown."""
@@ -97,16 +103,26 @@ class Meter(QObject):
         from gpuviz.runners.live_thread import Once
 
         if self._able():
-            self._again = False
+            self._again, self._asked = False, True
             self._go("once", Once(tuple(self._targets())))
 
     def run_continuously(self) -> None:
         """Measure the launches shown again and again, whatever becomes of them."""
-        from gpuviz.runners.live_thread import Continuously
+        self._run_on(asked=True)
 
-        if self._able():
-            self._again = True
-            self._go("continuous", Continuously(tuple(self._targets()), self.state.use))
+    def agree(self, codes: Iterable[Code]) -> None:
+        """Let these run, now and later, and measure what is shown."""
+        self.sources.agreed.add(codes)
+        self._again_as_asked()
+
+    def refuse(self, codes: Iterable[Code]) -> None:
+        """Do not ask about these again until the user wants them run."""
+        self._refused |= {code.digest for code in codes}
+
+    def ask_again(self) -> None:
+        """Ask about what did not run because it was not agreed to."""
+        if self.state.unagreed:
+            self.questioned.emit(self.state.unagreed)
 
     def toggle(self) -> None:
         """Begin or stop to run continuously."""
@@ -126,7 +142,7 @@ class Meter(QObject):
         """Let the GPU be busy for that share of the time at most."""
         self._become(use=use)
         if self.state.activity == "continuous":
-            self.run_continuously()
+            self._run_on(asked=False)
 
     def close(self) -> None:
         """End the thread and the worker."""
@@ -142,8 +158,21 @@ class Meter(QObject):
             return False
         return True
 
+    def _run_on(self, asked: bool) -> None:
+        from gpuviz.runners.live_thread import Continuously
+
+        if self._able():
+            self._again, self._asked = True, asked
+            self._go("continuous", Continuously(tuple(self._targets()), self.state.use))
+
+    def _again_as_asked(self) -> None:
+        if self._again:
+            self.run_continuously()
+        else:
+            self.run_once()
+
     def _go(self, activity: Activity, wish: Wish) -> None:
-        self._become(activity=activity, trouble="")
+        self._become(activity=activity, trouble="", unagreed=())
         self._live.ask(wish)
 
     def _targets(self) -> Iterator[Target]:
@@ -152,10 +181,9 @@ class Meter(QObject):
 
         if self._shown is not None:
             showing, library = self._shown
-            runs, job_of = showing.runs, self.sources.job_of
             for key, plan in showing.plans.items():
-                job = partial(job_of, plan, programs=library.programs)
-                yield Target(key, job, runs[key].outputs)
+                job = partial(_job, self.sources.job_of, plan, library)
+                yield Target(key, job, showing.runs[key].outputs)
 
     def _tell_recorded(self) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""
@@ -173,7 +201,7 @@ class Meter(QObject):
                 self.measured.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        self._become(recorded=" · ".join(dict.fromkeys(captions)), trouble="")
+        self._become(recorded=" · ".join(dict.fromkeys(captions)), trouble="", unagreed=())
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
@@ -196,6 +224,8 @@ class Meter(QObject):
             case live.Trouble(key, message):
                 self._again = False
                 self._become(trouble=f"{key}: {message}" if key else message)
+            case live.Unagreed(codes):
+                self._leave_out(codes)
             case live.Sensed(telemetry):
                 self.sensed.emit(telemetry)
             case live.Gauged(key, measurement):
@@ -213,6 +243,16 @@ class Meter(QObject):
             case live.Rested():
                 self._become(activity="idle")
 
+    def _leave_out(self, codes: Mapping[str, Code]) -> None:
+        """Strangers' code was not run: ask about it, unless the user said no and wants nothing."""
+        for key, code in codes.items():
+            if key not in self._newest:
+                self.missing.emit(key, code.refused)
+        unagreed = tuple({code.digest: code for code in codes.values()}.values())
+        self._become(unagreed=unagreed)
+        if self._asked or any(code.digest not in self._refused for code in unagreed):
+            self.questioned.emit(unagreed)
+
     def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str) -> None:
         """GPUs came or went: what is missing is missing for another reason."""
         self._again = False
@@ -226,6 +266,12 @@ class Meter(QObject):
             self.changed.emit(state)
             if state.trouble and state.trouble != before.trouble:
                 self.troubled.emit(state.trouble)
+
+
+def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
+    """The launch of a plan, which knows the lecture's file that brought it."""
+    job = job_of(plan, arch, programs=library.programs)
+    return replace(job, file=library.file) if library.file else job
 
 
 def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, str]:

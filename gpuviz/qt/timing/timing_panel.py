@@ -56,9 +56,14 @@ class TimingPanel(QWidget):
         self.shown.hide()
         self.table = _Table(theme)
         self.trouble, self.note = label("", "trouble"), label("", "quiet")
-        for words in (self.trouble, self.note):
+        self.refused = label("", "quiet")
+        for words in (self.trouble, self.note, self.refused):
             words.setWordWrap(True)
             words.hide()
+        self.ask = button(tr("ask again"), tr("Ask again whether it may run on the GPU"), "link")
+        self.ask.clicked.connect(meter.ask_again)
+        self.ask.hide()
+        keep_space(self.ask)
         self._lay_out()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -112,8 +117,9 @@ class TimingPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(head)
-        for widget in (self.plot, self.shown, self.table, self.trouble, self.note):
+        for widget in (self.plot, self.shown, self.table, self.trouble, self.note, self.refused):
             column.addWidget(widget)
+        column.addWidget(self.ask, alignment=Qt.AlignmentFlag.AlignLeft)
 
     def _measure(self, key: str, measurement: Measurement) -> None:
         made = series_of(measurement, self._work.get(key))
@@ -141,6 +147,8 @@ class TimingPanel(QWidget):
         self.once.setEnabled(state.activity != "once")
         self.trouble.setText(f"▲ {state.trouble}")
         self.trouble.setVisible(bool(state.trouble))
+        _say(self.refused, "\n".join(dict.fromkeys(code.refused for code in state.unagreed)))
+        self.ask.setVisible(bool(state.unagreed))
 
     def _refresh(self) -> None:
         """Badge, plot, table and words for what is known now."""

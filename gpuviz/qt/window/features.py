@@ -40,6 +40,7 @@ from gpuviz.qt.window.layout import Layout
 from gpuviz.qt.window.pane_commands import PaneCommands
 from gpuviz.qt.window.panes import Panes
 from gpuviz.qt.window.thumbnails import Thumbnails
+from gpuviz.runners.consent import Code
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.showing import Showing
@@ -137,11 +138,21 @@ class Features(QObject):
         for part in (self.counts, panes.source.places):
             part.follow(core.meter)
         core.meter.found.connect(self.suit)
+        core.meter.questioned.connect(self._ask_about)
         self.sweeps = Sweeps(core.player, core.meter, core.director, core.session, actions)
         self.sweeps.failed.connect(panes.message.show_failure)
         panes.status.follow_activity(self.sweeps)
         self.sweep_work: SweepWork | None = None
         actions.bind("run.sweep", self._sweep)
+
+    def _ask_about(self, codes: tuple[Code, ...]) -> None:
+        """May they run on the GPU?"""
+        from gpuviz.qt.running.consent_dialog import ConsentDialog
+
+        asked = self.consent = ConsentDialog(codes, self._core.theme, self._window)
+        asked.accepted.connect(partial(self._core.meter.agree, codes))
+        asked.rejected.connect(partial(self._core.meter.refuse, codes))
+        asked.open()
 
     def _show_runs(self, showing: Showing) -> None:
         self._panes.message.pass_by()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from gpuviz import records
 from gpuviz.arguments import materialise
 from gpuviz.arrays import Array
 from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.process import Process, command, never
@@ -43,7 +44,12 @@ _KEPT = 8  # launches on the device; the one used longest ago goes first
 
 @dataclass(frozen=True, eq=False)
 class GpuLaunch:
-    """A launch with everything a GPU needs. `ptx` serves block placement."""
+    """A launch with everything a GPU needs, and the leave to run it. `ptx` serves block placement.
+
+    Raises
+    ------
+    ValueError : the permit is for other code
+    """
 
     form: Literal["cubin", "ptx"]
     code: bytes
@@ -53,6 +59,11 @@ class GpuLaunch:
     block: Triple
     dynamic_shared: int
     arguments: tuple[Array, ...]
+    permit: Permit
+
+    def __post_init__(self) -> None:
+        if self.permit.digest != digest_of(self.code, self.ptx):
+            raise ValueError(f"the permit of {self.entry} is for other code")
 
     @cached_property
     def key(self) -> str:
@@ -74,20 +85,25 @@ class GpuLaunch:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
 
-def launch_of(job: Job) -> GpuLaunch:
-    """A job's machine code with its arguments made; its PTX where it came without machine code."""
-    program = job.program
+def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
+    """A job's machine code with its arguments made; its PTX where it came without machine code.
+
+    Raises
+    ------
+    NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
+    """
+    program, leave = job.program, permit(job, agreed)
     arguments = tuple(np.asarray(materialise(spec, n)) for n, spec in enumerate(job.arguments))
-    has_code = bool(program.cubin)
     return GpuLaunch(
-        "cubin" if has_code else "ptx",
-        program.cubin or program.ptx.encode(),
+        "cubin" if program.cubin else "ptx",
+        code_of(program),
         program.ptx,
         job.entry,
         job.grid,
         job.block,
         job.dynamic_shared,
         arguments,
+        leave,
     )
 
 

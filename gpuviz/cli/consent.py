@@ -1,0 +1,62 @@
+"""The question whether a stranger's kernels may run on the GPU, asked on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+
+from gpuviz.language import english
+from gpuviz.runners.agreed import Agreed, kept
+from gpuviz.runners.consent import Code
+from gpuviz.terminal import err, passing
+
+OPTION = "--trust"
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """The argument that agrees."""
+    parser.add_argument(
+        OPTION,
+        action="store_true",
+        help="run the kernels that the file brings on the GPU, unasked: they can do there what "
+        "they like",
+    )
+
+
+def settle(codes: Iterable[Code], trust: bool) -> tuple[Agreed, tuple[Code, ...]]:
+    """What the user agrees to, and what of these codes is not among it.
+
+    On a terminal the user is asked, and a yes is remembered; elsewhere the answer is no.
+    """
+    agreed = kept()
+    asked = tuple(code for code in dict.fromkeys(codes) if code.digest not in agreed)
+    if not asked:
+        return agreed, ()
+    if trust:
+        agreed.for_now(asked)
+    elif _yes(asked):
+        agreed.add(asked)
+    return agreed, tuple(code for code in asked if code.digest not in agreed)
+
+
+def refusal(codes: tuple[Code, ...]) -> str:
+    """Why these do not run, and how they would."""
+    names = ", ".join(dict.fromkeys(code.kernel for code in codes))
+    files = ", ".join(dict.fromkeys(code.file for code in codes))
+    return f"not run on the GPU: {names} from {files}, not agreed; {OPTION} agrees to it"
+
+
+def _yes(codes: tuple[Code, ...]) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    files = ", ".join(dict.fromkeys(code.file for code in codes))
+    head = english(
+        "{files} brings a kernel of its own, which would run on the GPU:",
+        "{files} brings {n} kernels of its own, which would run on the GPU:",
+        len(codes),
+        files=files,
+    )
+    err("\n".join([head, *(f"  {code.kernel}, {code.what}" for code in codes)]))
+    passing("Run on the GPU? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

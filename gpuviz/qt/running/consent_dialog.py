@@ -1,0 +1,79 @@
+"""Asks whether a stranger's kernels may run on the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from gpuviz.language import tr, trn
+from gpuviz.qt.controls.controls import label
+
+if TYPE_CHECKING:
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.runners.consent import Code
+
+_WIDTH, _LIST = 560, 220  # pixels at scale 1; the list of kernels grows to that height
+_KINDS = QDialogButtonBox.StandardButton
+
+
+class ConsentDialog(QDialog):
+    """Accepted is agreed. Return and Esc both say no: a yes has to be chosen."""
+
+    def __init__(self, codes: Sequence[Code], theme: Theme, parent: QWidget, no: str = "") -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Run on the GPU?"))
+        self.setModal(True)
+        files = ", ".join(dict.fromkeys(code.file for code in codes))
+        head = trn(
+            "{files} brings a kernel. Run it on the GPU?",
+            "{files} brings kernels. Run them on the GPU?",
+            len(codes),
+            files=files,
+        )
+        risk = tr(
+            "Emulated, as now, a kernel can do no harm. On the GPU it runs for real: it can hang "
+            "the GPU, and harm more where a driver has faults. Say yes if you trust who made it."
+        )
+        kept = tr("A yes is remembered for this very code; whatever else comes is asked about.")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 18)
+        column.setSpacing(12)
+        for text, role in ((head, "value"), (risk, ""), (kept, "quiet")):
+            words = label(text, role)
+            words.setWordWrap(True)
+            column.addWidget(words)
+        column.insertWidget(1, self._list(codes, theme))
+        self.buttons = QDialogButtonBox(_KINDS.Yes | _KINDS.No)
+        self.yes, self.no = (self.buttons.button(kind) for kind in (_KINDS.Yes, _KINDS.No))
+        self.yes.setText(tr("Run on the GPU"))
+        self.no.setText(no or tr("Do not run"))
+        self.yes.setAutoDefault(False)
+        self.no.setDefault(True)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        column.addWidget(self.buttons)
+        self.resize(min(theme.look.px(_WIDTH), parent.width() - 40), self.sizeHint().height())
+        self.no.setFocus()
+
+    def _list(self, codes: Sequence[Code], theme: Theme) -> QWidget:
+        """A line a kernel; many are scrolled."""
+        inner = QWidget()
+        rows = QVBoxLayout(inner)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(6)
+        for code in codes:
+            row = label(f"{code.kernel}: {code.what}")
+            row.setWordWrap(True)
+            rows.addWidget(row)
+        area = QScrollArea()
+        area.setWidget(inner)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName(tr("Kernels"))
+        width = theme.look.px(_WIDTH) - 48
+        area.setFixedHeight(min(inner.heightForWidth(width) + 4, theme.look.px(_LIST)))
+        return area
