@@ -24,6 +24,7 @@ LAYERS = (
         "arrays",
         "resources",
         "files",
+        "checksums",
         "bounded",
         "zips",
         "npy",

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuviz import files, records, resources
+from gpuviz import checksums, files, records, resources
 from gpuviz.compile.compiler import load_program, read_text
-from gpuviz.compile.shipped import ARCH, FOLDER, Entry, entries
+from gpuviz.compile.shipped import ARCH, FOLDER, INDEX, Entry, entries
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import Error
+from gpuviz.errors import Error, FormatError
 from gpuviz.language import english
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan
@@ -51,7 +51,17 @@ def stale(folder: Path) -> list[str]:
             problems.append(f"{kernel} {dict(defines)} is missing")
         elif entry.source_hash != source_hash(_source(kernel)):
             problems.append(f"{kernel} {dict(defines)} was compiled from another source")
+        else:
+            problems += _damage(folder / entry.file)
     return sorted(problems)
+
+
+def _damage(file: Path) -> list[str]:
+    try:
+        checksums.check(file)
+    except FormatError as error:
+        return [str(error)]
+    return []
 
 
 def _source(kernel: str) -> str:
@@ -67,7 +77,8 @@ def build(folder: Path) -> int:
     for entry, ptx in made:
         files.write(folder / entry.file, ptx)
     rows = records.plain([entry for entry, _ in made])
-    files.write(folder / "index.json", json.dumps(rows, indent=1, sort_keys=True) + "\n")
+    files.write(folder / INDEX, json.dumps(rows, indent=1, sort_keys=True) + "\n")
+    checksums.seal(folder)
     return len(made)
 
 

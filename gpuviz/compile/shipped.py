@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuviz import bounded, records, resources
+from gpuviz import bounded, checksums, records, resources
 from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch
 from gpuviz.compile.bundled import Programs
@@ -21,7 +21,7 @@ from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, InputError, UnavailableError
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
-FOLDER = "kernels/prebuilt"
+FOLDER, INDEX = "kernels/prebuilt", "index.json"
 NO_PROGRAMS: Programs = MappingProxyType({})
 
 
@@ -45,7 +45,7 @@ class Entry:
 
 def entries(folder: Path) -> tuple[Entry, ...]:
     """The index of a folder of prebuilt PTX; none when the folder has no index."""
-    file = folder / "index.json"
+    file = folder / INDEX
     if not file.is_file():
         return ()
     try:
@@ -58,13 +58,21 @@ def entries(folder: Path) -> tuple[Entry, ...]:
 
 @cache
 def _index() -> Mapping[tuple[str, tuple[tuple[str, str], ...]], Entry]:
-    return {entry.key: entry for entry in entries(resources.path(FOLDER))}
+    folder = resources.path(FOLDER)
+    found = {entry.key: entry for entry in entries(folder)}
+    if found:
+        checksums.check(folder / INDEX)
+    return found
 
 
 def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program | None:
     """The shipped PTX of a kernel file with these macros, None when there is none or it is stale.
 
     It is compiled for one architecture; asking for another one gives None, "" takes any.
+
+    Raises
+    ------
+    FormatError : it is damaged
     """
     entry = _index().get((kernel, tuple(sorted(defines.items()))))
     if entry is None or (arch and arch != entry.arch):
@@ -72,8 +80,10 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
     source = read_text(resources.path(f"kernels/{kernel}"))
     if source_hash(source) != entry.source_hash:
         return None
+    ptx = resources.path(f"{FOLDER}/{entry.file}")
+    checksums.check(ptx)
     return Program(
-        ptx=read_text(resources.path(f"{FOLDER}/{entry.file}")),
+        ptx=read_text(ptx),
         cubin=b"",
         log="",
         resources=entry.resources,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from gpuviz import resources
+from gpuviz import checksums, resources
 from gpuviz.errors import Error
 from gpuviz.language import later
 from gpuviz.runners.measurement import Measurement
@@ -20,6 +20,7 @@ FOLDER = "recordings"
 NOT_RECORDED = later(
     "no recording has these parameter values: choose one of the presets, or use a GPU"
 )
+DAMAGED = later("{file}, which came with gpuviz, is damaged: install gpuviz again")
 STALE = later("the recording is of an older version of this kernel: it has to be made again")
 
 
@@ -29,13 +30,17 @@ class Found:
 
     measurement: Measurement | None
     why: str = ""
+    file: str = ""  # that the reason is about, "" where it is about none
 
 
 class Recordings:
-    """Recordings, asked for the launches they hold; of several, the first that has it answers."""
+    """Recordings, asked for the launches they hold; of several, the first that has it answers.
 
-    def __init__(self, recordings: Iterable[Recording]) -> None:
-        self.recordings = tuple(recordings)
+    `damaged` names a file that should have been among them.
+    """
+
+    def __init__(self, recordings: Iterable[Recording], damaged: str = "") -> None:
+        self.recordings, self.damaged = tuple(recordings), damaged
         entries = [entry for one in self.recordings for entry in one.entries]
         self._exact = {entry.launch: entry for entry in reversed(entries)}
         self._any_source = {_sourceless(entry) for entry in entries}
@@ -45,6 +50,8 @@ class Recordings:
         key = key_of(plan)
         if (entry := self._exact.get(key)) is not None:
             return Found(entry.measurement)
+        if self.damaged:
+            return Found(None, DAMAGED, self.damaged)
         stale = replace(key, source_hash="") in self._any_source
         return Found(None, STALE if stale else NOT_RECORDED)
 
@@ -60,7 +67,8 @@ def _sourceless(entry: Entry) -> object:
 def beside_shipped(chosen: Iterable[Path], opened: Iterable[Recording]) -> Recordings:
     """The recordings in the files chosen, those that ship, and those opened, in this order."""
     own = (one for path in chosen if (one := _own(path)) is not None)
-    return Recordings((*own, *shipped().recordings, *opened))
+    ships = shipped()
+    return Recordings((*own, *ships.recordings, *opened), ships.damaged)
 
 
 def _own(path: Path) -> Recording | None:
@@ -78,6 +86,14 @@ def load(paths: Iterable[Path]) -> Recordings:
 
 @cache
 def shipped() -> Recordings:
-    """The recordings that came with gpuviz; none is no error."""
+    """The recordings that came with gpuviz, those that are as they came; none is no error."""
+    found: list[Recording] = []
+    damaged = ""
     folder = resources.path(FOLDER)
-    return load(sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else ())
+    for file in sorted(folder.glob("*" + SUFFIX)) if folder.is_dir() else ():
+        try:
+            checksums.check(file)
+            found.append(read(file))
+        except Error:
+            damaged = file.name
+    return Recordings(found, damaged)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpuviz import archive, resources
+from gpuviz import archive, checksums, resources
 from gpuviz.archive import Content, Form
 from gpuviz.arrays import Array
 from gpuviz.compile.compiler import read_text
@@ -188,6 +188,7 @@ def write(path: Path, recording: Recording) -> None:
     entries = tuple(_told(entry, n, arrays) for n, entry in enumerate(recording.entries))
     manifest = _Manifest(recording.device, entries)
     archive.write(path, FORM, manifest, arrays, indent=1)
+    checksums.seal_again(path)
 
 
 def read(path: Path) -> Recording:

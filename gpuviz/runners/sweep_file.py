@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpuviz import bounded, files, records, resources
+from gpuviz import bounded, checksums, files, records, resources
 from gpuviz.arrays import F64, I64
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
@@ -101,6 +101,7 @@ def write(path: Path, found: Times | Predictions, *, parents: bool = False) -> N
     plain = {**head, **vars(found)}
     lines = [f" {json.dumps(key)}: {_text(value)}" for key, value in plain.items()]
     files.write(path, "{\n" + ",\n".join(lines) + "\n}\n", parents=parents)
+    checksums.seal_again(path)
 
 
 def _text(value: Any) -> str:
@@ -149,6 +150,7 @@ def shipped() -> tuple[Predictions | None, Times | None]:
     found: dict[type[Any], Any] = {}
     for name in (MODEL, TIMES):
         try:
+            checksums.check(resources.path(name))
             sweep = read(resources.path(name))
         except Error:
             continue

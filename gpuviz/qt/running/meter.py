@@ -282,4 +282,4 @@ def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, s
         return None, str(error)
     if found.measurement is None and Path(plan.kernel).is_absolute():
         return None, tr("your own kernels have no recording")
-    return found.measurement, tr(found.why)
+    return found.measurement, tr(found.why, file=found.file)
