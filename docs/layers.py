@@ -39,6 +39,8 @@ LAYERS = (
         "expressions",
         "suffixes",
         "processes",
+        "stopping",
+        "worker_process",
         "doctor",
         "terminal",
     ),

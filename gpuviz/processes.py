@@ -10,15 +10,20 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 import gpuviz
+from gpuviz.errors import Cancelled
+from gpuviz.stopping import unwanted
 
 HOME = Path(gpuviz.__file__).resolve().parent.parent  # the folder that gpuviz is imported from
 GIB = 2**30
+_POLL_SECONDS = 0.05
 
 
 def find(name: str) -> Path | None:
@@ -56,12 +61,14 @@ def start(
     folder: Path = HOME,
     environment: dict[str, str] | None = None,
     memory: int = 0,
+    seconds: float = 0.0,
     words: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a program with three pipes, in a folder and a group of its own.
 
     Its standard error goes to the file `words`, if there is one, in place of a pipe.
-    `memory` bounds its address space in bytes where the system can do that; 0 does not.
+    `memory` bounds its address space in bytes, `seconds` the time it computes, where the system can
+    do that; 0 does not. It keeps to them though gpuviz be killed.
     """
     process = subprocess.Popen(
         command,
@@ -73,17 +80,25 @@ def start(
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         start_new_session=True,
     )
-    if memory and sys.platform == "linux":
-        import resource
-
-        with suppress(OSError, ValueError):
-            resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
-            resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        _bound(process.pid, memory, int(seconds) + 1 if seconds else 0)
     return process
+
+
+def _bound(process: int, memory: int, seconds: int) -> None:
+    import resource
+
+    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)):
+        with suppress(OSError, ValueError):
+            if most:
+                resource.prlimit(process, kind, (most, most))
+                resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """End a process at once, with those that it started."""
+    if process.returncode is not None:
+        return  # its number may be another's by now
     if sys.platform == "win32":
         process.kill()
         return
@@ -93,8 +108,10 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 def ended(code: int | None) -> str:
     """How a process ended, in words: `by SIGKILL`, `with exit status 1`."""
+    if code is None:
+        return "not at all"
     with suppress(ValueError):
-        return f"by {signal.Signals(-(code or 0)).name}"
+        return f"by {signal.Signals(-code).name}"
     return f"with exit status {code}"
 
 
@@ -107,12 +124,33 @@ def run(
     ------
     OSError : it cannot be started
     subprocess.TimeoutExpired : it took longer, and was ended with all that it started
+    Cancelled : it is not wanted any more (`stopping.stopped_by`), and was ended
     """
-    with start(command, folder=folder, memory=memory) as process:
+    with start([*_leash(), *command], folder=folder, memory=memory, seconds=seconds) as process:
         try:
-            out, words = process.communicate(timeout=seconds)
+            out, words = _all_it_says(process, time.monotonic() + seconds)
         except BaseException:
             kill(process)
             raise
     texts = (part.decode(errors="replace").replace("\r\n", "\n") for part in (out, words))
     return subprocess.CompletedProcess(list(command), process.returncode, *texts)
+
+
+def _all_it_says(process: subprocess.Popen[bytes], end: float) -> tuple[bytes, bytes]:
+    while True:
+        try:
+            return process.communicate(timeout=_POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            if unwanted():
+                raise Cancelled("stopped") from None
+            if time.monotonic() > end:
+                raise
+
+
+@cache
+def _leash() -> tuple[str, ...]:
+    """What a program is started with so that it ends when the thread that waits for it does, be
+    gpuviz killed: a tool of util-linux, where it is.
+    """
+    tool = find("setpriv") if sys.platform == "linux" else None
+    return (str(tool), "--pdeathsig", "KILL", "--") if tool else ()

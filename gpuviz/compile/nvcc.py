@@ -30,7 +30,7 @@ def find() -> str | None:
 @cache
 def version(nvcc: str) -> str:
     """`nvcc 13.0.88`."""
-    match = _VERSION.search(_run([nvcc, "--version"]).stdout)
+    match = _VERSION.search(_asked(nvcc, "--version"))
     return f"nvcc {match[1]}" if match else "nvcc"
 
 
@@ -41,7 +41,15 @@ def supported(nvcc: str) -> tuple[int, ...]:
 
 
 def _listed(nvcc: str) -> str:
-    return _run([nvcc, "--list-gpu-code"]).stdout
+    return _asked(nvcc, "--list-gpu-code")
+
+
+def _asked(nvcc: str, question: str) -> str:
+    done = _run([nvcc, question])
+    if done.returncode:  # an answer that is none would be kept
+        how = processes.ended(done.returncode)
+        raise UnavailableError(f"{nvcc} {question} ended {how}: {done.stderr.strip()[-2000:]}")
+    return done.stdout
 
 
 def compile(
@@ -62,6 +70,9 @@ def compile(
         command += [f"-I{path}" for path in include]
         done = _run(command, Path(folder))
         log = (done.stderr + done.stdout).replace(folder, "")
+        if done.returncode < 0:
+            how = processes.ended(done.returncode)
+            raise CompileError(f"{name} does not compile: nvcc ended {how}. Try again.\n{log}")
         if done.returncode != 0:
             return Output(False, log)
         ptx = bounded.text(file.with_suffix(".ptx"), _OUTPUT)

@@ -17,10 +17,13 @@ from gpuviz import processes, records
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError
 from gpuviz.compile.worker import Facts, Reply, Request, Task
-from gpuviz.errors import FormatError, UnavailableError
+from gpuviz.errors import UnavailableError
+from gpuviz.worker_process import Garbled, Late, Lost, WorkerProcess
 
 SECONDS = 60.0
 _KEPT = 2  # processes that wait for work
+_LONGEST = 2**29  # bytes of a reply
+_FROM_OUTSIDE = ("by SIGKILL", "by SIGTERM")
 _SMALLER = (
     "Look for names, literals and comments of many thousand letters, and for macros, includes and "
     "templates that expand without end."
@@ -30,8 +33,8 @@ _NO_MEMORY = ("bad_alloc", "out of memory", "Out of memory", "cannot allocate")
 command = processes.python("gpuviz.compile.worker")
 
 
-class _Lost(Exception):
-    """The process ended before it had answered; the words say how."""
+class Ended(Lost):
+    """By a signal that no source causes."""
 
 
 class Process:
@@ -39,47 +42,50 @@ class Process:
 
     def __init__(self) -> None:
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
-        self._process = processes.start(
-            command, environment=processes.environment(), words=self._words
-        )
+        self._worker = WorkerProcess(command, _send, _receive, self._words)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked something."""
+        return self._worker.alive
 
     def ask(self, request: Request, seconds: float) -> Reply:
-        """Send a request and wait for its reply; _Lost when none comes."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        late = threading.Event()
-        timer = threading.Timer(seconds, self._end, (late,))
-        timer.daemon = True
-        timer.start()
+        """Send a request and wait for its reply; Cancelled, or `Lost` in words when none comes."""
         try:
-            self._process.stdin.write(records.text(request).encode() + b"\n")
-            self._process.stdin.flush()
-            return records.read(self._process.stdout.readline(), Reply, "reply")
-        except (OSError, FormatError):
-            processes.kill(self._process)
-            self._process.wait()
-            raise _Lost(self._how(late.is_set(), seconds)) from None
-        finally:
-            timer.cancel()
+            return self._worker.ask(request, seconds)
+        except Late:
+            raise Lost(f"took more than {seconds:g} s on it and was stopped. {_SMALLER}") from None
+        except Garbled as garbled:
+            raise Lost(f"sent what nobody understands: {garbled}") from None
+        except Lost as lost:
+            raise self._lost(str(lost)) from None
 
-    def _end(self, late: threading.Event) -> None:
-        late.set()
-        processes.kill(self._process)
-
-    def _how(self, late: bool, seconds: float) -> str:
-        if late:
-            return f"took more than {seconds:g} s on it and was stopped"
+    def _lost(self, ended: str) -> Lost:
         self._words.seek(0)
         last = self._words.read()[-4000:].decode(errors="replace")
         if any(sign in last for sign in _NO_MEMORY):
-            return "took more memory on it than it may (4 GiB)"
-        return f"crashed on it (ended {processes.ended(self._process.returncode)})"
+            return Lost(f"took more memory on it than it may (4 GiB). {_SMALLER}")
+        if ended in _FROM_OUTSIDE:
+            return Ended(
+                f"was ended {ended}, by somebody or by a system short of memory. Try again."
+            )
+        return Lost(f"crashed on it (ended {ended}). {_SMALLER}")
 
     def close(self) -> None:
         """End it."""
-        processes.kill(self._process)
-        with suppress(OSError):
-            self._process.communicate()
+        self._worker.kill()
         self._words.close()
+
+
+def _send(pipe: IO[bytes], request: Request) -> None:
+    pipe.write(records.text(request).encode() + b"\n")
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Reply:
+    if not (line := pipe.readline(_LONGEST)):
+        raise EOFError
+    return records.read(line, Reply, "what the compiler's process sent")
 
 
 _waiting: list[Process] = []
@@ -87,9 +93,13 @@ _lock = threading.Lock()
 
 
 def _ask(request: Request) -> Reply:
-    with _lock:
-        process = _waiting.pop() if _waiting else None
-    process = process or Process()
+    if (process := _kept()) is not None:
+        with suppress(Ended):  # it was killed while it waited, maybe
+            return _asked(process, request)
+    return _asked(Process(), request)
+
+
+def _asked(process: Process, request: Request) -> Reply:
     try:
         reply = process.ask(request, SECONDS)
     except BaseException:
@@ -101,6 +111,16 @@ def _ask(request: Request) -> Reply:
             return reply
     process.close()
     return reply
+
+
+def _kept() -> Process | None:
+    """A process that waits for work, and has not been killed meanwhile."""
+    with _lock:
+        while _waiting:
+            if (process := _waiting.pop()).alive:
+                return process
+            process.close()
+    return None
 
 
 @atexit.register
@@ -115,8 +135,8 @@ def facts(library: Path) -> Facts:
     """What the NVRTC of a path says of itself; UnavailableError when it cannot be loaded."""
     try:
         reply = _ask(Request(str(library)))
-    except _Lost as lost:
-        raise UnavailableError(f"NVRTC cannot be used: the process that loads it {lost}.") from None
+    except Lost as lost:
+        raise UnavailableError(f"NVRTC cannot be used: the process that loads it {lost}") from None
     if reply.facts is None:
         raise UnavailableError(reply.unavailable)
     return reply.facts
@@ -132,9 +152,9 @@ def compile(library: Path, task: Task) -> Output:
     """
     try:
         reply = _ask(Request(str(library), task))
-    except _Lost as lost:
+    except Lost as lost:
         name = task.name.rpartition("/")[2]
-        raise CompileError(f"{name} does not compile: the compiler {lost}. {_SMALLER}") from None
+        raise CompileError(f"{name} does not compile: the compiler {lost}") from None
     if reply.output is None:
         raise UnavailableError(reply.unavailable)
     return reply.output

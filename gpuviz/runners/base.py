@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuviz.language import tr
+from gpuviz.stopping import Cancel as Cancel
+from gpuviz.stopping import go_on as go_on
 
 if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
@@ -21,12 +23,6 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
-Cancel = Callable[[], bool]  # asked now and then; True stops the run with errors.Cancelled
-
-
-def go_on() -> bool:
-    """A `Cancel` that never cancels."""
-    return False
 
 
 def quiet(fraction: float) -> None:

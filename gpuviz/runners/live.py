@@ -15,12 +15,11 @@ from gpuviz.compile import compile_cuda
 from gpuviz.errors import UnsupportedError
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
-from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.consent import NOBODY, own_permit
 from gpuviz.runners.counters import FORMS
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
-from gpuviz.runners.gpu.process import never
 from gpuviz.runners.gpu.protocol import Mode
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
@@ -56,7 +55,7 @@ def measure(
     *,
     agreed: Container[str] = NOBODY,
     expected: Mapping[str, npt.NDArray[Any]] | None = None,
-    cancel: Cancel = never,
+    cancel: Cancel = go_on,
     progress: Progress = lambda fraction: None,
 ) -> Measurement:
     """Run a launch on a GPU and measure it. `expected` are the buffers the emulator left.

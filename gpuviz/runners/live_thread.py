@@ -22,6 +22,7 @@ from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job
 from gpuviz.runners.live import MeasureOptions, measure, placed
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Telemetry
+from gpuviz.stopping import stopped_by
 
 REPEATS = 200  # launches timed by one measurement
 PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
@@ -196,7 +197,8 @@ class Engine:
     def _loop(self) -> None:
         while (wish := self._next()) is not None:
             self._wish = wish
-            self._do(wish)
+            with stopped_by(self._stop.is_set):
+                self._do(wish)
             self._report(Rested())
         if self._gpu is not None:
             self._gpu.close()

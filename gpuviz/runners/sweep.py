@@ -24,9 +24,8 @@ from gpuviz.files import check_place
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
-from gpuviz.runners.base import Cancel, Progress
+from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
-from gpuviz.runners.gpu.process import never
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import largest_difference
 from gpuviz.runners.sweep_file import ENTRY, INNER, KERNEL, MOST, SIZE, Predictions, Times, write
@@ -68,7 +67,7 @@ def job(arch: str, x: int, y: int, inner: int, fill: str) -> Job:
 
 
 def predict(
-    arch: str = "sm_90", *, progress: Progress = lambda fraction: None, cancel: Cancel = never
+    arch: str = "sm_90", *, progress: Progress = lambda fraction: None, cancel: Cancel = go_on
 ) -> Predictions:
     """Emulate every shape; minutes.
 
@@ -84,7 +83,7 @@ def predict(
     return Predictions(requests, sectors, arch)
 
 
-def predicted(arch: str, x: int, y: int, cancel: Cancel = never) -> tuple[int, int]:
+def predicted(arch: str, x: int, y: int, cancel: Cancel = go_on) -> tuple[int, int]:
     """Requests and sectors of the loads of one shape."""
     options = Options(record=(), cancel=cancel)
     run = emulated.run(
@@ -99,7 +98,7 @@ def measure(
     *,
     launches: int = _LAUNCHES,
     progress: Progress = lambda fraction: None,
-    cancel: Cancel = never,
+    cancel: Cancel = go_on,
 ) -> Times:
     """Time every shape; shapes with BX = BY are checked against a product in double precision.
 

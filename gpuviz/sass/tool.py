@@ -61,5 +61,6 @@ def _run(command: Path, cubin: bytes) -> str:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise UnavailableError(f"{command} could not be run: {error}") from error
     if done.returncode != 0:
-        raise UnavailableError(f"{command} failed: {done.stderr.strip() or done.returncode}")
+        how = processes.ended(done.returncode)
+        raise UnavailableError(f"{command} ended {how}: {done.stderr.strip()}")
     return done.stdout

@@ -172,7 +172,7 @@ def test_cancelling_stops_a_long_kernel_soon(gpu: Gpu) -> None:
 def test_a_worker_killed_in_mid_run_is_replaced(gpu: Gpu) -> None:
     launch = faulty(gpu, "while (((volatile int*)x)[n] == 0) {}")
     assert works(gpu) and gpu._process is not None
-    victim = gpu._process._process.pid
+    victim = gpu._process.pid
     threading.Timer(1.0, os.kill, (victim, signal.SIGKILL)).start()
     with pytest.raises(WorkerLost, match="signal 9"):
         gpu.run(launch)

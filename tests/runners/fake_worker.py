@@ -45,6 +45,8 @@ class Fake:
         with open(LOG, "a") as log:
             log.write(f"load {request.entry}\n")
         self.launches[request.key] = request
+        if request.entry == "heavy":
+            time.sleep(0.2)
         return Reply({"resident_blocks": len(request.arrays)} if request.entry == "fits" else {})
 
     def drop(self, request):
@@ -89,6 +91,9 @@ class Fake:
 
     def _talks(self):
         os.write(1, b"lane 3 says hello\n")  # as CUDA's printf does, past Python's own output
+
+    def _shouts(self):
+        os.write(2, b"no end " * 9999)
 
     def _babbles(self):
         worker_sink.write(b"this is no message of ours")

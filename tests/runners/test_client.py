@@ -1,8 +1,13 @@
 """The GPU's worker process, with a made-up GPU at its end: faults, hangs, losses, cancelling."""
 
+import os
+import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +17,15 @@ from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.runners.consent import own_permit
 from gpuviz.runners.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLost
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch
+from gpuviz.stopping import stopped_by
 
+ROOT = Path(__file__).parent.parent.parent
 PERMIT = own_permit(b"code", "")
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
 
 
-def launch(entry: str = "plain", number: int = 0) -> GpuLaunch:
-    arguments = (np.arange(5, dtype=np.float32) + number, np.asarray(np.int32(7)))
+def launch(entry: str = "plain", number: int = 0, size: int = 5) -> GpuLaunch:
+    arguments = (np.arange(size, dtype=np.float32) + number, np.asarray(np.int32(7)))
     return GpuLaunch("cubin", b"code", "", entry, (1, 1, 1), (32, 1, 1), 0, arguments, PERMIT)
 
 
@@ -145,3 +152,81 @@ def test_the_real_worker_says_what_this_machine_lacks() -> None:
             assert gpu.facts().name
         except NoDevice as error:
             assert "driver" in str(error) or "CuPy" in str(error) or "GPU" in str(error)
+
+
+LARGE = 1 << 20  # more than a pipe takes that nobody reads from
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are stopped and looked up")
+
+
+@linux
+@pytest.mark.parametrize("how", ["late", "cancelled"])
+def test_a_worker_that_takes_nothing_in_is_given_up(gpu: Gpu, how: str) -> None:
+    assert works(gpu) and gpu._process is not None
+    os.kill(gpu._process.pid, signal.SIGSTOP)
+    gpu._limit = 0.3 if how == "late" else 60.0
+    begun = time.monotonic()
+    with pytest.raises(TimeLimit if how == "late" else Cancelled):
+        gpu.run(launch(size=LARGE), cancel=lambda: how == "cancelled")
+    assert time.monotonic() - begun < 5
+    gpu._limit = 10
+    assert works(gpu)
+
+
+def test_a_worker_that_does_not_come_up_can_be_cancelled() -> None:
+    stuck = [sys.executable, "-c", "import time; time.sleep(60)"]
+    begun = time.monotonic()
+    with Gpu(arguments=stuck) as gpu, stopped_by(lambda: True), pytest.raises(Cancelled):
+        gpu.facts()
+    assert time.monotonic() - begun < 5
+
+
+def test_a_launch_that_is_not_wanted_any_more_is_not_kept_on_the_gpu(
+    gpu: Gpu, tmp_path: Path
+) -> None:
+    assert works(gpu)
+    with pytest.raises(Cancelled):
+        gpu.run(launch("heavy"), cancel=lambda: True)
+    assert works(gpu)
+    assert (tmp_path / "log").read_text() == "load plain\nload heavy\ndrop heavy\n"
+
+
+def test_what_kernels_print_without_an_end_takes_no_memory(gpu: Gpu) -> None:
+    gpu.run(launch("shouts"))
+    end = time.monotonic() + 5
+    while not gpu.printed and time.monotonic() < end:
+        time.sleep(0.01)
+    assert gpu.printed and max(map(len, gpu.printed.split("\n"))) <= 2000
+
+
+@linux
+def test_the_worker_ends_with_gpuviz_even_in_a_kernel_that_never_does() -> None:
+    code = (
+        "from tests.runners.test_client import FAKE, Gpu, launch\n"
+        "gpu = Gpu(arguments=FAKE)\n"
+        "gpu.facts()\n"
+        "print(gpu._process.pid, flush=True)\n"
+        "gpu.run(launch('hangs'))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        worker = Path("/proc", parent.stdout.readline().decode().strip(), "stat")
+        time.sleep(0.5)
+        assert parent.poll() is None and worker.exists()
+        parent.kill()
+    end = time.monotonic() + 10
+    with suppress(OSError):
+        while worker.read_text().split()[2] != "Z":
+            assert time.monotonic() < end, "the worker outlives gpuviz"
+            time.sleep(0.05)
+
+
+@linux
+def test_nothing_of_a_worker_that_was_lost_stays(gpu: Gpu) -> None:
+    assert works(gpu)
+    before = len(os.listdir("/proc/self/fd")), threading.active_count()
+    for _ in range(3):
+        for entry in ("faults", "dies", "babbles"):
+            with pytest.raises((KernelFault, WorkerLost)):
+                gpu.run(launch(entry))
+    assert works(gpu)
+    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == before

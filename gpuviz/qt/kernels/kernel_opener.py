@@ -16,6 +16,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
+from gpuviz.stopping import stopped_by
 
 if TYPE_CHECKING:
     from gpuviz.qt.kernels.kernel_dialog import KernelDialog
@@ -54,7 +55,8 @@ class KernelOpener(QObject):
     def _work(self, path: Path, arch: str, number: int) -> None:
         """Runs in a thread."""
         try:
-            outcome: object = load_program(path, arch=arch)
+            with stopped_by(lambda: number != self._number):
+                outcome: object = load_program(path, arch=arch)
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now

@@ -18,6 +18,7 @@ from gpuviz.runners.recording import Entry, LaunchKey, key_of
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Showing
+from gpuviz.stopping import stopped_by
 
 
 class Packer(QObject):
@@ -78,7 +79,8 @@ class Packer(QObject):
 
         error: Exception | None = None
         try:
-            pack(lecture, path, partial(self._entry, library), self._say, stop.is_set, library)
+            with stopped_by(stop.is_set):
+                pack(lecture, path, partial(self._entry, library), self._say, stop.is_set, library)
         except Exception as problem:
             error = problem
         with suppress(RuntimeError):  # the window may be gone by now

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from gpuviz.errors import Cancelled
 from gpuviz.qt.running.worker import PATIENCE
 from gpuviz.runners.base import Cancel, Progress
+from gpuviz.stopping import stopped_by
 
 Work = Callable[[Progress, Cancel], object]
 
@@ -75,7 +76,8 @@ class Activity(QObject):
     def _run(self, stop: threading.Event, work: Work) -> None:
         """Runs in the thread: every way to end is reported, none escapes."""
         try:
-            outcome: object = work(lambda share: self._say(stop, share), stop.is_set)
+            with stopped_by(stop.is_set):
+                outcome: object = work(lambda share: self._say(stop, share), stop.is_set)
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now

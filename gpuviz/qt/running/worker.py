@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.errors import Cancelled, failure_of
+from gpuviz.stopping import stopped_by
 
 if TYPE_CHECKING:
     from gpuviz.runners.base import Cancel, Level, Progress
@@ -136,10 +137,11 @@ class Performer(QObject):
         """Runs in the thread: every way to end is reported, none escapes."""
         variants = ticket.job.variants
         try:
-            outcome: object = tuple(
-                _known(variant, kept) or self._one(variant, ticket, number / len(variants))
-                for number, variant in enumerate(variants)
-            )
+            with stopped_by(ticket.stop.is_set):
+                outcome: object = tuple(
+                    _known(variant, kept) or self._one(variant, ticket, number / len(variants))
+                    for number, variant in enumerate(variants)
+                )
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -25,11 +26,12 @@ import numpy as np
 from gpuviz import records
 from gpuviz.arguments import materialise
 from gpuviz.arrays import Array
-from gpuviz.runners.base import Cancel, Progress
+from gpuviz.errors import Error
+from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
-from gpuviz.runners.gpu.process import Process, command, never
+from gpuviz.runners.gpu.process import Process, command
 from gpuviz.runners.gpu.protocol import Mode, Reply, Request
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import DeviceFacts, Peaks, Placement, Reading, Telemetry, Timing
@@ -137,7 +139,7 @@ class Gpu:
         if process is not None:
             process.close()
 
-    def _ask(self, request: Request, cancel: Cancel = never) -> Reply:
+    def _ask(self, request: Request, cancel: Cancel = go_on) -> Reply:
         with self._lock:
             return self._running().ask(request, self._limit, cancel)
 
@@ -191,17 +193,26 @@ class Gpu:
 
     def _keep(self, request: protocol.Load, cancel: Cancel) -> str:
         if request.key in self._loaded:
-            resident = self._loaded.pop(request.key)
-        else:
-            while len(self._loaded) >= _KEPT:
-                oldest = next(iter(self._loaded))
-                del self._loaded[oldest]
-                self._ask(protocol.Drop(oldest))
+            self._loaded[request.key] = self._loaded.pop(request.key)
+            return request.key
+        while len(self._loaded) >= _KEPT:
+            self._drop(next(iter(self._loaded)))
+        try:
             resident = self._ask(request, cancel).values.get("resident_blocks")
+        except Error:  # it may be there all the same, as when nobody wants it any more
+            with suppress(Error):
+                self._drop(request.key)
+            raise
         self._loaded[request.key] = resident
         return request.key
 
-    def resident_blocks(self, launch: GpuLaunch, cancel: Cancel = never) -> int | None:
+    def _drop(self, key: str) -> None:
+        """Free it, if there still is a worker."""
+        self._loaded.pop(key, None)
+        if self.alive:
+            self._ask(protocol.Drop(key))
+
+    def resident_blocks(self, launch: GpuLaunch, cancel: Cancel = go_on) -> int | None:
         """How many blocks of a launch the driver says fit on one multiprocessor; errors as `run`.
 
         None when it does not say.
@@ -209,7 +220,7 @@ class Gpu:
         with self._lock:
             return self._loaded[self._load(launch, cancel)]
 
-    def run(self, launch: GpuLaunch, cancel: Cancel = never) -> tuple[Array, ...]:
+    def run(self, launch: GpuLaunch, cancel: Cancel = go_on) -> tuple[Array, ...]:
         """The buffers after one launch, in the order of the arguments.
 
         Raises
@@ -227,7 +238,7 @@ class Gpu:
         *,
         mode: Mode = "warm",
         warmup_ms: float = WARMUP_MS,
-        cancel: Cancel = never,
+        cancel: Cancel = go_on,
         progress: Progress = lambda fraction: None,
     ) -> Timing:
         """Durations of `count` launches; errors as `run`."""
@@ -246,7 +257,7 @@ class Gpu:
         return Timing(np.concatenate(times), mode, tuple(clocks))
 
     def count(
-        self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = never
+        self, launch: GpuLaunch, which: Which = "all", cancel: Cancel = go_on
     ) -> dict[str, Reading]:
         """Counters of one launch, by the keys of a set of `gpuviz.runners.counters.SETS`.
 
@@ -259,7 +270,7 @@ class Gpu:
         values = reply.values["values"]
         return {key: _reading(key, values) for key in SETS[which]}
 
-    def place(self, launch: GpuLaunch, cancel: Cancel = never) -> Placement:
+    def place(self, launch: GpuLaunch, cancel: Cancel = go_on) -> Placement:
         """Where and when each block ran; errors as `run`."""
         with self._lock:
             major, _, minor = self.facts().cuda.partition(".")
@@ -278,7 +289,7 @@ class Gpu:
             )
             return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
 
-    def peaks(self, cancel: Cancel = never) -> Peaks:
+    def peaks(self, cancel: Cancel = go_on) -> Peaks:
         """What this GPU reaches at best; measured anew by each call (a second or so)."""
         return records.record(self._ask(protocol.Peaks(), cancel).values, Peaks, "peaks")
 

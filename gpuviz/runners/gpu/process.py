@@ -1,31 +1,19 @@
-"""The worker process as seen from outside: started, asked, and killed when it does not answer."""
+"""The process that owns a GPU, seen from outside: started, asked, and told of when it is lost."""
 
 from __future__ import annotations
 
-import queue
-import subprocess
-import threading
-import time
-from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import BinaryIO, cast
+from collections.abc import Sequence
+from typing import IO
 
 from gpuviz import processes
-from gpuviz.errors import Cancelled, Error
-from gpuviz.runners.base import Cancel
+from gpuviz.errors import Cancelled, FormatError
 from gpuviz.runners.faults import TimeLimit, WorkerLost, from_wire
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.protocol import Failure, Reply, Request
+from gpuviz.stopping import Cancel, go_on, unwanted
+from gpuviz.worker_process import GRACE_SECONDS, Late, Lost, WorkerProcess
 
-POLL_SECONDS = 0.02
-GRACE_SECONDS = 0.5  # a cancelled request may still end by itself
-_WORDS = 40  # lines of its standard error that are kept
-
-
-def never() -> bool:
-    """A `Cancel` that does not."""
-    return False
+_LETTERS = 200  # of its last words, in a message
 
 
 def command(device: int) -> list[str]:
@@ -37,38 +25,26 @@ class Process:
     """One worker. Not thread-safe: one request at a time."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        self._process = processes.start(arguments, environment=processes.environment())
-        self._stdin, stdout, stderr = _open_pipes(self._process)
-        self._replies: queue.SimpleQueue[Reply | Failure | Error] = queue.SimpleQueue()
-        self._words: deque[str] = deque(maxlen=_WORDS)
-        for listen, pipe in ((self._hear, stdout), (self._note, stderr)):
-            threading.Thread(target=listen, args=(pipe,), daemon=True).start()
-        self.alive = True
+        self._worker: WorkerProcess[Request, Reply | Failure]
+        self._worker = WorkerProcess(arguments, protocol.send, _receive)
+        self.kill, self.close = self._worker.kill, self._worker.close
 
-    def _hear(self, pipe: BinaryIO) -> None:
-        """Runs in a thread, as pipes cannot be waited for with a time limit on every system."""
-        with pipe:
-            try:
-                while True:
-                    message = protocol.receive(pipe)
-                    if isinstance(message, Reply | Failure):
-                        self._replies.put(message)
-            except (EOFError, OSError, ValueError):
-                self._replies.put(WorkerLost(""))
-            except Error as error:
-                self._replies.put(error)
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked something."""
+        return self._worker.alive
 
-    def _note(self, pipe: BinaryIO) -> None:
-        with pipe:
-            for line in pipe:
-                self._words.append(line.decode(errors="replace").rstrip())
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._worker.process.pid
 
     @property
     def printed(self) -> str:
         """The last lines it wrote, which kernels' printf is among."""
-        return "\n".join(self._words)
+        return "\n".join(self._worker.last_words)
 
-    def ask(self, request: Request, limit: float, cancel: Cancel = never) -> Reply:
+    def ask(self, request: Request, limit: float, cancel: Cancel = go_on) -> Reply:
         """Send a request and wait for its reply.
 
         Raises
@@ -77,76 +53,31 @@ class Process:
         WorkerLost : it ended by itself
         errors.Error : what the request ended with
         """
-        self._send(request)
-        answer = self._wait(limit, cancel, lambda: type(request).__name__.lower())
+        try:
+            answer = self._worker.ask(request, limit, cancel)
+        except Late:
+            raise TimeLimit(
+                f"the GPU did not answer within {limit:g} s ({type(request).__name__.lower()}): "
+                "the kernel may never end; its process was stopped, and starts again with the next "
+                "launch"
+            ) from None
+        except Lost as lost:
+            last = f": {words[-1][:_LETTERS]}" if (words := self._worker.last_words) else ""
+            raise WorkerLost(
+                f"the process that runs kernels on the GPU was lost (it ended {lost}{last}); it "
+                "starts again with the next launch"
+            ) from None
         if isinstance(answer, Failure):
-            self.alive = not answer.fatal
+            if answer.fatal:
+                self.close(GRACE_SECONDS)
             raise from_wire(answer.error)
-        if isinstance(answer, Error):
-            raise self._lost()
+        if cancel() or unwanted():
+            raise Cancelled("stopped")
         return answer
 
-    def _send(self, request: Request) -> None:
-        try:
-            protocol.send(self._stdin, request)
-        except OSError:
-            raise self._lost() from None
 
-    def _wait(
-        self, limit: float, cancel: Cancel, what: Callable[[], str]
-    ) -> Reply | Failure | Error:
-        end, stopping = time.monotonic() + limit, False
-        while True:
-            try:
-                answer = self._replies.get(timeout=POLL_SECONDS)
-            except queue.Empty:
-                pass
-            else:
-                if stopping and isinstance(answer, Reply):
-                    raise Cancelled("stopped")
-                return answer
-            if not stopping and cancel():
-                end, stopping = min(end, time.monotonic() + GRACE_SECONDS), True
-            if time.monotonic() > end:
-                self.kill()
-                if stopping:
-                    raise Cancelled("stopped")
-                raise TimeLimit(
-                    f"the GPU did not answer within {limit:g} s ({what()}): the kernel may never "
-                    "end; its process was stopped, and starts again with the next launch"
-                )
-
-    def _lost(self) -> WorkerLost:
-        self.kill()
-        status = self._process.returncode
-        how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        last = f": {self._words[-1]}" if self._words else ""
-        return WorkerLost(
-            f"the process that runs kernels on the GPU was lost ({how}{last}); it "
-            "starts again with the next launch"
-        )
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.alive = False
-        self._process.kill()
-        with suppress(OSError):
-            self._stdin.close()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:  # stuck in the driver: nothing more can be done
-            self._process.returncode = -9
-
-    def close(self) -> None:
-        """Let it end by itself, shortly."""
-        self.alive = False
-        try:
-            self._stdin.close()
-            self._process.wait(timeout=2)
-        except (OSError, subprocess.TimeoutExpired):
-            self.kill()
-
-
-def _open_pipes(process: subprocess.Popen[bytes]) -> tuple[BinaryIO, BinaryIO, BinaryIO]:
-    pipes = process.stdin, process.stdout, process.stderr
-    return cast("tuple[BinaryIO, BinaryIO, BinaryIO]", pipes)
+def _receive(pipe: IO[bytes]) -> Reply | Failure:
+    message = protocol.receive(pipe)
+    if not isinstance(message, Reply | Failure):
+        raise FormatError(f"a {type(message).__name__} is no reply")
+    return message

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import IO, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -146,7 +146,7 @@ class _Header:
     arrays: tuple[_Announced, ...]
 
 
-def send(stream: BinaryIO, message: Message) -> None:
+def send(stream: IO[bytes], message: Message) -> None:
     """Write one message and flush."""
     plain = {f.name: getattr(message, f.name) for f in fields(message)}
     arrays = [np.asarray(array) for array in plain.pop("arrays", ())]
@@ -158,7 +158,7 @@ def send(stream: BinaryIO, message: Message) -> None:
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> Message:
+def receive(stream: IO[bytes]) -> Message:
     """Read one message.
 
     Raises
@@ -204,12 +204,12 @@ def _dtype(name: str) -> np.dtype[Any]:
     return found
 
 
-def _array(stream: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+def _array(stream: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     return np.frombuffer(_exactly(stream, size), dtype).reshape(shape).copy()
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _exactly(stream: IO[bytes], size: int) -> bytes:
     parts, missing = [], size
     while missing:
         part = stream.read(min(missing, 1 << 24))

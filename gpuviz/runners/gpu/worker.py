@@ -1,19 +1,25 @@
 """The process that owns the GPU: `python -m gpuviz.runners.gpu.worker DEVICE`.
 
-It answers one request after the other on standard output, and ends when standard input does, or
-after an error that leaves the GPU's context unusable. What kernels print goes to standard error.
+It answers one request after the other on standard output, and ends when standard input does, even
+in the middle of a kernel that never would, or after an error that leaves the GPU's context
+unusable. What kernels print goes to standard error.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
+from queue import SimpleQueue
 from typing import Any, BinaryIO, Protocol
 
 from gpuviz.runners.faults import to_wire
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.protocol import Failure, Message, Reply, Request
+
+ORPHAN_SECONDS = 1.0  # in which a request may still end when gpuviz is gone
 
 
 class Backend(Protocol):
@@ -24,16 +30,28 @@ class Backend(Protocol):
 
 
 def serve(backend: Backend, source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer requests until the other side is gone, or an error is fatal."""
-    while True:
-        try:
-            request = protocol.receive(source)
-        except EOFError:
-            return
+    """Answer requests until the other side is gone, or an error is fatal.
+
+    This ends the process when the other side is gone and a request does not end.
+    """
+    requests: SimpleQueue[Message | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(source, requests), daemon=True).start()
+    while (request := requests.get()) is not None:
         answer = _answer(backend, request)
         protocol.send(sink, answer)
         if isinstance(answer, Failure) and answer.fatal:
             return
+
+
+def _listen(source: BinaryIO, requests: SimpleQueue[Message | None]) -> None:
+    """Runs in a thread."""
+    try:
+        while True:
+            requests.put(protocol.receive(source))
+    except EOFError:
+        requests.put(None)
+        time.sleep(ORPHAN_SECONDS)
+        os._exit(0)
 
 
 def _answer(backend: Backend, request: Message) -> Reply | Failure:
