@@ -13,13 +13,13 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.sweep.sweep_dialog import SweepDialog
 from gpuviz.qt.sweep.sweep_work import SweepWork
-from gpuviz.qt.sweep.swept import Cellview, swept
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import KernelLaunch, lesson_of
 from gpuviz.scenes.sources import Sources
 from gpuviz.sweeps.sweep import Sweep
+from gpuviz.sweeps.swept import CellView, swept
 from tests.sweeps.here import Here
 
 Opened = Callable[..., SweepDialog]
@@ -77,7 +77,7 @@ def test_a_map_fills_in_and_its_cells_open_their_view(qtbot: QtBot, opened: Open
     with qtbot.waitSignal(dialog.picked) as picked:
         qtbot.mouseClick(dialog.map, Qt.MouseButton.LeftButton, pos=at)
     (cell,) = picked.args
-    assert isinstance(cell, Cellview)
+    assert isinstance(cell, CellView)
     assert (cell.values["stride"], cell.arch) == (4, "sm_90")
     assert cell.values["pattern"] == "stride"
 

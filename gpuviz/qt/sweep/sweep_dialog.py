@@ -15,13 +15,13 @@ from gpuviz.qt.controls.controls import Combo, Elided, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
-from gpuviz.qt.sweep.swept import Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.picture import picture
 from gpuviz.sweeps.record import Key, key
 from gpuviz.sweeps.sweep import Sweep
+from gpuviz.sweeps.swept import Swept, SweptKernel
 
 _DRAW_MS = 100  # the map follows this often
 
@@ -31,7 +31,7 @@ class SweepDialog(QDialog):
 
     Signals
     -------
-    picked : the `Cellview` of the cell that was clicked
+    picked : the `CellView` of the cell that was clicked
     """
 
     picked = Signal(object)

@@ -48,7 +48,7 @@ from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
     from gpuviz.qt.sweep.sweep_work import SweepWork
-    from gpuviz.qt.sweep.swept import Cellview
+    from gpuviz.sweeps.swept import CellView
 
 _ONCE = Qt.ConnectionType.SingleShotConnection
 
@@ -240,7 +240,7 @@ class Features(QObject):
         """Vary what the lesson shown can be given, and look at all of it."""
         from gpuviz.qt.sweep.sweep_dialog import SweepDialog
         from gpuviz.qt.sweep.sweep_work import SweepWork
-        from gpuviz.qt.sweep.swept import swept
+        from gpuviz.sweeps.swept import swept
 
         core, director = self._core, self._core.director
         if self.sweep_work is None:
@@ -252,7 +252,7 @@ class Features(QObject):
         dialog.picked.connect(self._show_cell)
         dialog.show()
 
-    def _show_cell(self, cell: Cellview) -> None:
+    def _show_cell(self, cell: CellView) -> None:
         """The view of a cell of a sweep that was clicked."""
         core = self._core
         with core.director.together():

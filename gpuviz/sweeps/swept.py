@@ -27,7 +27,7 @@ class Offer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cellview:
+class CellView:
     """What the window shows of a cell."""
 
     lesson: Lesson
@@ -56,7 +56,7 @@ class Swept(Protocol):
     def subject(self, axes: Sequence[Axis]) -> Subject:
         """What is launched in each cell; may raise InputError."""
 
-    def view(self, cell: Mapping[str, str]) -> Cellview:
+    def view(self, cell: Mapping[str, str]) -> CellView:
         """What to show of a cell; InputError when it cannot be."""
 
 
@@ -84,11 +84,11 @@ class SweptLesson:
         """The lesson's launches."""
         return of_lesson(self.lesson, self.values, self.arch, axes)
 
-    def view(self, cell: Mapping[str, str]) -> Cellview:
+    def view(self, cell: Mapping[str, str]) -> CellView:
         """The lesson with the values of the cell."""
         given = {name: value for name, value in cell.items() if name != ARCH}
         values = check_values(self.lesson, {**self.values, **given})
-        return Cellview(self.lesson, values, cell.get(ARCH, self.arch))
+        return CellView(self.lesson, values, cell.get(ARCH, self.arch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +134,12 @@ class SweptKernel:
         shared = str(shown.dynamic_shared)
         return FileLaunch(shown.path, shown.entry, grid, block, shared, {}, shown.arguments)
 
-    def view(self, cell: Mapping[str, str]) -> Cellview:
+    def view(self, cell: Mapping[str, str]) -> CellView:
         """The launch with the sizes of the cell, as a lesson."""
         made = at(self._texts, cell)
         grid, block = size(made.grid, "grid"), size(made.block, "block")
         lesson = lesson_of(replace(self.launch, grid=grid, block=block))
-        return Cellview(lesson, lesson.defaults(), cell.get(ARCH, self.arch))
+        return CellView(lesson, lesson.defaults(), cell.get(ARCH, self.arch))
 
 
 def swept(lesson: Lesson, values: Values, arch: str, level: Level) -> SweptLesson | SweptKernel:
