@@ -134,7 +134,7 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
         pairs(arguments.define, "--define"),
         tuple(arguments.arg),
     )
-    return of_file(launch, arguments.arch, axes)
+    return of_file(launch, arguments.arch, axes, "named")
 
 
 def _devices() -> tuple[str, int]:

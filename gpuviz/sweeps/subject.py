@@ -14,6 +14,7 @@ from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import InputError
 from gpuviz.expressions import filled, names_in
+from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job, Triple, triple
 from gpuviz.scenes.base import Lesson, Values
 from gpuviz.scenes.check import check_values
@@ -89,9 +90,11 @@ class FileLaunch:
         return (self.grid, self.block, self.dynamic_shared, *self.defines.values(), *self.arguments)
 
 
-def of_file(launch: FileLaunch, arch: str, axes: Sequence[Axis]) -> Subject:
+def of_file(
+    launch: FileLaunch, arch: str, axes: Sequence[Axis], whose: Whose = "stranger"
+) -> Subject:
     """The launches of a file. An axis is `arch`, a size (`block.x`), a name in `{expressions}`, or
-    else a macro.
+    else a macro. `whose` it is decides whether it may run on a GPU unasked.
 
     Raises
     ------
@@ -115,7 +118,8 @@ def of_file(launch: FileLaunch, arch: str, axes: Sequence[Axis]) -> Subject:
     def launches(cell: Cell) -> Mapping[str, Job]:
         made = at(launch, cell)
         defines = {**made.defines, **{name: cell[name] for name in sorted(macros)}}
-        return {"": _job(made, program(cell.get(ARCH, arch), tuple(defines.items())))}
+        compiled = program(cell.get(ARCH, arch), tuple(defines.items()))
+        return {"": _job(made, compiled, whose)}
 
     said = {
         "file": launch.file.name,
@@ -150,7 +154,7 @@ def _sized(text: str, what: str, cell: Cell) -> str:
     return ",".join(cell.get(f"{what}.{x}", part) for x, part in zip(_LETTERS, parts, strict=True))
 
 
-def _job(launch: FileLaunch, program: Program) -> Job:
+def _job(launch: FileLaunch, program: Program, whose: Whose) -> Job:
     if not launch.dynamic_shared.strip().isdecimal():
         raise InputError(f"{launch.dynamic_shared!r} is no number of bytes of shared memory")
     return Job(
@@ -160,7 +164,7 @@ def _job(launch: FileLaunch, program: Program) -> Job:
         size(launch.block, "block"),
         tuple(map(arguments.parse, launch.arguments)),
         int(launch.dynamic_shared),
-        "named",
+        whose,
     )
 
 

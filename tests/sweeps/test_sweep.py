@@ -131,6 +131,14 @@ def test_what_cannot_be_varied_or_shown(strided: Callable[..., Sweep]) -> None:
         quantity.checked("global_load_sector")
 
 
+def test_whose_a_file_is_goes_with_each_cell(strided: Callable[..., Sweep], tmp_path: Path) -> None:
+    sweep = strided("STRIDE=1")
+    (launch,) = sweep.task({"STRIDE": "1"}).launches
+    assert launch.whose == launch.job.whose == "stranger"
+    (course,) = banks("stride=1").task({"stride": "1"}).launches[:1]
+    assert course.whose == "course"
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "s.jsonl")
     command = ["sweep", "--scene", "banks", "--vary", "stride=1,2,32", "-o", file]
