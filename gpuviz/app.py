@@ -51,11 +51,11 @@ def _lacking() -> int:
 
 def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Path]:
     """The application, its settings, and the folder of its log, which is begun."""
-    from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
     from gpuviz.qt.diagnostics import log
     from gpuviz.qt.diagnostics.versions import versions
+    from gpuviz.qt.history import stored
     from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
     from gpuviz.qt.look.fonts import load_fonts
 
@@ -66,27 +66,41 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     log.begin(state)
     log.LOG.info("started: %s", versions())
     load_fonts()
-    return app, QSettings(ORGANISATION, APPLICATION), state
+    return app, stored.settings(), state
 
 
 def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from PySide6.QtCore import QLocale
 
     from gpuviz.errors import failure_of
+    from gpuviz.qt.diagnostics.log import LOG
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
+    from gpuviz.qt.history import stored
+    from gpuviz.qt.history.crash_file import CrashFile
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.agreed import kept
     from gpuviz.runners.session import Session
     from gpuviz.scenes import COURSE
     from gpuviz.scenes.sources import Sources
 
+    crash_file = CrashFile(folders.state())  # counts this start before the settings are read
+    if crash_file.left is not None and crash_file.left.blameless:
+        stored.put_aside()
     app, settings, state = _application(argv)
-    language.choose(
-        language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
-    )
-    window = Window(
-        _perform, COURSE, settings, Sources(_gpu, agreed=kept()), state, wanted, Session()
-    )
+
+    def window_as_left() -> Window:
+        language.choose(
+            language.best((str(settings.value("language", "")), *QLocale.system().uiLanguages()))
+        )
+        sources, session = Sources(_gpu, agreed=kept()), Session()
+        return Window(_perform, COURSE, settings, sources, state, wanted, session, crash_file)
+
+    try:
+        window = window_as_left()
+    except Exception as error:  # whatever the settings hold, there is a window
+        LOG.error("the window does not start as it was left", exc_info=error)
+        stored.put_aside(settings)
+        window = window_as_left()
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()

@@ -13,8 +13,10 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
+from gpuviz import trace_file
 from gpuviz.qt.history import autosave
 from gpuviz.qt.history.crash_file import CrashFile, LastView
+from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.views.provenance import Provenance
@@ -65,11 +67,11 @@ def test_a_view_that_is_lost_again_and_again_is_given_up(tmp_path: Path) -> None
     hopes = []
     crash(tmp_path, "gpuviz://pairs")
     for _ in range(3):
-        left = CrashFile(tmp_path).left
+        left = CrashFile(tmp_path).left  # a start that ends at once, whatever ends it
         assert left is not None
         hopes.append(left.hopeful)
-        crash(tmp_path, "gpuviz://pairs")
     assert hopes == [True, True, False]
+    assert json.loads((tmp_path / "window-0.json").read_text())["tries"] == 3
 
 
 def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
@@ -80,10 +82,70 @@ def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
     assert stored == {"view": "gpuviz://pairs", "tries": 0}
 
 
-@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"view": 3, "tries": "x"}', "\x00\xff"])
-def test_a_damaged_file_means_a_bad_end_and_no_more(tmp_path: Path, damaged: str) -> None:
+DAMAGED = (
+    *("", "{", "[]", '{"view": 3, "tries": "x"}', "\x00\xff", "[" * 100_000, " " * (65 << 20)),
+    *(f'{{"view": "gpuviz://pairs", "tries": {n}}}' for n in ("1e400", "-1", "NaN", "9" * 5000)),
+)
+
+
+@pytest.mark.parametrize("damaged", DAMAGED, ids=lambda text: text[:40])
+def test_a_damaged_file_means_a_bad_end_and_is_put_aside(tmp_path: Path, damaged: str) -> None:
     (tmp_path / "window-0.json").write_text(damaged)
-    assert CrashFile(tmp_path).left == LastView("")
+    found = CrashFile(tmp_path)
+    assert found.left == LastView("")
+    assert found.aside is not None and found.aside.read_text() == damaged
+
+
+def test_starts_that_end_before_they_show_anything_blame_the_settings(tmp_path: Path) -> None:
+    blame = []
+    for _ in range(3):
+        left = CrashFile(tmp_path).left
+        blame.append(left is not None and left.blameless)
+    assert blame == [False, False, True]
+    found = CrashFile(tmp_path)
+    found.trust("gpuviz://pairs")
+    found.close()
+    assert CrashFile(tmp_path).left is None
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("no reason"), OSError(5, "x")])
+def test_a_view_that_cannot_be_restored_is_put_aside_and_the_window_starts(
+    make: Callable[..., Window],
+    tmp_path: Path,
+    course: None,
+    error: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost = {"view": "gpuviz://sums?stride=9", "tries": 0}
+    (tmp_path / "window-0.json").write_text(json.dumps(lost))
+
+    def fail(*given: object) -> None:
+        stored = json.loads((tmp_path / "window-0.json").read_text())
+        assert stored == {**lost, "tries": 1}, "the try is counted before"
+        raise error
+
+    monkeypatch.setattr(Viewing, "show", fail)
+    window = make(state=tmp_path)
+    assert window.player.lesson.id == "pairs" and window.player.story is not None
+    aside = tmp_path / "window-0.aside.json"
+    assert json.loads(aside.read_text()) == lost
+    assert window.recovery.notice is not None
+    assert aside.name in window.recovery.notice.button.toolTip()
+    said = window.message.text.toPlainText()
+    assert ("more memory" if isinstance(error, MemoryError) else str(error)) in said
+
+
+def test_a_trace_among_the_recent_views_is_not_read_at_the_start(
+    make: Callable[..., Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "gpuviz://trace-1?block=3&.launch.trace=~/big.gputrace"
+    make().settings.keep("recents", json.dumps([line]))
+    monkeypatch.setattr(trace_file, "load", None)  # it would fail
+    window = make()
+    (view,) = window.history.recents.views
+    assert view.values == {"block": 3}
+    (entry,) = window.history.recent_menu.actions()
+    assert "big.gputrace" in entry.text()
 
 
 def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:

@@ -16,14 +16,23 @@ from gpuviz.qt.diagnostics.report import homeless
 class CrashNotice(QObject):
     """A button in the status bar that says gpuviz did not end properly; it tells more, then goes.
 
-    `restored` says whether the view of then is shown again.
+    `restored` says whether the view of then is shown again, `aside` where else it is.
     """
 
-    def __init__(self, restored: bool, folder: Path | None, message: Message, bar: QWidget) -> None:
+    def __init__(
+        self,
+        restored: bool,
+        aside: Path | None,
+        folder: Path | None,
+        message: Message,
+        bar: QWidget,
+    ) -> None:
         super().__init__(bar)
         self._message = message
         where = homeless(str(folder)) if folder else ""
         self._said = _told(restored, where)
+        if aside is not None:
+            self._said += "\n" + tr("What was kept of it is put aside: {file}", file=aside.name)
         self.button: QPushButton = button(
             "▲ " + tr("unexpected end last time"),
             tr("gpuviz did not end properly last time"),

@@ -3,14 +3,20 @@
 A window that ends properly removes its file. A file whose lock nobody holds is one that a window
 left behind which did not. The lock is given up by the system's account of processes, so that
 nothing has to be cleaned up after a crash.
+
+Each start counts as a try before anything is restored: what ends the process while it starts, and
+whatever it is, is not tried for ever. What is given up is put aside, never deleted.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from msgspec import Meta
 from PySide6.QtCore import QLockFile
 
 from gpuviz import bounded, files, records
@@ -25,12 +31,19 @@ class LastView:
     """What a window left behind: the link to its view, and how often that was restored."""
 
     view: str
-    tries: int = 0
+    tries: Annotated[int, Meta(ge=0, lt=2**31)] = 0
 
     @property
     def hopeful(self) -> bool:
         """Whether to show the view again; it may be what made the window end."""
         return self.tries < _TRIES
+
+    @property
+    def blameless(self) -> bool:
+        """Whether windows ended again and again before they showed a view: something else does it,
+        such as the settings.
+        """
+        return not self.view and self.tries > 0
 
 
 class CrashFile:
@@ -41,6 +54,7 @@ class CrashFile:
         self._file: Path | None = None
         self._tries = 0
         self.left: LastView | None = None
+        self.aside: Path | None = None  # where what is not restored lies now
         if folder is not None:
             self._take_place(folder)
 
@@ -51,6 +65,15 @@ class CrashFile:
         said = records.text(LastView(link, self._tries))
         with suppress(InputError):  # a full disk must not stop the window
             files.write(self._file, said, durable=False)
+
+    def put_aside(self) -> None:
+        """What was left is not restored: it stays in a file beside."""
+        if self._file is None or self.left is None or self.aside is not None:
+            return
+        aside = _beside(self._file)
+        with suppress(InputError):
+            files.write(aside, records.text(self.left), durable=False)
+            self.aside = aside
 
     def trust(self, link: str) -> None:
         """The view restored has been shown for long enough: it does no harm."""
@@ -78,16 +101,29 @@ class CrashFile:
             lock.setStaleLockTime(0)  # windows stay open for days
             if lock.tryLock(0):
                 self._lock, self._file = lock, file
-                self.left = _read(file)
-                self._tries = self.left.tries + 1 if self.left else 0
+                self._take(file)
                 return
+
+    def _take(self, file: Path) -> None:
+        """Read what was left, and count this start before anything comes of it."""
+        try:
+            self.left = _read(file)
+        except InputError:
+            self.left = LastView("")
+            with suppress(OSError):
+                os.replace(file, _beside(file))
+                self.aside = _beside(file)
+        self._tries = self.left.tries + 1 if self.left else 0
+        self.keep(self.left.view if self.left else "")
 
 
 def _read(file: Path) -> LastView | None:
-    """What was left in a file; None when there is nothing, or nothing that can be read."""
+    """What was left in a file, None when there is nothing; InputError when it is damaged."""
     if not file.exists():
         return None
-    try:
-        return records.read(bounded.read(file), LastView, str(file))
-    except InputError:
-        return LastView("")
+    return records.read(bounded.read(file), LastView, str(file))
+
+
+def _beside(file: Path) -> Path:
+    """Where a file is put aside; one that lies there already is given up for it."""
+    return file.with_suffix(".aside.json")

@@ -12,6 +12,7 @@ from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions, Command
 from gpuviz.qt.history.recents import Recents
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.scenes import traced
 from gpuviz.views.naming import described
 from gpuviz.views.provenance import Provenance
 
@@ -40,9 +41,15 @@ class RecentMenu(QMenu):
         self._actions.remove(_PREFIX)
         for number, view in enumerate(self._recents.views):
             try:
-                said = described(view, self._viewing.lesson_of(view))
+                said = self._described(view)
             except InputError:
                 continue
             command = Command(f"{_PREFIX}{number}", said, "Recent views")
             self.addAction(self._actions.add(command, partial(self._show, view)))
         self.menuAction().setEnabled(bool(self._recents.views))
+
+    def _described(self, view: Provenance) -> str:
+        """The view in words. A trace is not read for that; InputError when there is no lesson."""
+        if traced.FILE in view.launch and not self._viewing.knows(view):
+            return tr("Trace: {file}", file=traced.path_of(view.launch).name)
+        return described(view, self._viewing.lesson_of(view))

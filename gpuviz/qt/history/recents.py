@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,10 @@ from gpuviz import records
 from gpuviz.errors import FormatError, InputError
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.running.viewing import Viewing
+from gpuviz.scenes import traced
 from gpuviz.views.history import changes
 from gpuviz.views.link import link, parse
-from gpuviz.views.provenance import Provenance
+from gpuviz.views.provenance import Provenance, Value
 
 KEY = "recents"
 MOST = 12
@@ -25,6 +27,11 @@ LEFT_MS = 1000  # one left for another lesson, if it was shown for so long
 def with_view(views: Iterable[Provenance], view: Provenance) -> tuple[Provenance, ...]:
     """The views with this one first; the same one at another moment is replaced."""
     return (view, *(other for other in views if changes(other, view)))[:MOST]
+
+
+def _number(value: Value) -> Value:
+    digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10
+    return int(value) if digits else value
 
 
 class Recents(QObject):
@@ -57,8 +64,12 @@ class Recents(QObject):
         return self._views
 
     def keep(self, view: Provenance | None = None) -> None:
-        """Remember a view, or the one now: it was exported, or its link was copied."""
-        self._take(view or self._viewing.record())
+        """Remember a view, or the one now: it was exported, or its link was copied.
+
+        One that does not fit its lesson is not remembered.
+        """
+        with suppress(InputError):
+            self._take(self._fitted(view) if view is not None else self._viewing.record())
 
     def leave(self) -> None:
         """The view now is left for good: the window closes."""
@@ -102,6 +113,15 @@ class Recents(QObject):
             return
         for line in lines[:MOST]:
             try:
-                yield self._viewing.fit(parse(str(line)))
+                yield self._fitted(parse(str(line)))
             except InputError:
                 continue
+
+    def _fitted(self, view: Provenance) -> Provenance:
+        """Its values as their parameters' own kind. A trace is not read for that: its parameters
+        are numbers.
+        """
+        if traced.FILE not in view.launch:
+            return self._viewing.fit(view)
+        values = {key: _number(value) for key, value in view.values.items()}
+        return replace(view, values=values)

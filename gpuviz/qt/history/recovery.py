@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpuviz.errors import InputError
+from gpuviz.language import tr
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.diagnostics.crash_notice import CrashNotice
+from gpuviz.qt.diagnostics.log import LOG
 from gpuviz.qt.history.autosave import Autosave
 from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.qt.history.view_history import ViewHistory
@@ -36,13 +38,13 @@ class Recovery(QObject):
         core: Core,
         viewing: Viewing,
         history: ViewHistory,
+        crash_file: CrashFile,
         state: Path | None,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._core, self._viewing, self._history = core, viewing, history
-        self._state, self._window = state, window
-        self._crash_file = CrashFile(state)
+        self._crash_file, self._state, self._window = crash_file, state, window
         self.autosave: Autosave | None = None
         self.notice: CrashNotice | None = None
 
@@ -51,12 +53,16 @@ class Recovery(QObject):
         (`tell_of_crash`).
         """
         left = self._crash_file.left
-        lost = self._view_of(left)
-        self.restored = first is None and left is not None and left.hopeful and self._show(lost)
+        lost = _view_in(left) if left is not None else None
+        self.restored = False
         if first is not None:
             self._show(first)
-        elif left is not None and not left.hopeful:
+        elif lost is not None and left is not None and left.hopeful:
+            self.restored = self._show(lost)
+        given_up = left is not None and not self.restored and (left.view or not left.hopeful)
+        if first is None and given_up:
             self._core.course.open_first()
+            self._crash_file.put_aside()
         if lost is not None and not self.restored:
             self._history.recents.keep(lost)
         self._history.undo.begin()
@@ -64,7 +70,7 @@ class Recovery(QObject):
 
     def tell_of_crash(self, message: Message, bar: QWidget) -> None:
         """A button in the status bar."""
-        self.notice = CrashNotice(self.restored, self._state, message, bar)
+        self.notice = CrashNotice(self.restored, self._crash_file.aside, self._state, message, bar)
         row = bar.layout()
         assert isinstance(row, QHBoxLayout)
         row.insertWidget(0, self.notice.button)
@@ -84,22 +90,24 @@ class Recovery(QObject):
         if self.autosave is not None:
             self.autosave.stop()
 
-    def _view_of(self, left: LastView | None) -> Provenance | None:
-        """What was left behind, if it can still be shown."""
-        if left is None:
-            return None
-        try:
-            return self._viewing.fit(parse(left.view))
-        except InputError:
-            return None
-
-    def _show(self, view: Provenance | None) -> bool:
-        """Show a view if there is one; whether it is shown."""
-        if view is None:
-            return False
+    def _show(self, view: Provenance) -> bool:
+        """Show a view; whether it is shown. Whatever keeps it from that keeps no window away."""
         try:
             self._viewing.show(view)
-        except InputError as error:
+        except MemoryError:
+            said = tr("The view to begin with needs more memory than there is.")
+            self.refused.emit(InputError(said))
+        except Exception as error:
+            LOG.warning("the view to begin with cannot be shown: %s", error)
             self.refused.emit(error)
-            return False
-        return True
+        else:
+            return True
+        return False
+
+
+def _view_in(left: LastView) -> Provenance | None:
+    """The view that was left behind; None when its link cannot be read."""
+    try:
+        return parse(left.view)
+    except InputError:
+        return None

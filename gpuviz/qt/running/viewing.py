@@ -114,6 +114,10 @@ class Viewing(QObject):
         )
         return View(story, showing.runs, made)
 
+    def knows(self, wanted: Provenance) -> bool:
+        """Whether the lesson of a view has been shown: it need not be read."""
+        return wanted.lesson in self._seen
+
     def lesson_of(self, wanted: Provenance) -> Lesson:
         """The lesson of a view that was shown, or fits; InputError when there is none."""
         return self._seen.get(wanted.lesson) or lesson_for(wanted)

@@ -21,6 +21,7 @@ from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.diagnostics import help_commands
 from gpuviz.qt.diagnostics.activity_log import ActivityLog
 from gpuviz.qt.export.export_commands import Parts
+from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
@@ -67,13 +68,14 @@ class Features(QObject):
         pane_commands: PaneCommands,
         mark: Callable[[], None],
         perform: Perform,
+        crash_file: CrashFile,
         state: Path | None,
         window: QMainWindow,
     ) -> None:
         super().__init__(window)
         self._core, self._panes, self._layout = core, panes, layout
         self._actions, self._mark = actions, mark
-        self._state, self._window = state, window
+        self._crash_file, self._state, self._window = crash_file, state, window
         self.viewing = Viewing(
             core.player, core.comparison, core.director, core.theme, core.course.open_any
         )
@@ -175,7 +177,9 @@ class Features(QObject):
         file = panes.toolbar.group_menu("File")
         self.history = ViewHistory(core, self.viewing, self._actions, file, self._window)
         self.history.said.connect(panes.status.say)
-        self.recovery = Recovery(core, self.viewing, self.history, self._state, self._window)
+        self.recovery = Recovery(
+            core, self.viewing, self.history, self._crash_file, self._state, self._window
+        )
         for part in (self.history, self.recovery):
             part.refused.connect(self._refuse)
 

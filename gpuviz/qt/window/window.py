@@ -14,6 +14,7 @@ from gpuviz.errors import Failure, failure_of
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.commands.choices import Choices
+from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.settings import Settings
 from gpuviz.qt.running.core import as_left
 from gpuviz.qt.window import commands
@@ -41,7 +42,7 @@ class Window(QMainWindow):
     `perform` runs lessons (off the GUI thread), `lessons` is the course, `settings` what is
     remembered from start to start, `sources` where measurements come from. `state` is the folder
     of the log and of what outlives a crash (nothing is kept without one), `first` the view or the
-    file to begin with, `session` what has been opened.
+    file to begin with, `session` what has been opened, `crash_file` the one of `state`.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class Window(QMainWindow):
         state: Path | None = None,
         first: Provenance | Path | None = None,
         session: Session | None = None,
+        crash_file: CrashFile | None = None,
     ) -> None:
         super().__init__()
+        self._crash_file = crash_file or CrashFile(state)  # before what may end this start
         self.setWindowTitle("gpuviz")
         self.resize(*SIZE)
         self._perform, self._state = perform, state
@@ -100,6 +103,7 @@ class Window(QMainWindow):
             self._pane_commands,
             self.choices.mark,
             self._perform,
+            self._crash_file,
             self._state,
             self,
         )
