@@ -43,6 +43,7 @@ LAYERS = (
         "worker_process",
         "doctor",
         "terminal",
+        "local",
     ),
     ("arch",),
     ("trace", "trace_file", "observe", "arguments"),

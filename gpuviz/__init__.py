@@ -9,7 +9,8 @@ errors      what can go wrong, each with the thing, the value and the remedy
             and archive (with arrays, in a zip), language (texts in the reader's language), glossary
             (the field's words), fuzzy (finding by letters), suffixes (of files), processes (other
             programs, started safely), worker_process (one that answers requests), stopping (work
-            nobody wants any more), doctor (system libraries), terminal (where texts go to it)
+            nobody wants any more), doctor (system libraries), terminal (where texts go to it),
+            local (paths that a file names)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it

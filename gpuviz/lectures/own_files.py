@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.errors import InputError
+from gpuviz.local import local
 from gpuviz.scenes import traced
 
 KERNEL, TRACE = "kernel", "trace"
@@ -63,7 +64,7 @@ def _kernel(given: Plain, folder: Path) -> Launch:
 def _there(name: str, folder: Path, what: str) -> Path:
     """A file, as seen from the lecture's folder."""
     try:
-        file = Path(name).expanduser()
+        file = Path(local(name, folder)).expanduser()
         found = file if file.is_absolute() else folder / file
         if found.is_file():
             return found
@@ -75,7 +76,7 @@ def _there(name: str, folder: Path, what: str) -> Path:
 def _argument(folder: Path, spec: str) -> str:
     """An argument that is read from a file beside the lecture, with the place of that file."""
     head, sign, name = spec.partition("=@")
-    beside = folder / name
+    beside = folder / (local(name, folder) if sign else name)
     return f"{head}={sign[1:]}{beside.as_posix()}" if sign and beside.is_file() else spec
 
 

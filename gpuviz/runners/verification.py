@@ -13,6 +13,7 @@ from gpuviz.arguments import parse
 from gpuviz.arrays import U64, Bool
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import FormatError, InputError
+from gpuviz.local import local
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.counts import find
@@ -103,6 +104,7 @@ def job_of(measured: Measured, launch: MeasuredLaunch) -> Job:
 
 def _find(folder: Path, source: str) -> Path:
     """A source beside the file of measurements, or in `kernels` beside it."""
+    source = local(source, folder)
     for place in (folder / source, folder / "kernels" / source):
         if place.is_file():
             return place

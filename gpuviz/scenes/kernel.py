@@ -14,6 +14,7 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.local import local
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.bank_request import one_request as one_bank_request
 from gpuviz.memory.request import Request, one_request
@@ -95,14 +96,14 @@ def _homely(file: str) -> str:
 
 
 def _at_home(file: str) -> str:
-    return str(Path(file).expanduser()) if file.startswith("~/") else file
+    return str(Path(file).expanduser()) if file.startswith("~/") else local(file)
 
 
 def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
     """The launch that `record_of` stored; InputError when something of it is missing or no size."""
     try:
         return KernelLaunch(
-            Path(str(record["file"])).expanduser(),
+            Path(local(str(record["file"]))).expanduser(),
             str(record["entry"]),
             str(record.get("name", record["entry"])),
             _triple(record["grid"]),

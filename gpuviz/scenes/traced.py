@@ -13,6 +13,7 @@ from gpuviz import trace_file
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.local import local
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.observe import Access
 from gpuviz.runners.base import Run
@@ -60,7 +61,7 @@ def record_of(path: Path) -> dict[str, Value]:
 def path_of(record: Values) -> Path:
     """The file that `record_of` named; InputError when it is in the home of nobody here."""
     try:
-        return Path(str(record[FILE])).expanduser()
+        return Path(local(str(record[FILE]))).expanduser()
     except RuntimeError as error:  # no such user's home folder
         raise InputError(f"a trace that cannot be found: {record[FILE]}: {error}") from None
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
+from gpuviz.errors import InputError
 from gpuviz.export import png
 from gpuviz.export.export import Options
 from gpuviz.export.formats import CSV, PNG, Holds, holding
@@ -18,6 +19,7 @@ from gpuviz.export.save import name_for, save, save_traces
 from gpuviz.export.settings import FilmSettings, PictureSettings, as_text, remembered
 from gpuviz.files import write
 from gpuviz.language import tr
+from gpuviz.local import local
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.counts.counts_model import as_table
@@ -238,12 +240,19 @@ class ExportCommands(QObject):
 
     def _where(self, title: str, name: str, suffixes: tuple[str, ...]) -> Path | None:
         """Ask for a file, beginning in the folder of the last one."""
-        kept = Path(self._kept.text("export/folder", ""))
-        folder = kept if kept.is_absolute() and isdir(kept) else self.quick_folder()
+        folder = self._last_folder() or self.quick_folder()
         path = self.ask_where(self._window, file_dialogs.Question(title, folder / name, suffixes))
         if path is not None:
             self._kept.keep("export/folder", str(path.parent))
         return path
+
+    def _last_folder(self) -> Path | None:
+        """Where the last file went, if that is a folder of this machine still."""
+        try:
+            kept = Path(local(self._kept.text("export/folder", "")))
+        except InputError:
+            return None
+        return kept if kept.is_absolute() and isdir(kept) else None
 
     def _add(self, view: View, path: Path, options: Options) -> None:
         def work(progress: Progress, cancel: Cancel) -> Saved:

@@ -8,15 +8,16 @@ from contextlib import suppress
 from os.path import isfile
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from gpuviz.errors import Error, failure_of
+from gpuviz.errors import Error, InputError, failure_of
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.read_any import check_files, read_any
 from gpuviz.export.reading import read_content
 from gpuviz.language import tr, trn
+from gpuviz.local import local
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
@@ -145,13 +146,22 @@ def asked_by(data: QMimeData | None) -> Asked | None:
     if data is None:
         return None
     for url in data.urls():
-        path = Path(url.toLocalFile())
-        if url.isLocalFile() and isfile(path):
+        path = _own_file(url)
+        if path is not None and isfile(path):
             return path
     if data.hasText() and data.text().strip().startswith(f"{link.SCHEME}://"):
         return data.text().strip()
     kind = next((one for one in _PICTURES if data.hasFormat(one)), None)
     return bytes(data.data(kind).data()) if kind is not None else None
+
+
+def _own_file(url: QUrl) -> Path | None:
+    """The file of this machine that a URL names, None when it names something else."""
+    try:
+        here = url.isLocalFile() and not url.host()
+        return Path(local(url.toLocalFile())) if here else None
+    except InputError:
+        return None
 
 
 def called(asked: Asked) -> str:

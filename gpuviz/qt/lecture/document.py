@@ -19,6 +19,7 @@ from gpuviz.lectures import bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
 from gpuviz.lectures.reading import KEY, VERSION, read
 from gpuviz.lectures.writing import write
+from gpuviz.local import local
 from gpuviz.runners.session import Library, Session
 
 TYPING_MS = 1000  # between two letters that are undone together
@@ -257,10 +258,10 @@ def _lock_of(copy: Path) -> QLockFile:
 def _named_beside(copy: Path) -> Path | None:
     """The file that a copy is of; None where it had none yet, or that cannot be told any more."""
     try:
-        name = bounded.read(copy.with_suffix(".txt"), _LONGEST).decode(errors="surrogateescape")
+        name = os.fsdecode(bounded.read(copy.with_suffix(".txt"), _LONGEST))
+        return Path(local(name)) if name and "\0" not in name else None
     except InputError:
         return None
-    return Path(name) if name and "\0" not in name else None
 
 
 def _content(path: Path) -> bytes | None:
