@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gpuviz.views.provenance import Provenance
 
 SIGNALS_MS = 250  # between two looks for signals
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main(argv: Sequence[str] = (), wanted: Provenance | Path | None = None) -> int:
@@ -105,7 +106,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
     window.show()
-    return _until_over(app, window)
+    return _until_over(app, window.leave, window)
 
 
 def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> int:
@@ -127,7 +128,7 @@ def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> 
     uncaught.install()
     shown.ended.connect(lambda number: app.quit())
     shown.start(slide)
-    return _until_over(app, shown.screen, shown.speaker)
+    return _until_over(app, lambda lost=False: shown.close(), shown.screen, shown.speaker)
 
 
 def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
@@ -143,15 +144,20 @@ def _gpu(number: int) -> Gpu:
     return Gpu(number)
 
 
-def _until_over(app: QApplication, *shown: QWidget) -> int:
-    """Run until it is closed. Widgets that outlive the interpreter's teardown crash it: they go."""
+def _until_over(app: QApplication, leave: Callable[..., object], *shown: QWidget) -> int:
+    """Run until it is closed, or `leave` at a signal or without a display; the exit status.
+
+    Widgets that outlive the interpreter's teardown crash it: they go.
+    """
     from gpuviz.qt.diagnostics.log import LOG
 
-    watch = _obey_signals(app)
+    watch = _obey_signals(app, leave)
     LOG.info("showing")
     status = app.exec()
     watch.stop()
-    LOG.info("ended")
+    LOG.info("ended: %d", status)
+    if status == 1:  # as Qt ends the loop when the display is gone: nobody can be asked
+        leave(lost=True)
     for one in shown:
         one.close()
         one.deleteLater()
@@ -159,15 +165,22 @@ def _until_over(app: QApplication, *shown: QWidget) -> int:
     return status
 
 
-def _obey_signals(app: QApplication) -> QTimer:
-    """Ctrl+C in the terminal, and a desktop that ends, close the windows as a user would.
+def _obey_signals(app: QApplication, leave: Callable[[], object]) -> QTimer:
+    """Ctrl+C, a terminal that is closed and a desktop that ends close the windows without a
+    question: nobody may be there to answer it.
 
     Qt's loop does not let Python see signals: a timer that does nothing does.
     """
     from PySide6.QtCore import QTimer
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: app.closeAllWindows())
+    def end(number: int, *_: object) -> None:
+        leave()
+        app.exit(128 + number)  # as shells tell of it; ends the loops of dialogs, too
+
+    there = (getattr(signal, name) for name in ENDING if hasattr(signal, name))
+    for found in there:
+        if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(found, end)
     watch = QTimer(app)
     watch.timeout.connect(lambda: None)
     watch.start(SIGNALS_MS)

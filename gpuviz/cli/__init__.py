@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -105,6 +106,8 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
     try:
+        if argv is None:
+            _end_properly()
         given = sys.argv[1:] if argv is None else argv
         shown = link_or_file(given, COMMANDS)
         wanted = next((word for word in given if word in COMMANDS), None)
@@ -127,6 +130,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         return _mistake(error)
+
+
+def _end_properly() -> None:
+    """Who is told to end takes away what was half written, as at Ctrl+C."""
+
+    def end(number: int, frame: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    there = (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+    for found in there:
+        if signal.getsignal(found) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(found, end)
 
 
 def _mistake(error: Exception) -> int:

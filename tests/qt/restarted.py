@@ -2,7 +2,8 @@
 
     python -m tests.qt.restarted CODE    runs the window with CODE as its event loop
 
-CODE sees `window`, `app`, `wait(condition)` and `told()`, which prints what the window shows.
+CODE sees `window`, `app`, `wait(condition)` and `told()`, which prints what the window shows; with
+`status = run()` it ends in the event loop there would have been.
 """
 
 from __future__ import annotations
@@ -54,22 +55,24 @@ def told(window: Window) -> None:
 def main(code: str) -> int:
     """Run the entry point with this event loop."""
 
+    run = QApplication.exec
+
     def loop() -> int:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         window = next(w for w in app.topLevelWidgets() if isinstance(w, Window))
         wait(lambda: window.director.showing and not window.director.performer.busy)
-        exec(
-            code,
-            {
-                "window": window,
-                "app": app,
-                "wait": wait,
-                "time": time,
-                "told": lambda: told(window),
-            },
-        )
-        return 0
+        given = {
+            "window": window,
+            "app": app,
+            "wait": wait,
+            "time": time,
+            "told": lambda: told(window),
+            "run": run,
+            "status": 0,
+        }
+        exec(code, given)
+        return int(given["status"])  # type: ignore[call-overload,no-any-return]
 
     QApplication.exec = staticmethod(loop)  # type: ignore[assignment,method-assign]
     return entry.main()

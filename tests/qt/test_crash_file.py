@@ -229,8 +229,9 @@ def test_a_view_asked_for_comes_before_the_lost_one(
 class Process:
     """gpuviz with folders of its own, until it is killed."""
 
-    def __init__(self, home: Path, code: str) -> None:
-        folders = {name: str(home / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    def __init__(self, home: Path, code: str, **environment: str) -> None:
+        names = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+        folders = {name: str(home / name) for name in names}
         folders["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.qt.restarted", code],
@@ -238,14 +239,22 @@ class Process:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen", "HOME": str(home)},
+            env={**os.environ, **folders, "QT_QPA_PLATFORM": "offscreen", "HOME": str(home)}
+            | environment,
         )
 
-    def told(self) -> dict[str, object]:
+    def line(self) -> str:
+        """The next line it prints."""
         assert self._process.stdout is not None and self._process.stderr is not None
         line = self._process.stdout.readline()
         assert line, self._process.stderr.read()
-        return dict(json.loads(line))
+        return line.strip()
+
+    def told(self) -> dict[str, object]:
+        return dict(json.loads(self.line()))
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
 
     def kill(self) -> None:
         self._process.kill()

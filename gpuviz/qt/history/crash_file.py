@@ -55,6 +55,7 @@ class CrashFile:
         self._tries = 0
         self.left: LastView | None = None
         self.aside: Path | None = None  # where what is not restored lies now
+        self.stays = False  # whether the view is to be shown at the next start, too
         if folder is not None:
             self._take_place(folder)
 
@@ -81,10 +82,11 @@ class CrashFile:
         self.keep(link)
 
     def close(self) -> None:
-        """The window ends properly."""
+        """The window ends properly, or it is no fault of its own."""
         if self._file is not None:
             with suppress(OSError):
-                self._file.unlink()
+                if not self.stays:
+                    self._file.unlink()
             self._file = None
         if self._lock is not None:
             self._lock.unlock()

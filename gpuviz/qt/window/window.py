@@ -25,6 +25,7 @@ from gpuviz.qt.window.panes import Panes
 from gpuviz.runners.session import Session
 from gpuviz.scenes.showing import names_of
 from gpuviz.scenes.sources import Sources
+from gpuviz.views.link import link
 
 if TYPE_CHECKING:
     from gpuviz.qt.running.worker import Job, Perform
@@ -63,6 +64,7 @@ class Window(QMainWindow):
         self._perform, self._state = perform, state
         self._first = first
         self._features: Features | None = None
+        self._asks = True  # what becomes of changes, before it closes
         core = self.core = as_left(
             Settings(settings), session or Session(), lessons, perform, sources or Sources(), self
         )
@@ -179,14 +181,27 @@ class Window(QMainWindow):
         self._make_room()
         self.choices.mark()
 
+    def leave(self, lost: bool = False) -> None:
+        """Close without a question: what is not saved is kept for the next start; when the display
+        was lost, the view as well.
+        """
+        self._asks = False
+        self._crash_file.stays = lost
+        if self._features is not None:
+            self.lecture.document.keep()
+            if lost:
+                self._crash_file.keep(link(self.viewing.record()))
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, then stop what runs."""
         if self._features is not None:
-            if not self.lecture.saving.settle(self.close):
+            if self._asks and not self.lecture.saving.settle(self.close):
                 event.ignore()
                 return
             self.player.pause()
             self._features.close()
         self.meter.close()
         self.director.performer.close()
+        self._crash_file.close()
         super().closeEvent(event)

@@ -1,0 +1,140 @@
+"""What a user's machine does to gpuviz: it is told to end, sent to sleep, and loses its screen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gpuviz.lectures.reading import read
+from tests.qt.test_crash_file import FOREVER, Process
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="signals and displays of Linux"
+    ),
+]
+ROOT = Path(__file__).parent.parent
+CHANGED = """
+window.actions_["lecture.new"].trigger()
+window.lecture.document.retitle("Not saved")
+"""
+# A loop as the application's, which `restarted` replaces by a few lines; closing asks a question.
+ASKED = """
+from PySide6.QtCore import QEventLoop, QTimer
+QTimer.singleShot(0, window.close)
+QTimer.singleShot(500, lambda: print(type(app.activeModalWidget()).__name__, flush=True))
+QEventLoop().exec()
+"""
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited for too long"
+        time.sleep(0.02)
+
+
+def copies(home: Path) -> list[Path]:
+    return list(home.rglob("lectures/*.gpuviz-lecture"))
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_what_is_not_saved_is_kept_at_a_signal_though_a_question_is_open(
+    tmp_path: Path, name: str
+) -> None:
+    process = Process(tmp_path, CHANGED + ASKED)
+    assert process.line() == "QMessageBox"
+    process.signal(getattr(signal, name))
+    process.end()
+    (copy,) = copies(tmp_path)
+    assert read(copy).title == "Not saved"
+    again = Process(tmp_path, "told()\nprint(window.lecture.document.name, flush=True)\n" + FOREVER)
+    again.told()
+    assert again.line() == "Not saved"
+    again.kill()
+
+
+def test_a_command_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:
+    out = tmp_path / "film.gif"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpuviz", "render", "--scene", "coalescing", "-o", str(out)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+    )
+    until(lambda: list(tmp_path.glob(".*.part")))
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_window_that_slept_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Stopped and continued, as a machine that sleeps: the story does not leap."""
+    code = """
+told()
+window.player.seek(0.0)
+window.player.toggle()
+wait(lambda: window.player.t > 0.2)
+print(flush=True)
+last, leap = window.player.t, 0.0
+end = time.monotonic() + 6
+while time.monotonic() < end and leap < 100:
+    app.processEvents()
+    leap = max(leap, window.player.t - last)
+    last = window.player.t
+    time.sleep(0.005)
+print(leap, window.player.state.playing, flush=True)
+"""
+    process = Process(tmp_path, code)
+    process.told()
+    process.line()
+    process.signal(signal.SIGSTOP)
+    time.sleep(3)
+    process.signal(signal.SIGCONT)
+    leap, playing = process.line().split()
+    assert float(leap) < 0.5 and playing == "True"
+    assert process.end() == 0
+
+
+@contextmanager
+def display(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A display of X, and the process that makes it."""
+    made = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(made[1]), "-screen", "0", "1280x800x24", *options],
+        pass_fds=[made[1]],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(made[1])
+    try:
+        with os.fdopen(made[0]) as told:
+            yield f":{told.readline().strip()}", server
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.skipif(not shutil.which("Xvfb"), reason="no Xvfb")
+def test_a_display_that_is_gone_ends_it_and_loses_nothing(tmp_path: Path) -> None:
+    with display() as (name, server):
+        code = CHANGED + "window.actions_['open.banks'].trigger()\ntold()\nstatus = run()\n"
+        process = Process(tmp_path, code, QT_QPA_PLATFORM="xcb", DISPLAY=name)
+        assert process.told()["lesson"] == "banks"
+        server.kill()
+        assert process.end() == 1
+    (copy,) = copies(tmp_path)
+    assert read(copy).title == "Not saved"
+    again = Process(tmp_path, f"wait(lambda: window.lecture.document.lecture)\ntold()\n{FOREVER}")
+    after = again.told()
+    again.kill()
+    assert after["lesson"] == "banks" and after["note"]
