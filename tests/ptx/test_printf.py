@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import struct
+import time
 
 import pytest
 
+from gpuviz.arch import architecture
+from gpuviz.compile import compile_cuda
 from gpuviz.errors import KernelFault
-from gpuviz.ptx.simt.printf import render
+from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.simt.printf import PRINT_LIMIT, Printed, render
+from gpuviz.runners import emulated
+from gpuviz.runners.job import Job
 
 
 def check(format: bytes, layout: str, *arguments: float, expected: str) -> None:
@@ -45,3 +51,28 @@ def test_one_line_each() -> None:
 def test_too_few_arguments() -> None:
     with pytest.raises(KernelFault, match="byte 4"):
         render(b"%d %d", struct.pack("<i", 1))
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    printed = Printed()
+    for _ in range(3):
+        printed.add("x" * (PRINT_LIMIT // 2 - 1))
+    assert printed.full
+    printed.leave_out(5, 32)
+    head, _, said = printed.text.rstrip("\n").rpartition("\n")
+    assert head == "x" * PRINT_LIMIT
+    assert said == "[cut: the first 1,048,576 characters are kept and 5 more calls of printf]"
+    with pytest.raises(KernelFault, match="called printf 131,.* times, and its loop may never end"):
+        printed.leave_out(1 << 17, 32)
+    Printed().leave_out(1 << 17, 1 << 20)  # many threads have something to say
+
+
+@pytest.mark.slow
+def test_a_loop_that_prints_for_ever_ends() -> None:
+    source = 'extern "C" __global__ void k() { for (int i = 0;; ++i) printf("line %d\\n", i); }'
+    program = compile_cuda(source)
+    job = Job(program, "k", (1, 1, 1), (32, 1, 1), ())
+    began = time.process_time()
+    with pytest.raises(KernelFault, match="may never end"):
+        emulated.run(job, architecture("sm_90"), options=Options(record=()))
+    assert time.process_time() - began < 60

@@ -26,7 +26,13 @@ def _vprintf(g: Group, text: Array, arguments: Array) -> Array:
     formats, pointers = g.layout.full(text).reshape(-1), g.layout.full(arguments).reshape(-1)
     execution = g.machine.execution
     string_at = execution.program.memory.string_at
-    for lane in _active(g):
+    lanes = _active(g)
+    for number, lane in enumerate(lanes):
+        if execution.printed.full:
+            launch = execution.launch
+            threads = launch.blocks * launch.threads_per_block
+            execution.printed.leave_out(len(lanes) - number, threads)
+            break
         template = string_at(int(formats[lane]))
         data = g.machine.memory.local_bytes(g, int(lane), int(pointers[lane]), PRINTF_BYTES)
         execution.printed.add(printf.render(template, data, string_at))

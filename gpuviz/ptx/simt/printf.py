@@ -18,28 +18,57 @@ _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     rb"(?P<length>hh|h|ll|l|j|z|t|L)?(?P<letter>[diouxXcsSpeEfFgGaA%])"
 )
-PRINT_LIMIT = 1 << 20  # characters, as CUDA's buffer holds 1 MiB
+PRINT_LIMIT = 1 << 20  # characters that are kept
+CALLS, CALLS_A_THREAD = 1 << 17, 16  # from which on a kernel that fills it seems to print for ever
 _LONG = (b"l", b"ll", b"j", b"z", b"t")
 _BITS = {b"hh": 8, b"h": 16}
 
 
 class Printed:
-    """What a kernel has printed, up to a limit."""
+    """What a kernel has printed: the beginning, up to a limit, and how often it went on.
+
+    A GPU passes on what it prints while it runs: a loop without end prints for ever there (seen on
+    an H200 with CUDA 13.0, whose buffer has 8.25 MiB).
+    """
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._size = 0
+        self._size = self._calls = self._more = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is kept."""
+        return self._size >= PRINT_LIMIT
 
     def add(self, text: str) -> None:
         """Keep what one thread prints."""
-        if self._size < PRINT_LIMIT:
-            self._parts.append(text)
-            self._size += len(text)
+        self._calls += 1
+        self._parts.append(text[: PRINT_LIMIT - self._size])
+        self._size += len(text)
+
+    def leave_out(self, calls: int, threads: int) -> None:
+        """Count calls of `printf` that are not kept any more, in a launch of so many threads.
+
+        Raises
+        ------
+        KernelFault : there is no end of them
+        """
+        self._calls += calls
+        self._more += calls
+        if self._calls > max(CALLS, CALLS_A_THREAD * threads):
+            raise KernelFault(
+                f"the kernel has called printf {self._calls:,} times, and its loop may never end: "
+                "print less, or in fewer threads"
+            )
 
     @property
     def text(self) -> str:
-        """Everything printed so far."""
-        return "".join(self._parts)
+        """What is kept, with a word about what is not."""
+        kept = "".join(self._parts)
+        if not self.full:
+            return kept
+        more = f" and {self._more:,} more calls of printf" if self._more else ""
+        return f"{kept}\n[cut: the first {PRINT_LIMIT:,} characters are kept{more}]\n"
 
 
 @dataclass(slots=True)
