@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import Program, gallery, nvrtc
-from gpuviz.compile.bundled import Programs
 from gpuviz.errors import UnavailableError
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES
@@ -28,7 +27,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     go = threading.Event()
     made = {p.kernel: gallery(p.kernel, dict(p.defines)) for p in FIRST.plan(FIRST.defaults())}
 
-    def slowly(kernel: str, defines: Mapping[str, str], arch: str, programs: Programs) -> Program:
+    def slowly(kernel: str, defines: Mapping[str, str], arch: str) -> Program:
         go.wait(60)
         return made[kernel]
 

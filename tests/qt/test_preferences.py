@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QGuiApplication
@@ -16,7 +18,10 @@ from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.preferences.dialog import PreferencesDialog
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu_state import USES
-from tests.qt.fake_lesson import LESSONS
+from gpuviz.runners.measurement import Measurement, Timing
+from gpuviz.runners.recording import Entry, Recording, key_of, write
+from tests.qt import fake_gpu
+from tests.qt.fake_lesson import LESSONS, FakePerform, plan
 
 Key = Qt.Key
 LEFT = Qt.MouseButton.LeftButton
@@ -92,6 +97,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
         dialog.calm,
         dialog.language,
         dialog.use,
+        dialog.recording.choose,
         dialog.everything,
     )
     assert all(control.accessibleName() for control in controls)
@@ -99,7 +105,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
     qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
     dialog.theme.setFocus()
     reached = []
-    for _ in range(8):
+    for _ in range(9):
         reached.append(QApplication.focusWidget())
         QTest.keyClick(QApplication.focusWidget(), Key.Key_Tab)
     assert set(controls) <= set(reached)
@@ -221,3 +227,48 @@ def test_a_language_of_a_newer_gpuviz_is_kept(tmp_path: Path, make: Callable[[],
     dialog.calm.click()
     dialog.accept()
     assert window.settings.text("language", "") == "xx"
+
+
+def h200(tmp_path: Path) -> Path:
+    """A recording of the fake lesson's first preset."""
+    facts = replace(fake_gpu.facts(0), name="NVIDIA A100")
+    timing = Timing(np.linspace(2.0, 3.0, 101))
+    made = Measurement("recorded", "2026-11-20", facts, {}, timing)
+    entry = Entry("pairs", "pairs", {}, key_of(plan("pairs", {"stride": 2})), made)
+    write(tmp_path / "mine.gpurec", Recording(facts, (entry,)))
+    return tmp_path / "mine.gpurec"
+
+
+def test_the_users_own_recording_is_chosen_named_remembered_and_put_away(
+    make: Callable[[], Window], perform: FakePerform, qtbot: QtBot, tmp_path: Path
+) -> None:
+    perform.planned = True
+    window, file = make(), h200(tmp_path)
+    row = prefer(window).recording
+    assert row.name.said == "no recording" and not row.remove.isEnabled()
+    row.ask_which = lambda parent: file
+    QTest.mouseClick(row.choose, LEFT)
+    qtbot.waitUntil(lambda: row.said.text() == "1 launch on NVIDIA A100")
+    assert row.name.said == "mine.gpurec"
+    said = "recorded on NVIDIA A100, 2026-11-20, from mine.gpurec"
+    qtbot.waitUntil(lambda: said in window.timing.note.text())
+    press(window.features.preferences, QDialogButtonBox.StandardButton.Ok)
+    window.close()
+    again = make()
+    qtbot.waitUntil(lambda: said in again.timing.note.text())
+    dialog = prefer(again)
+    QTest.mouseClick(dialog.recording.remove, LEFT)
+    qtbot.waitUntil(lambda: said not in again.timing.note.text())
+    press(dialog, QDialogButtonBox.StandardButton.Cancel)
+    qtbot.waitUntil(lambda: said in again.timing.note.text())
+
+
+def test_a_recording_that_cannot_be_read_is_not_chosen(
+    window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.gpurec").write_text("no recording")
+    dialog = prefer(window)
+    dialog.recording.ask_which = lambda parent: tmp_path / "bad.gpurec"
+    QTest.mouseClick(dialog.recording.choose, LEFT)
+    qtbot.waitUntil(lambda: "damaged" in dialog.recording.said.text())
+    assert dialog.recording.file == "" and window.settings.text("recording", "") == ""

@@ -29,6 +29,7 @@ from gpuviz.qt.controls.controls import (
 )
 from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.preferences import PreferenceStore
+from gpuviz.qt.preferences.recording_row import RecordingRow
 from gpuviz.runners.gpu_state import USES
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
@@ -60,6 +61,7 @@ class PreferencesDialog(QDialog):
         self.use = _combo(
             tr("Share of the GPU's time"), {use: _use_name(use) for use in USES}, theme
         )
+        self.recording = RecordingRow()
         self.everything = button(
             tr("Reset everything to defaults …"), tr("Reset everything to defaults")
         )
@@ -78,6 +80,8 @@ class PreferencesDialog(QDialog):
             combo.currentIndexChanged.connect(self._apply)
         self.text.valueChanged.connect(self._apply)
         self.calm.toggled.connect(self._apply)
+        self.recording.changed.connect(self._apply)
+        self.recording.told.connect(self._fit)
         self.everything.clicked.connect(self._ask)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -90,6 +94,8 @@ class PreferencesDialog(QDialog):
         grid.setColumnStretch(1, 1)
         self._notes: list[QLabel] = []
         self.later = self._note(tr("The language changes when gpuviz starts again."))
+        row = self.recording
+        self._notes.append(row.said)
         rows: Sequence[tuple[str, QWidget, QLabel | None]] = (
             (tr("Theme"), self.theme, None),
             (tr("Size of text"), _row(self.text, self.percent), None),
@@ -111,6 +117,17 @@ class PreferencesDialog(QDialog):
                     tr("How much of the time lessons that run on and on may keep the GPU busy.")
                 ),
             ),
+            (
+                tr("Your own recording"),
+                row,
+                self._note(
+                    tr(
+                        "Its measurements are shown before those that came with gpuviz, wherever "
+                        "it has them."
+                    )
+                ),
+            ),
+            ("", row.said, None),
         )
         for name, control, note in rows:
             _add_row(grid, name, control, note)
@@ -147,6 +164,8 @@ class PreferencesDialog(QDialog):
         with QSignalBlocker(self.text), QSignalBlocker(self.calm):
             self.text.setValue(steps.index(min(steps)))
             self.calm.setChecked(now.calm)
+        if now.recording != self.recording.file:
+            self.recording.show_file(now.recording)
         self._fit()
 
     def _apply(self, *_: object) -> None:
@@ -162,6 +181,7 @@ class PreferencesDialog(QDialog):
                 calm=self.calm.isChecked(),
                 language=kept,
                 use=float(self.use.currentData()),
+                recording=self.recording.file,
             )
         )
         self._fit()
@@ -174,7 +194,8 @@ class PreferencesDialog(QDialog):
         self.later.setVisible(self.language.currentData() != chosen())
         for made in self._notes:
             made.setMaximumWidth(look.px(_NOTES))
-        for control in (self.theme, self.text, self.language, self.use):
+        row = self.recording
+        for control in (self.theme, self.text, self.language, self.use, row, row.said):
             control.setMinimumWidth(look.px(_CONTROLS))
         QTimer.singleShot(0, self, self.adjustSize)
 
@@ -186,8 +207,9 @@ class PreferencesDialog(QDialog):
         asked.setText(tr("Reset everything to defaults?"))
         asked.setInformativeText(
             tr(
-                "Layout, theme, size of text, language, the share of the GPU and the parameters of "
-                "all lessons become what they were at first. Recent views stay."
+                "Layout, theme, size of text, language, the share of the GPU, your own recording "
+                "and the parameters of all lessons become what they were at first; kernels that "
+                "may run on the GPU are asked about again. Recent views stay."
             )
         )
         wide = self._theme.look.px(_NOTES)  # Qt would break the text after a few words

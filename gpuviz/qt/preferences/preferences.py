@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from gpuviz.language import chosen, languages
-from gpuviz.qt.history.settings import Settings
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.playing.player import Player
 from gpuviz.qt.preferences.motion import KEY, Motion
-from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.core import Core
+
+RECORDING = "recording"  # the key of the setting
 
 
 @dataclass(frozen=True)
 class Preferences:
-    """Theme and size of text, reduced motion, language of the next start ("": the system's), and
-    the share of the GPU's time that may be used.
+    """Theme and size of text, reduced motion, language of the next start ("": the system's), the
+    share of the GPU's time that may be used, and the file of the user's own recording ("": none).
     """
 
     theme: str
@@ -23,15 +23,18 @@ class Preferences:
     calm: bool
     language: str
     use: float
+    recording: str = ""
 
 
 class PreferenceStore:
     """Reads and sets them; what is set is in effect, and remembered, at once."""
 
-    def __init__(self, theme: Theme, player: Player, meter: Meter, settings: Settings) -> None:
-        self._theme, self._meter, self._settings = theme, meter, settings
-        self.motion = Motion(player)
-        self.motion.reduce(settings.flag(KEY, False))
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._theme, self._meter, self._settings = core.theme, core.meter, core.settings
+        self.motion = Motion(core.player)
+        self.motion.reduce(core.settings.flag(KEY, False))
+        self._choose(core.settings.text(RECORDING, ""))
 
     def now(self) -> Preferences:
         """As it is."""
@@ -41,6 +44,7 @@ class PreferenceStore:
             self.motion.reduced,
             self._settings.text("language", ""),
             self._meter.state.use,
+            self._settings.text(RECORDING, ""),
         )
 
     def language(self) -> str:
@@ -58,12 +62,19 @@ class PreferenceStore:
             self.motion.reduce(wanted.calm)
         if wanted.use != now.use:
             self._meter.set_use(wanted.use)
+        if wanted.recording != now.recording:
+            self._choose(wanted.recording)
+            self._core.director.run()
         stored = {
             "theme": wanted.theme,
             "scale": wanted.scale,
             "gpu_use": wanted.use,
             KEY: str(wanted.calm).lower(),
             "language": wanted.language,
+            RECORDING: wanted.recording,
         }
         for key, value in stored.items():
             kept.keep(key, value)
+
+    def _choose(self, recording: str) -> None:
+        self._core.session.choose_recordings([Path(recording)] if recording else ())

@@ -6,6 +6,7 @@ It is made when the first picture of the window has been painted: nothing of it 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,7 +226,7 @@ class Features(QObject):
 
     def _add_dialogs(self) -> None:
         core, actions, window = self._core, self._actions, self._window
-        self.preference_store = PreferenceStore(core.theme, core.player, core.meter, core.settings)
+        self.preference_store = PreferenceStore(core)
         actions.bind("file.quit", window.close)
         actions.bind("edit.preferences", self._prefer)
         actions.bind("help.commands", self._find_command)
@@ -284,7 +285,10 @@ class Features(QObject):
 
     def _start_over(self) -> None:
         """Everything as at the very first start; undo brings back the view."""
-        self.preference_store.motion.reduce(False)
+        store = self.preference_store
+        store.motion.reduce(False)
+        store.set(replace(store.now(), recording=""))
+        self._core.meter.sources.agreed.forget()
         self._core.settings.forget(but=(RECENTS,))
         cores.start_over(self._core)
         self._layout.start_over()
