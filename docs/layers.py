@@ -71,8 +71,9 @@ INNER_LAYERS = {
         ("arithmetic",),
         ("simt",),
         ("decode",),
-        ("recorders", "totals", "flops", "batches", "launching"),
-        ("tracing", "races", "check"),
+        ("recorders", "totals", "flops", "batches", "launching", "options"),
+        ("tracing", "races", "check", "interpreter"),
+        ("compiled",),
         ("emulator",),
     )
 }

@@ -103,6 +103,8 @@ class Access:
     repeat : how many warps each row stands for; counts are to be multiplied by it
     source : of an asynchronous copy into shared memory, the (N, 32) global addresses it reads from
     warps : whose rows these are; `NOBODY` in an access that no launch made
+    placed : False when addresses are right modulo 256 only, and where they were is told apart
+        (see `Sums`)
     """
 
     instruction: MemoryInstruction
@@ -111,6 +113,7 @@ class Access:
     repeat: int = 1
     source: U64 | None = None
     warps: Warps = NOBODY
+    placed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,19 @@ class Sink:
 
     def finding(self, finding: Finding) -> None:
         """The engine, or a sink, has found something wrong; the same may be told many times."""
+
+
+class Sums(Sink):
+    """A sink whose results are sums over a launch: it need not hear events one by one.
+
+    An engine may tell such a sink, and no other, what a launch did in any order and folded: requests
+    that look alike (see `gpuviz.memory.patterns`) once, with `Access.repeat` saying how many there
+    were; where those went, in accesses with a repeat of 0 that count nothing; a stretch once, with `Lanes` that only count. It may also give a launch up and tell it
+    anew.
+    """
+
+    def start_over(self) -> None:
+        """Forget what was heard since the launch began: all of it is told again."""
 
 
 class Listeners:

@@ -19,8 +19,8 @@ from gpuviz.memory.counts import Count, kind_of
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
-from gpuviz.observe import Access, Sink
-from gpuviz.trace import MemoryInstruction
+from gpuviz.observe import Access, Report, Sums
+from gpuviz.trace import Launch, MemoryInstruction
 
 _NOTHING: I64 = np.zeros(0, np.int64)
 
@@ -56,8 +56,8 @@ def _everything(instruction: MemoryInstruction) -> bool:
     return True
 
 
-class Counter(Sink):
-    """Counts every access of a launch for one architecture; a `gpuviz.observe.Sink`.
+class Counter(Sums):
+    """Counts every access of a launch for one architecture; a `gpuviz.observe.Sums`.
 
     `keep` chooses the instructions that count. Rows that look alike are counted once (see
     `gpuviz.memory.patterns`), so that regular kernels cost microseconds a call. Not thread-safe.
@@ -72,19 +72,37 @@ class Counter(Sink):
         self._known = Patterns()
         self._footprint = Footprint()
         self._last: dict[MemoryInstruction, tuple[Access, I64]] = {}
+        self._before: tuple[dict[MemoryInstruction, I64], Footprint] = {}, Footprint()
+
+    def launch_begin(self, launch: Launch, report: Report) -> None:
+        """Remember what was counted before."""
+        self._before = dict(self._sums), self._footprint.copy()
+
+    def start_over(self) -> None:
+        """Back to what was counted before the launch."""
+        self._sums, self._footprint = dict(self._before[0]), self._before[1].copy()
+        self._last.clear()
 
     def access(self, access: Access) -> None:
         """Count the N requests of one access, each `access.repeat` times."""
         instruction = access.instruction
-        if len(access.address) and self._keep(instruction):
+        if not access.repeat:
+            self._visit(access)
+        elif len(access.address) and self._keep(instruction):
             last, found = self._last.get(instruction, (None, _NOTHING))
             if last is not access:  # a loop that reads the same addresses hands in the same record
                 found = self._found(access) * access.repeat
                 self._last[instruction] = access, found
-                if instruction.space == "global" and instruction.op in ("load", "copy"):
-                    self._footprint.mark(access)
+                self._visit(access)
             known = self._sums.get(instruction)
             self._sums[instruction] = found if known is None else known + found
+
+    def _visit(self, access: Access) -> None:
+        """Note where a load goes."""
+        at = access.instruction
+        loads = at.space == "global" and at.op in ("load", "copy")
+        if loads and access.placed and self._keep(at):
+            self._footprint.mark(access)
 
     def result(self) -> Counts:
         """The counts so far; counting may go on afterwards."""

@@ -46,6 +46,12 @@ class Footprint:
             self._pages[number] = np.zeros(1 << _PAGE_BITS, bool)
         return self._pages[number]
 
+    def copy(self) -> Footprint:
+        """A footprint with the same sectors."""
+        other = Footprint()
+        other._pages = {number: page.copy() for number, page in self._pages.items()}
+        return other
+
     @property
     def sectors(self) -> int:
         """Number of distinct sectors loaded."""

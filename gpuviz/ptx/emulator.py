@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpuviz.arrays import Array
-from gpuviz.observe import Listeners, Sink
-from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
-from gpuviz.ptx.decode.decoder import Decoder
+from gpuviz.observe import Sink
+from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
-from gpuviz.ptx.launching import Triple, ready
+from gpuviz.ptx.interpreter import interpret
+from gpuviz.ptx.launching import Ready, Triple, ready
+from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.races import RaceCheck
-from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
-from gpuviz.ptx.simt.machine import Machine
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
 from gpuviz.trace import Trace
 
-RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
-
-
-@dataclass(frozen=True)
-class Options:
-    """Limits and wishes of a run.
-
-    `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
-    that many blocks (spread over the grid) and says so; `budget` is in thread instructions;
-    `memory` in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks
-    through the program, too; `races` reports races in shared memory among their threads.
-    """
-
-    record: tuple[int, ...] = (0,)
-    max_blocks: int | None = None
-    budget: int = 4_000_000_000
-    memory: int = 2 << 30
-    record_limit: int = RECORD_LIMIT
-    path: bool = False
-    races: bool = False
-    progress: Callable[[float], None] = field(default=lambda fraction: None)
-    cancel: Callable[[], bool] = field(default=lambda: False)
+__all__ = ["RECORD_LIMIT", "Options", "Result", "emulate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +26,14 @@ class Result:
     """The trace of a launch, and its buffers afterwards (by name, as the arrays passed in).
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
+    `engine` is who executed the launch, "compiled" or "numpy"; `engine_note` why not the other.
     """
 
     trace: Trace
     outputs: Mapping[str, Array]
     executed: Mapping[int, int] = field(default_factory=dict)
+    engine: str = "numpy"
+    engine_note: str = ""
 
 
 def emulate(
@@ -88,43 +69,31 @@ def emulate(
     launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names)
     checks = (RaceCheck(options.record),) if options.races else ()
     tracer = Tracer(options.record, options.record_limit, options.path)
-    decoder = Decoder(launched.program)
-    execution = Execution(
-        launched.program,
-        launched.launch,
-        decoder.code(launched.program.kernel),
-        decoder.codes,
-        Listeners((*sinks, *checks, *tracer.sinks)),
-        launched.heap,
-        options.budget,
-        options.cancel,
-    )
-    _run(execution, options)
+    every = (*sinks, *checks, *tracer.sinks)
+    note, printed = _compiled(launched, every, options), ""
+    if note:
+        printed = interpret(launched, every, options)
     tally = tracer.tally
     trace = tracer.trace(
         launched.launch,
-        printed=execution.printed.text,
+        printed=printed,
         source=source,
         ptx=module.text,
         arch=arch,
         flops=floating_operations(module, tally.threads),
     )
-    return Result(trace, launched.outputs(arguments), tally.executed)
+    engine = "numpy" if note else "compiled"
+    return Result(trace, launched.outputs(arguments), tally.executed, engine, note)
 
 
-def _run(execution: Execution, options: Options) -> None:
-    """Run every batch."""
-    told = execution.told
-    for begin in told.launch_begin:
-        begin(execution.launch, told.report)
-    ranges = chosen_blocks(execution.launch.blocks, options.max_blocks)
-    size = blocks_per_batch(execution.program, execution.kernel, options.memory)
-    done, total = 0, sum(count for _, count in ranges)
-    for first, count in ranges:
-        for start in range(first, first + count, size):
-            part = min(size, first + count - start)
-            Machine(execution, start, part).run()
-            done += part
-            options.progress(done / total)
-    for end in told.launch_end:
-        end()
+def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
+    """Run a launch on the compiled engine; why it did not, or ""."""
+    if options.engine == "numpy":
+        return "the NumPy engine was asked for"
+    from gpuviz.ptx.compiled.observed import observe  # LLVM is loaded when it is needed
+
+    try:
+        observe(launched, sinks, options)
+    except NotTaken as reason:
+        return f"the compiled engine left this launch to the NumPy engine: {reason}"
+    return ""

@@ -14,7 +14,7 @@ from gpuviz.trace import LANES, MemoryInstruction, Path, Requests, Stretch, lane
 _ALL = np.uint32(0xFFFFFFFF)
 
 
-class _OfBlocks(Sink):
+class OfBlocks(Sink):
     """Keeps rows of the blocks asked for, until there are `limit` of them."""
 
     def __init__(self, blocks: Iterable[int], limit: int) -> None:
@@ -46,7 +46,7 @@ class _OfBlocks(Sink):
         return columns
 
 
-class RequestRecorder(_OfBlocks):
+class RequestRecorder(OfBlocks):
     """Keeps every request of the blocks asked for; with `space`, those to one space only."""
 
     def __init__(self, blocks: Iterable[int], limit: int, space: str = "") -> None:
@@ -112,7 +112,7 @@ class RequestRecorder(_OfBlocks):
         self._rows, self.full = 0, False
 
 
-class PathRecorder(_OfBlocks):
+class PathRecorder(OfBlocks):
     """Keeps the way of the warps of the blocks asked for through the program."""
 
     def __init__(self, blocks: Iterable[int], limit: int) -> None:

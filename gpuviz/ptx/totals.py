@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuviz.observe import Lanes, Place, Sink
+from gpuviz.observe import Lanes, Place, Sink, Sums
 from gpuviz.trace import Branch, Finding, Stretch
 
 
-class Tally(Sink):
+class Tally(Sums):
     """How much was executed: blocks, and each stretch of the program."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Tally(Sink):
         return sum(stretch.count * warps for stretch, warps, _ in self._totals.values())
 
 
-class BranchTotals(Sink):
+class BranchTotals(Sums):
     """How often branches ran, and split warps."""
 
     def __init__(self) -> None:
@@ -57,10 +57,9 @@ class BranchTotals(Sink):
         self._totals[at.pc] = at, a + warps, b + divergent, c + taken, d + not_taken
 
     def branches(self) -> tuple[Branch, ...]:
-        """The totals, in the order in which branches were first executed."""
-        return tuple(
-            Branch(at.pc, at.line, at.ptx_line, *total) for at, *total in self._totals.values()
-        )
+        """The totals, in the order of the program."""
+        ordered = (self._totals[pc] for pc in sorted(self._totals))
+        return tuple(Branch(at.pc, at.line, at.ptx_line, *total) for at, *total in ordered)
 
 
 class Findings(Sink):

@@ -45,7 +45,8 @@ class Run:
     `listing` is the machine code, None when there is none. `shape_times` are the times of this
     kernel with blocks of every shape, None where nobody has swept over them. `unchecked` is the
     name of the file whose program was run, where its source could not be compiled here: that it was
-    compiled from the source shown is that file's word.
+    compiled from the source shown is that file's word. `engine` is what executed the launch,
+    "compiled" or "numpy", and `engine_note` why it is not the other.
     """
 
     trace: Trace
@@ -60,6 +61,8 @@ class Run:
     listing: Listing | None = None
     shape_times: Times | None = None
     unchecked: str = ""
+    engine: str = ""
+    engine_note: str = ""
 
     @property
     def modelled(self) -> str:

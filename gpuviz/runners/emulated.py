@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arguments import materialise
 from gpuviz.memory.counting import Counter, Counts
-from gpuviz.observe import Sink
+from gpuviz.observe import Sums
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Level, Run, not_checked
@@ -66,11 +66,13 @@ def run(
         differences=sass.plan.differences if sass.plan else (),
         listing=sass.listing,
         unchecked=job.program.origin,
+        engine=result.engine,
+        engine_note=result.engine_note,
     )
 
 
 def _level_counts(
-    sass: SassLevel, sink: Sink, counter: Counter, executed: Mapping[int, int]
+    sass: SassLevel, sink: Sums, counter: Counter, executed: Mapping[int, int]
 ) -> tuple[Counts, str]:
     """The counts at the level there is, and what to know of them."""
     if sass.plan is None or not isinstance(sink, Replay):

@@ -9,26 +9,37 @@ import numpy as np
 
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, of_kind, requests_of
-from gpuviz.observe import Access, Sink
+from gpuviz.observe import Access, Report, Sums
 from gpuviz.ptx.decode.locate import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
-from gpuviz.trace import LANES, MemoryInstruction, Op
+from gpuviz.trace import LANES, Launch, MemoryInstruction, Op
 
 
-class Replay(Sink):
+class Replay(Sums):
     """A sink that passes on each access as the machine code makes it.
 
     `misaligned` collects PTX lines whose merged access did not lie on a multiple of its width, as
     the hardware requires: there the match is wrong. `unmatched` are those executed without a match.
     """
 
-    def __init__(self, plan: Plan, sink: Sink) -> None:
+    def __init__(self, plan: Plan, sink: Sums) -> None:
         self._plan = plan
         self._sink = sink
         self._last: dict[int, tuple[Access, tuple[Access, ...]]] = {}
         self.misaligned: set[int] = set()
         self.unmatched: set[int] = set()
+
+    def launch_begin(self, launch: Launch, report: Report) -> None:
+        """The sink behind this one is told, too."""
+        self._sink.launch_begin(launch, report)
+
+    def start_over(self) -> None:
+        """Of one launch: nothing has been heard."""
+        self._last.clear()
+        self.misaligned.clear()
+        self.unmatched.clear()
+        self._sink.start_over()
 
     def access(self, access: Access) -> None:
         """Pass on one access: as it is, changed, as several, or not at all."""
@@ -53,6 +64,8 @@ class Replay(Sink):
                 yield self._as(access, emit)
 
     def _as(self, access: Access, emit: Emit) -> Access:
+        if not access.repeat:  # sectors that were visited, within which machine code merges
+            return replace(access, instruction=_named(access.instruction, emit))
         address = access.address + np.uint64(emit.shift % (1 << 64))
         wrong = address & np.uint64(emit.width - 1) != 0
         if wrong.any() if access.active is None else (wrong & access.active).any():

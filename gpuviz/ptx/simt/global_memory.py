@@ -55,6 +55,10 @@ class GlobalMemory:
         self._low = np.array(self._starts, np.int64)
         self._high = np.array(self._ends, np.int64)
 
+    def bounds(self) -> tuple[I64, I64]:
+        """(B,) where the buffers start, and where they end."""
+        return self._low, self._high
+
     def content(self, number: int) -> npt.NDArray[np.uint8]:
         """The bytes of a buffer as they are now."""
         start = self._starts[number] - GLOBAL

@@ -1,0 +1,298 @@
+"""The memory instructions of a graph: what each may touch, and which of them need a check of order.
+
+The NumPy engine runs warps in step, the compiled one runs one after the other. Both leave the same
+in memory unless one warp writes what another reads or writes with no barrier in between. Where the
+code alone does not rule that out, the accesses ask and leave the turn of their warp in every cell
+they touch; when two warps clash, the launch is left to the NumPy engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, targets, written
+from gpuviz.ptx.compiled.writing import NotTaken
+from gpuviz.ptx.decode.atomics import _form, _is_used
+from gpuviz.ptx.decode.locate import describe, space_named
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
+from gpuviz.ptx.text.stream import type_bytes
+from gpuviz.trace import MemoryInstruction
+from gpuviz.trace import Op as Kind
+
+_COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
+_OPERATIONS = (*_COMMUTING, "exch", "cas")
+
+
+@dataclass(eq=False)
+class Access:
+    """One memory instruction: `count` units of `unit` bytes in each lane.
+
+    `origin` is the argument or variable whose buffer a global address is in ("" unknown);
+    `form` the operation of an atomic. The last four say what is to be asked of the cells.
+    """
+
+    number: int
+    op: Op
+    space: str
+    unit: int
+    count: int
+    how: Kind
+    origin: str
+    form: str = ""
+    used: bool = False
+    claims: bool = False  # leaves its turn, and asks who wrote
+    asks_readers: bool = False
+    asks_writers: bool = False
+    leaves_read: bool = False
+
+    @property
+    def width(self) -> int:
+        """Bytes of a lane."""
+        return self.unit * self.count
+
+    @property
+    def instruction(self) -> MemoryInstruction:
+        """The record that sinks are told."""
+        at, function = self.op.at, self.op.place.code.name
+        form = ""
+        if self.form:
+            form = _form(self.form, at.opcode.mods[-1], self.used, self._value)
+        return describe(at, function, self.space, self.how, self.width, form)
+
+    @property
+    def _value(self) -> Operand:
+        operands = self.op.at.operands
+        return operands[2 if self.op.at.opcode.name == "atom" else 1]
+
+    @property
+    def address(self) -> Addr:
+        """The address operand."""
+        first = self.op.at.opcode.name in ("st", "red")
+        found = self.op.at.operands[0 if first else 1]
+        assert isinstance(found, Addr)
+        return found
+
+    @property
+    def commutes(self) -> bool:
+        """An atomic whose order among warps makes no difference."""
+        floating = self.op.at.opcode.mods[-1][0] == "f" or "bf16" in self.op.at.opcode.mods[-1]
+        return bool(self.form) and not self.used and self.form in _COMMUTING and not floating
+
+
+class Accesses:
+    """All memory instructions of a graph, by the op that makes them."""
+
+    def __init__(self, graph: Graph, program: Program, pointers: dict[int, str]) -> None:
+        self.graph = graph
+        self.program = program
+        self._origins = _Origins(graph, program, pointers)
+        self.all: list[Access] = []
+        self.of: dict[Op, Access] = {}
+        self._block: dict[Access, int] = {}
+        for block in graph.blocks:
+            for op in block.ops:
+                if isinstance(op, Op):
+                    self._add(op, block.number)
+        shared = [a.unit for a in self.all if a.space == "shared"]
+        others = [a.unit for a in self.all if a.space == "global"]
+        self.cell = {"shared": min(shared, default=4), "global": min(others, default=4)}
+        self._ask_global()
+        self._ask_shared()
+
+    def _add(self, op: Op, block: int) -> None:
+        at, name = op.at, op.at.opcode.name
+        if name not in ("ld", "ldu", "st", "atom", "red"):
+            return
+        mods = at.opcode.mods
+        space = space_named(mods)
+        stores = name in ("st", "red")
+        address, value = at.operands[0 if stores else 1], at.operands[1 if stores else 0]
+        if not isinstance(address, Addr):
+            raise NotTaken("this address")
+        if space == "param" and not isinstance(address.base, Reg):
+            return
+        if not space:
+            raise NotTaken("a generic address")
+        kind, form, used, how = mods[-1], "", False, "load"
+        if name in ("atom", "red"):
+            form = next((m for m in mods if m in _OPERATIONS), "")
+            target = at.operands[0] if name == "atom" else None
+            used = _is_used(target, _Site(op))  # type: ignore[arg-type]
+            how = "atomic" if used else "reduction"
+            items: Operand = at.operands[2 if name == "atom" else 1]
+            if isinstance(items, Vec) or type_bytes(kind) > 8:
+                raise NotTaken("an atomic of a vector")
+            value = items
+        elif stores:
+            how = "store"
+        count = len(value.items) if isinstance(value, Vec) and not form else 1
+        unit = type_bytes(kind)
+        if kind == "b128":
+            unit, count = 8, 2 * count
+        origin = self._origins.operand(address, op) if space == "global" else ""
+        access = Access(len(self.all), op, space, unit, count, how, origin, form, used)  # type: ignore[arg-type]
+        self.all.append(access)
+        self.of[op] = access
+        self._block[access] = block
+
+    def _ask_global(self) -> None:
+        """Blocks have no order at all: by origin, over the whole kernel."""
+        everything = [a for a in self.all if a.space == "global"]
+        unknown = any(not a.origin for a in everything)
+        groups: dict[str, list[Access]] = {}
+        for access in everything:
+            groups.setdefault("" if unknown else access.origin, []).append(access)
+        for group in groups.values():
+            self._ask(group)
+
+    def _ask_shared(self) -> None:
+        """By region: what may run between two barriers."""
+        for region in regions(self.graph).values():
+            self._ask([a for a in self.all if a.space == "shared" and self._block[a] in region])
+        for access in self.all:  # whether it was written at all is asked of every load
+            if access.space == "shared" and access.how != "load":
+                access.claims = access.claims or not access.commutes
+
+    def _ask(self, group: list[Access]) -> None:
+        writers = [a for a in group if a.how != "load"]
+        readers = [a for a in group if a.how == "load"]
+        if not writers:
+            return
+        forms = {(a.form, a.op.at.opcode.mods[-1]) for a in writers}
+        if not readers and len(forms) == 1 and all(a.commutes for a in writers):
+            return
+        for access in writers:
+            access.claims = True
+            access.asks_readers |= bool(readers)
+        for access in readers:
+            access.asks_writers = access.leaves_read = True
+
+    @property
+    def tracked(self) -> dict[str, bool]:
+        """Whether cells of a space need to remember who wrote, and who read."""
+        found = {}
+        for space in ("shared", "global"):
+            own = [a for a in self.all if a.space == space]
+            found[space] = any(a.claims for a in own)
+            found[space + " readers"] = any(a.leaves_read for a in own)
+        return found
+
+
+class _Site:
+    """As much of a site as `_is_used` asks for."""
+
+    def __init__(self, op: Op) -> None:
+        self.code = op.place.code
+        self.instruction = op.at
+
+
+def regions(graph: Graph) -> dict[int, frozenset[int]]:
+    """Blocks that may run before the next barrier, by the block where a region starts."""
+    starts = [0, *(b.end.to[0] for b in graph.blocks if b.end.how == "barrier" and b.end.to)]
+    return {start: _reach(graph, start) for start in dict.fromkeys(starts)}
+
+
+def _reach(graph: Graph, start: int) -> frozenset[int]:
+    seen, left = {start}, [start]
+    while left:
+        block = graph.blocks[left.pop()]
+        for follower in () if block.end.how == "barrier" else block.end.to:
+            if follower not in seen:
+                seen.add(follower)
+                left.append(follower)
+    return frozenset(seen)
+
+
+_NUMBER, _MIXED = "#number", ""
+
+
+class _Origins:
+    """Which buffer an address comes from, by register: an argument, a variable, or unknown."""
+
+    def __init__(self, graph: Graph, program: Program, pointers: dict[int, str]) -> None:
+        self._program = program
+        self._pointers = pointers
+        self._of: dict[int, str] = {}
+        ops = [op for block in graph.blocks for op in block.ops]
+        changed = True
+        while changed:
+            changed = False
+            for op in ops:
+                found = self._result(op)
+                if found is None:
+                    continue
+                for register in written(op):
+                    old = self._of.get(register)
+                    new = found if old in (None, found) else _MIXED
+                    if new != old:
+                        self._of[register] = new
+                        changed = True
+
+    def _result(self, op: Op | Copy) -> str | None:
+        if isinstance(op, Copy):
+            if isinstance(op.source, tuple):
+                return self._joined([self._of.get(r) for r, _, _ in op.source])
+            return self.operand_or_none(op.source, op)
+        at, name = op.at, op.at.opcode.name
+        if name in ("ld", "ldu"):
+            address = at.operands[1]
+            if space_named(at.opcode.mods) == "param" and isinstance(address, Addr):
+                if isinstance(address.base, Sym) and op.place.code.function.entry:
+                    offset = self._program.parameter_offset.get(address.base.name)
+                    if offset is None:
+                        return self._slots(op)
+                    return self._pointers.get(offset + address.offset, _NUMBER)
+                if isinstance(address.base, Sym):
+                    return self._slots(op)
+            wide = at.opcode.mods[-1][1:] == "64"
+            return _MIXED if wide else _NUMBER
+        if name == "st":
+            return self.operand_or_none(at.operands[1], op)
+        if name in ("atom", "shfl"):
+            return _MIXED if at.opcode.mods[-1][1:] == "64" else _NUMBER
+        sources = [self.operand_or_none(o, op) for o in at.operands[1:]]
+        if not targets(at):
+            return None
+        found = self._joined(sources)
+        if found in (None, _NUMBER, _MIXED):
+            return found
+        pointers = sum(s not in (None, _NUMBER) for s in sources)
+        passes = name in ("mov", "cvta", "selp") or (
+            name in ("add", "mad", "sub") and pointers == 1
+        )
+        return found if passes else _MIXED
+
+    def _slots(self, op: Op) -> str | None:
+        from gpuviz.ptx.compiled.graph import parts_of
+        from gpuviz.ptx.decode.outline import param_accesses
+
+        parts = [p for slot in param_accesses(op.at) for p in parts_of(op.place, slot)]
+        return self._joined([self._of.get(r) for r, _, _ in parts])
+
+    def _joined(self, sources: Iterable[str | None]) -> str | None:
+        found = {s for s in sources if s is not None}
+        if not found:
+            return None
+        real = found - {_NUMBER}
+        if not real:
+            return _NUMBER
+        return next(iter(real)) if len(real) == 1 else _MIXED
+
+    def operand(self, operand: Operand, op: Op | Copy) -> str:
+        """The origin of an address; "" when it is not known."""
+        found = self.operand_or_none(operand, op)
+        return "" if found in (None, _NUMBER) else str(found)
+
+    def operand_or_none(self, operand: Operand, op: Op | Copy) -> str | None:
+        """None: nothing is known yet."""
+        if isinstance(operand, Reg):
+            return self._of.get(op.place.register(operand))
+        if isinstance(operand, Addr):
+            return _NUMBER if operand.base is None else self.operand_or_none(operand.base, op)
+        if isinstance(operand, Vec):
+            return self._joined([self.operand_or_none(i, op) for i in operand.items])
+        if isinstance(operand, Sym) and self._program.spaces.get(operand.name) == "global":
+            return operand.name
+        return _NUMBER

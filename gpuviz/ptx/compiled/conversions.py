@@ -1,0 +1,118 @@
+"""cvt as LLVM IR; semantics as in `arithmetic.convert`."""
+
+from __future__ import annotations
+
+import struct
+
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_float, is_signed
+from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.compiled.floats import bounded, flushed, is_nan, narrowed, widened
+from gpuviz.ptx.compiled.integers import joined
+from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
+
+_INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+
+
+def convert(w: Writer, v: Variant, a: Value, *rest: Value) -> tuple[Value, ...]:
+    """Any cvt but .pack and tf32."""
+    if v.has("pack") or v.has("tf32") or len(v.kinds) != 2:
+        raise NotTaken("this conversion")
+    to, source = v.kinds
+    if to.endswith("x2"):
+        one = Variant(tuple(to[:-2] if mod == to else mod for mod in v.mods))
+        return (joined(w, _float_to_float(w, one, rest[0]), _float_to_float(w, one, a)),)
+    if is_float(source):
+        return ((_float_to_float if is_float(to) else _float_to_integer)(w, v, a),)
+    return ((_integer_to_float if is_float(to) else _integer_to_integer)(w, v, a),)
+
+
+def _limits(kind: str) -> tuple[int, int]:
+    bits = WIDTHS[kind]
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
+
+
+def _integer_to_integer(w: Writer, v: Variant, a: Value) -> Value:
+    to, source = v.kinds
+    if v.has("sat"):
+        ours, theirs = _limits(to), _limits(source)
+        letter = "s" if is_signed(source) else "u"
+        if ours[0] > theirs[0]:
+            a = w.intrinsic(letter + "max", a, w.number(ours[0], a.bits))
+        if ours[1] < theirs[1]:
+            a = w.intrinsic(letter + "min", a, w.number(ours[1], a.bits))
+    bits = WIDTHS[to]
+    return w.cast("trunc" if bits < a.bits else "sext" if is_signed(source) else "zext", a, bits)
+
+
+def _integer_to_float(w: Writer, v: Variant, a: Value) -> Value:
+    to, source = v.kinds
+    if v.mode != "rn":
+        raise NotTaken(f"rounding .{v.mode}")
+    how = "sitofp" if is_signed(source) else "uitofp"
+    if to in ("f32", "f64"):
+        found = w.from_integer(how, a, WIDTHS[to])
+    elif a.bits > 32:
+        raise NotTaken("64-bit integers to halves")
+    else:
+        found = w.from_integer(how, a, 64)
+    return narrowed(w, bounded(w, v, found), to)
+
+
+def _float_to_integer(w: Writer, v: Variant, a: Value) -> Value:
+    to, source = v.kinds
+    bits = WIDTHS[to]
+    if v.has("ftz") and not a.flat:
+        a = flushed(w, a, source)
+    wide = 64 if source == "f64" or bits >= 32 else 32
+    name = next(_INTEGRAL[mod] for mod in v.mods if mod in _INTEGRAL)
+    x = w.real_intrinsic(name, widened(w, a, source, wide))
+    low, high = _limits(to)
+    over = w.real_compare("oge", x, _real(w, high, wide))
+    under = w.real_compare("ole", x, _real(w, low, wide))
+    nan = is_nan(w, x)
+    outside = w.ops("or", over, under, nan)
+    safe = w.select(outside, w.number(0, wide), x)
+    found = w.to_integer("fptosi" if is_signed(to) else "fptoui", safe, max(bits, 32))
+    found = w.cast("trunc", found, bits)
+    found = w.select(over, w.number(high, bits), found)
+    found = w.select(under, w.number(low, bits), found)
+    of_nan = 1 << (bits - 1) if source == "f64" or bits == 64 else 0
+    return w.select(nan, w.number(of_nan, bits), found)
+
+
+def _real(w: Writer, value: int, bits: int) -> Value:
+    """An integer as NumPy's float() has it, as bits of f32 (small limits only) or f64."""
+    packed = struct.pack("<f" if bits == 32 else "<d", float(value))
+    return w.number(int.from_bytes(packed, "little"), bits)
+
+
+def _float_to_float(w: Writer, v: Variant, a: Value) -> Value:
+    to, source = v.kinds
+    integral = next((_INTEGRAL[mod] for mod in v.mods if mod in _INTEGRAL), None)
+    if v.mode != "rn" and not integral:
+        raise NotTaken(f"rounding .{v.mode}")
+    if v.has("ftz") and source == "f32" and to != "f16" and not a.flat:
+        a = flushed(w, a, source)
+    x = widened(w, a, source, 64 if "f64" in (to, source) else 32)
+    if integral:
+        x = w.real_intrinsic(integral, x)
+    x = bounded(w, v, x)
+    if source == "f64" and to != "f64":
+        return _from_double(w, v, x, to)
+    found = narrowed(w, x, to)
+    return flushed(w, found, to) if v.has("ftz") and to == "f32" else found
+
+
+def _from_double(w: Writer, v: Variant, x: Value, to: str) -> Value:
+    """NaN keeps its sign and the upper part of its payload, made quiet."""
+    if to != "f32":
+        raise NotTaken("f64 to halves")
+    nan, single = is_nan(w, x), w.real_cast("fptrunc", x, 32)
+    sign = w.op(
+        "and", w.cast("trunc", w.op("lshr", x, w.number(32, 64)), 32), w.number(1 << 31, 32)
+    )
+    cut = w.cast("trunc", w.op("lshr", x, w.number(29, 64)), 32)
+    payload = w.op("and", cut, w.number(0x7FFFFF, 32))
+    kept = w.ops("or", payload, sign, w.number(0x7FC00000, 32))
+    found = w.select(nan, kept, single)
+    return flushed(w, found, to) if v.has("ftz") else found

@@ -1,0 +1,369 @@
+"""Floating-point arithmetic and comparisons as LLVM IR; semantics as in `arithmetic`.
+
+To nearest, f32 and f64 run in their own precision, halves in f32, which rounds them innocuously.
+Other rounding modes are left to the NumPy engine. Functions such as the sine are NumPy's own inner
+loops, called through their address.
+"""
+
+from __future__ import annotations
+
+from gpuviz.ptx.arithmetic.compare import COMBINATIONS
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, is_float, is_signed
+from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
+from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs
+from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
+
+_ONE = {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF << 52}
+LOOPS = ("sin", "cos", "exp2", "log2", "tanh")  # called through their address
+
+
+def is_nan(w: Writer, a: Value) -> Value:
+    """Whether f32 or f64 bits are NaN."""
+    return w.real_compare("uno", a, a)
+
+
+def canonical(w: Writer, a: Value, kind: str = "f32") -> Value:
+    """f32 bits whose NaN is the canonical one."""
+    return w.select(is_nan(w, a), w.number(CANONICAL_NAN[kind], a.bits), a)
+
+
+def flushed(w: Writer, a: Value, kind: str) -> Value:
+    """Subnormal numbers made zeros of their sign."""
+    exponent = w.op("and", a, w.number(EXPONENT[kind], a.bits))
+    small = w.compare("eq", exponent, w.number(0, a.bits))
+    return w.select(small, w.op("and", a, w.number(SIGN[kind], a.bits)), a)
+
+
+def widened(w: Writer, a: Value, kind: str, bits: int) -> Value:
+    """The bits of the same value as f32 or f64 (exact; NaN stays some NaN)."""
+    if kind == "bf16":
+        a = w.op("shl", w.cast("zext", a, 32), w.number(16, 32))
+    return a if a.bits == bits else w.real_cast("fpext", a, bits)
+
+
+def narrowed(w: Writer, a: Value, kind: str) -> Value:
+    """f32 or f64 bits rounded to nearest; NaN becomes the canonical one."""
+    if kind == "f64":
+        return a
+    if kind == "f32":
+        return canonical(w, a if a.bits == 32 else w.real_cast("fptrunc", a, 32))
+    nan = is_nan(w, a)
+    if a.bits == 64:
+        a = _odd_single(w, a)
+    if kind == "f16":
+        found = w.real_cast("fptrunc", a, 16)
+    else:
+        last = w.op("and", w.op("lshr", a, w.number(16, 32)), w.number(1, 32))
+        rounded = w.ops("add", a, w.number(0x7FFF, 32), last)
+        found = w.cast("trunc", w.op("lshr", rounded, w.number(16, 32)), 16)
+    return w.select(nan, w.number(CANONICAL_NAN[kind], 16), found)
+
+
+def _odd_single(w: Writer, a: Value) -> Value:
+    """f64 bits as f32, inexact results rounded to the neighbour whose last bit is 1."""
+    near = w.real_cast("fptrunc", a, 32)
+    back = w.real_cast("fpext", near, 64)
+    inexact = w.real_compare("one", back, a)
+    magnitude = (w.op("and", x, w.number((1 << 63) - 1, 64)) for x in (back, a))
+    beyond = w.op("and", w.compare("ugt", *magnitude), inexact)
+    cut = w.op("sub", near, w.cast("zext", beyond, 32))
+    return w.op("or", cut, w.cast("zext", inexact, 32))
+
+
+def saturated(w: Writer, a: Value) -> Value:
+    """Clamped to 0..1; NaN and -0 become +0."""
+    one = w.number(_ONE[a.bits], a.bits)
+    positive = w.real_compare("ogt", a, w.number(0, a.bits))
+    least = w.select(w.real_compare("olt", a, one), a, one)
+    return w.select(positive, least, w.number(0, a.bits))
+
+
+def rectified(w: Writer, a: Value) -> Value:
+    """Negative values, and -0, made +0; NaN stays."""
+    keep = w.real_compare("ugt", a, w.number(0, a.bits))
+    return w.select(keep, a, w.number(0, a.bits))
+
+
+def bounded(w: Writer, v: Variant, a: Value) -> Value:
+    """What .sat and .relu do before a value is narrowed."""
+    if v.has("sat"):
+        return saturated(w, a)
+    return rectified(w, a) if v.has("relu") else a
+
+
+def _core(name: str, w: Writer, *x: Value) -> Value:
+    if name == "fma":
+        return w.real_intrinsic("fma", *x)
+    if name == "rcp":
+        return w.real("fdiv", w.number(_ONE[x[0].bits], x[0].bits), *x)
+    return w.real_intrinsic("sqrt", *x) if name == "sqrt" else w.real(f"f{name}", *x)
+
+
+def _fused_double(w: Writer, a: Value, b: Value, c: Value) -> Value:
+    """With an infinity or NaN the plain sum, whose NaN the NumPy engine gives."""
+    found = w.real_intrinsic("fma", a, b, c)
+    plain = w.real("fadd", w.real("fmul", a, b), c)
+    infinity, finite = w.number(EXPONENT["f64"], 64), None
+    for x in (a, b, c):
+        inside = w.real_compare("olt", w.real_intrinsic("fabs", x), infinity)
+        finite = inside if finite is None else w.op("and", finite, inside)
+    assert finite is not None
+    return w.select(finite, found, plain)
+
+
+def rounding(name: str) -> Emit:
+    """add, sub, mul, div, rcp, sqrt, fma to nearest."""
+
+    def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
+        kind, flush = v.kind, v.has("ftz")
+        if v.mode != "rn":
+            raise NotTaken(f"rounding .{v.mode}")
+        if v.mods[0] == "approx" or len(v.kinds) > 1:
+            raise NotTaken("this form")
+        wide = 64 if kind == "f64" or (name == "fma" and kind in ("f16", "bf16")) else 32
+        values = [
+            widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, wide) for a in x
+        ]
+        if name == "fma" and kind == "f64":
+            found = _fused_double(w, *values)
+        elif name == "fma" and kind == "bf16":
+            raise NotTaken("fma of bf16")
+        elif name == "fma" and kind == "f16":
+            found = w.real("fadd", w.real("fmul", *values[:2]), values[2])
+        else:
+            found = _core(name, w, *values)
+        return (_finished(w, v, bounded(w, v, found)),)
+
+    return emit
+
+
+def _finished(w: Writer, v: Variant, found: Value) -> Value:
+    """Narrowed, flushed; the NaN of an f32 is left as it is (see `Value.loose`)."""
+    kind, flush = v.kind, v.has("ftz")
+    if kind == "f32" and found.bits == 32:
+        found = flushed(w, found, kind) if flush else found
+        return Value(found.name, 32, found.pattern, None, loose=not v.has("sat"), flat=flush)
+    result = narrowed(w, found, kind)
+    result = flushed(w, result, kind) if flush else result
+    return Value(result.name, result.bits, result.pattern, None, flat=flush)
+
+
+def _approximate(name: str) -> Emit:
+    def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
+        kind, flush = v.kind, v.has("ftz")
+        if kind not in ("f32", "f16", "bf16"):
+            raise NotTaken("an approximation of f64")
+        values = [
+            widened(w, flushed(w, a, kind) if flush and not a.flat else a, kind, 64) for a in x
+        ]
+        result = narrowed(w, _FUNCTIONS[name](w, *values), kind)
+        result = flushed(w, result, kind) if flush else result
+        return (Value(result.name, result.bits, result.pattern, None, flat=flush),)
+
+    return emit
+
+
+def _loop(name: str):  # type: ignore[no-untyped-def]
+    def emit(w: Writer, a: Value) -> Value:
+        number = LOOPS.index(name)
+        found = w.let(f"call <32 x i64> @numpy_loop(ptr %c, i32 {number}, <32 x i64> {w.wide(a)})")
+        return w.vector(found, 64)
+
+    return emit
+
+
+def _reciprocal(w: Writer, a: Value) -> Value:
+    return w.real("fdiv", w.number(_ONE[64], 64), a)
+
+
+def _root(w: Writer, a: Value) -> Value:
+    return w.real_intrinsic("sqrt", a)
+
+
+def _divide_in_range(w: Writer, a: Value, b: Value) -> Value:
+    sign = w.op("and", b, w.number(1 << 63, 64))
+    far = w.real_compare("ogt", w.real_intrinsic("fabs", b), w.number((1023 + 126) << 52, 64))
+    return w.select(far, w.real("fmul", a, sign), w.real("fdiv", a, b))
+
+
+_FUNCTIONS = {
+    "rcp": _reciprocal,
+    "sqrt": _root,
+    "rsqrt": lambda w, a: _reciprocal(w, _root(w, a)),
+    "div": _divide_in_range,
+    "sin": _loop("sin"),
+    "cos": _loop("cos"),
+    "ex2": _loop("exp2"),
+    "lg2": _loop("log2"),
+    "tanh": _loop("tanh"),
+}
+
+
+def _either(name: str) -> Emit:
+    exact, coarse = rounding(name), _approximate(name)
+
+    def emit(w: Writer, v: Variant, *x: Value) -> tuple[Value, ...]:
+        if v.has("full"):
+            return exact(w, Variant(tuple(m for m in v.mods if m != "full")), *x)
+        return (coarse if v.has("approx") else exact)(w, v, *x)
+
+    return emit
+
+
+def _of_sign(toggle: bool) -> Emit:
+    def emit(w: Writer, v: Variant, a: Value) -> tuple[Value, ...]:
+        kind = v.kind
+        if v.has("ftz") and not a.flat:
+            a = flushed(w, a, kind)
+        sign = w.number(SIGN[kind], a.bits)
+        found = w.op("xor", a, sign) if toggle else w.op("and", a, w.number(SIGN[kind] - 1, a.bits))
+        if kind == "f32":
+            return (Value(found.name, 32, found.pattern, None, True, v.has("ftz") or a.flat),)
+        if kind == "f64":
+            return (w.select(is_nan(w, a), w.op("or", a, w.number(1 << 51, 64)), found),)
+        nan = _nan_of(w, a, kind)
+        return (w.select(nan, w.number(CANONICAL_NAN[kind], 16), found),)
+
+    return emit
+
+
+def _nan_of(w: Writer, a: Value, kind: str) -> Value:
+    magnitude = w.op("and", a, w.number(SIGN[kind] - 1, a.bits))
+    return w.compare("ugt", magnitude, w.number(EXPONENT[kind], a.bits))
+
+
+def _extremum(larger: bool) -> Emit:
+    """The number beats NaN, unless .NaN; -0 is less than +0."""
+
+    def emit(w: Writer, v: Variant, a: Value, b: Value) -> tuple[Value, ...]:
+        kind = v.kind
+        if v.has("xorsign"):
+            raise NotTaken(".xorsign")
+        if v.has("ftz"):
+            a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
+        x, y = (widened(w, z, kind, 64 if kind == "f64" else 32) for z in (a, b))
+        x_nan, y_nan = is_nan(w, x), is_nan(w, y)
+        first = w.op("or", w.real_compare("ogt" if larger else "olt", x, y), y_nan)
+        tied = w.op("and" if larger else "or", a, b)
+        found = w.select(w.real_compare("oeq", x, y), tied, w.select(first, a, b))
+        if kind == "f64" and not v.has("NaN"):
+            return (found,)
+        bad = w.op("or" if v.has("NaN") else "and", x_nan, y_nan)
+        if kind != "f64":
+            found = w.select(bad, w.number(CANONICAL_NAN[kind], a.bits), found)
+        return (Value(found.name, found.bits, found.pattern, None, False, v.has("ftz")),)
+
+    return emit
+
+
+def _copy_sign(w: Writer, v: Variant, a: Value, b: Value) -> tuple[Value, ...]:
+    sign = w.number(1 << (a.bits - 1), a.bits)
+    rest = w.number((1 << (a.bits - 1)) - 1, a.bits)
+    return (w.op("or", w.op("and", a, sign), w.op("and", b, rest)),)
+
+
+# --- comparisons -----------------------------------------------------------------------------
+
+_INTEGER = {
+    **{name: name for name in ("eq", "ne")},
+    **{"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"},
+}
+_FLOAT = {
+    **{"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"},
+    **{"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge"},
+    **{"num": "ord", "nan": "uno"},
+}
+
+
+def relation(w: Writer, v: Variant, a: Value, b: Value) -> Value:
+    """The comparison a variant names first."""
+    name, kind = v.mods[0], v.kind
+    if is_float(kind):
+        if v.has("ftz"):
+            a, b = (x if x.flat else flushed(w, x, kind) for x in (a, b))
+        wide = 64 if kind == "f64" else 32
+        return w.real_compare(_FLOAT[name], *(widened(w, x, kind, wide) for x in (a, b)))
+    signed = name in ("lt", "le", "gt", "ge") and is_signed(kind)
+    if name in ("lo", "ls", "hi", "hs") and is_signed(kind):
+        return w.compare("s" + {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[name], a, b)
+    return w.compare(_INTEGER.get(name, ("s" if signed else "u") + name), a, b)
+
+
+def _combined(w: Writer, v: Variant, found: Value, third: tuple[Value, ...]) -> Value:
+    name = next((mod for mod in v.mods if mod in COMBINATIONS), "")
+    return w.op(name, found, third[0]) if third else found
+
+
+def _set_predicate(w: Writer, v: Variant, a: Value, b: Value, *third: Value) -> tuple[Value, ...]:
+    if v.kind.endswith("x2"):
+        one = v.of(v.kind[:-2])
+        found = (relation(w, one, x, y) for x, y in zip(halves(w, a), halves(w, b), strict=True))
+        low, high = (_combined(w, v, x, third) for x in found)
+        return low, high
+    found_one = relation(w, v, a, b)
+    other = w.op("xor", found_one, w.number(1, 1))
+    return _combined(w, v, found_one, third), _combined(w, v, other, third)
+
+
+_TRUE = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+
+
+def _set_value(w: Writer, v: Variant, a: Value, b: Value, *third: Value) -> tuple[Value, ...]:
+    to = v.kinds[0]
+    if v.kind.endswith("x2"):
+        if not to.endswith("x2"):
+            raise NotTaken("set of pairs into an integer")
+        true = w.number(_TRUE[to[:-2]], 16)
+        low, high = _set_predicate(w, v, a, b, *third)
+        return (joined(w, *(w.select(p, true, w.number(0, 16)) for p in (low, high))),)
+    bits = CONTAINERS[to].itemsize * 8
+    holds = _combined(w, v, relation(w, v, a, b), third)
+    return (w.select(holds, w.number(_TRUE.get(to, -1), bits), w.number(0, bits)),)
+
+
+def _select(w: Writer, v: Variant, a: Value, b: Value, p: Value) -> tuple[Value, ...]:
+    found = w.select(p, a, b)
+    return (
+        Value(found.name, found.bits, found.pattern, None, a.loose or b.loose, a.flat and b.flat),
+    )
+
+
+def _select_by_sign(w: Writer, v: Variant, a: Value, b: Value, c: Value) -> tuple[Value, ...]:
+    at_least = Variant(("ge", *v.mods[:-2], v.kind))
+    return (w.select(relation(w, at_least, c, w.number(0, c.bits)), a, b),)
+
+
+def _class(w: Writer, v: Variant, a: Value) -> tuple[Value, ...]:
+    kind, name = v.kind, v.mods[0]
+    infinity = w.number(EXPONENT[kind], a.bits)
+    one = w.number(EXPONENT[kind] & -EXPONENT[kind], a.bits)
+    bits, nothing = w.op("and", a, w.number(SIGN[kind] - 1, a.bits)), w.number(0, a.bits)
+    if name == "normal":
+        usual = w.op("or", w.compare("uge", bits, one), w.compare("eq", bits, nothing))
+        return (w.op("and", usual, w.compare("ult", bits, infinity)),)
+    if name == "subnormal":
+        return (w.op("and", w.compare("ne", bits, nothing), w.compare("ult", bits, one)),)
+    relations = {"finite": "ult", "infinite": "eq", "number": "ule", "notanumber": "ugt"}
+    return (w.compare(relations[name], bits, infinity),)
+
+
+TABLE: dict[str, Emit] = {
+    **{name: pairs(rounding(name)) for name in ("add", "sub", "mul", "fma")},
+    "mad": rounding("fma"),
+    **{name: _either(name) for name in ("div", "rcp", "sqrt")},
+    **{name: pairs(_approximate(name)) for name in ("rsqrt", "sin", "cos", "ex2", "lg2", "tanh")},
+    "abs": pairs(_of_sign(False)),
+    "neg": pairs(_of_sign(True)),
+    "min": pairs(_extremum(False)),
+    "max": pairs(_extremum(True)),
+    "copysign": _copy_sign,
+}
+CHOICES: dict[str, Emit] = {
+    "setp": _set_predicate,
+    "set": _set_value,
+    "selp": _select,
+    "slct": _select_by_sign,
+    "testp": _class,
+    "mov": lambda w, v, a: (a,),
+}

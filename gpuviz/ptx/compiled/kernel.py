@@ -1,0 +1,135 @@
+"""All that is known of a kernel before code is written for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS
+from gpuviz.ptx.arithmetic.ops import operation
+from gpuviz.ptx.compiled.accesses import Accesses, regions
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, graph_of, live_in, targets, written
+from gpuviz.ptx.compiled.memory_map import SCALARS
+from gpuviz.ptx.compiled.shapes import Shapes, Threads
+from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.values import immediate
+from gpuviz.ptx.text.ir import Imm, Operand, Reg
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A kernel and what was found out about it; `symbols` are names whose address is looked up."""
+
+    program: Program
+    graph: Graph
+    live: list[int]
+    shapes: Shapes
+    threads: Threads
+    accesses: Accesses
+    loose: frozenset[int]
+    flat: frozenset[int]
+    vectors: dict[int, int] = field(default_factory=dict)
+    scalars: dict[int, int] = field(default_factory=dict)
+    frame_size: int = 0
+    symbols: dict[str, int] = field(default_factory=dict)
+
+    def bits(self, register: int) -> int:
+        """The width of a register; 1: a predicate."""
+        return bits_of(self.graph.registers[register])
+
+    @property
+    def regions(self) -> dict[int, frozenset[int]]:
+        """What may run between two barriers, by the block it starts with."""
+        return regions(self.graph)
+
+
+def bits_of(kind: str) -> int:
+    """The width of a type; 1: a predicate."""
+    return 1 if kind == "pred" else CONTAINERS[kind].itemsize * 8
+
+
+def kernel_of(program: Program, pointers: dict[int, str], apart: frozenset[int]) -> Kernel:
+    """Look at a kernel.
+
+    `pointers` name the buffers by the offset of their parameter; `apart` are instructions that are
+    to be computed lane by lane.
+    """
+    graph = graph_of(program)
+    live, threads = live_in(graph), Threads.of(program.block)
+    shapes = Shapes(graph, program, threads, apart, live[0])
+    accesses = Accesses(graph, program, pointers)
+    loose, flat = _settled(graph, _loose), _settled(graph, _flat)
+    kernel = Kernel(program, graph, live, shapes, threads, accesses, loose, flat)
+    used = 0
+    for number in live:
+        used |= number
+    registers = [r for r in range(len(graph.registers)) if used >> r & 1]
+    at = SCALARS
+    for register in registers:
+        kernel.scalars[register] = at
+        at += 8
+    at = -(-at // 64) * 64
+    for register in sorted(registers, key=lambda r: -kernel.bits(r)):
+        kernel.vectors[register] = at
+        at += 4 if kernel.bits(register) == 1 else 4 * kernel.bits(register)
+    kernel.frame_size = -(-at // 64) * 64
+    return kernel
+
+
+def _settled(graph: Graph, holds) -> frozenset[int]:  # type: ignore[no-untyped-def]
+    """The f32 registers all of whose values have a property, given that those it names have."""
+    found = {r for r, kind in enumerate(graph.registers) if kind in ("f32", "b32")}
+    writes = [(op, r) for block in graph.blocks for op in block.ops for r in written(op)]
+    changed = True
+    while changed:
+        changed = False
+        for op, register in writes:
+            if register in found and not (isinstance(op, Op) and holds(op, found)):
+                found.discard(register)
+                changed = True
+    return frozenset(found)
+
+
+_ROUNDED = frozenset(
+    {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "neg", "abs", "min", "max"}
+)
+_COARSE = frozenset({"rsqrt", "sin", "cos", "ex2", "lg2", "tanh"})
+
+
+def _single(op: Op) -> bool:
+    mods = op.at.opcode.mods
+    return bool(mods) and mods[-1] == "f32" and operation(op.at.opcode) is not None
+
+
+def _source(operand: Operand, op: Op, found: set[int], small: bool) -> bool:
+    if isinstance(operand, Reg):
+        return op.place.register(operand) in found
+    if not isinstance(operand, Imm):
+        return False
+    magnitude = int(immediate(operand, "f32")[0]) & 0x7FFFFFFF
+    return (magnitude == 0 or magnitude >= 0x00800000) if small else magnitude <= 0x7F800000
+
+
+def _moved(op: Op, found: set[int], small: bool) -> bool:
+    name, operands = op.at.opcode.name, op.at.operands
+    if name == "mov" and len(targets(op.at)) == 1 and op.at.opcode.mods[-1] in ("f32", "b32"):
+        return _source(operands[1], op, found, small)
+    if name == "selp" and op.at.opcode.mods[-1] in ("f32", "b32"):
+        return all(_source(o, op, found, small) for o in operands[1:3])
+    return False
+
+
+def _loose(op: Op, found: set[int]) -> bool:
+    """Its NaN may be any NaN until somebody looks at the bits."""
+    if _moved(op, found, False):
+        return True
+    return op.at.opcode.name in (_ROUNDED | _COARSE) and _single(op)
+
+
+def _flat(op: Op, found: set[int]) -> bool:
+    """It is never subnormal."""
+    if _moved(op, found, True):
+        return True
+    return op.at.opcode.name in (_ROUNDED | _COARSE) and _single(op) and "ftz" in op.at.opcode.mods
+
+
+_ = Copy

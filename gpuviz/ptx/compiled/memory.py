@@ -1,0 +1,469 @@
+"""Code for loads, stores and atomics.
+
+An address that is a scalar plus a pattern is checked and counted through the scalar, and its lanes
+are one load and a shuffle. Other addresses go through functions of `support`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpuviz.ptx.compiled import floats, integers
+from gpuviz.ptx.compiled.accesses import Access
+from gpuviz.ptx.compiled.emitting import Emitter
+from gpuviz.ptx.compiled.graph import Op, targets
+from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, WORKER
+from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
+from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.text.ir import Reg, Vec
+from gpuviz.trace import LANES
+
+_MEMORY = {
+    "global": "arena",
+    "shared": "shared",
+    "const": "consts",
+    "param": "params",
+    "local": "local",
+}
+
+
+def _address(e: Emitter, access: Access) -> Value:
+    """The address in its space, 64 bits."""
+    w, address, op = e.w, access.address, access.op
+    if address.base is None:
+        return w.number(address.offset, 64)
+    if not isinstance(address.base, Reg):
+        base = e.read(address.base, "u64", op.place)
+        return w.op("add", base, w.number(address.offset, 64)) if address.offset else base
+    base = e.strict(e.get(op.place.register(address.base)))
+    if address.offset:
+        pattern = base.pattern
+        scalar = replace(base, pattern=SAME) if pattern is not None else base
+        base = w.op("add", scalar, w.number(address.offset, base.bits))
+        base = replace(base, pattern=pattern)
+    if base.bits == 64:
+        return base
+    # Where a scalar of 32 bits and its pattern would wrap, 64 bits are out of bounds.
+    pattern = base.pattern
+    wide = w.cast("zext", replace(base, pattern=SAME) if pattern is not None else base, 64)
+    return replace(wide, pattern=pattern)
+
+
+def _host(e: Emitter, access: Access) -> Value:
+    """What to add to an address to have one of this machine."""
+    return (
+        e.field("local", 64)
+        if access.space == "local"
+        else e.constant_field(_MEMORY[access.space], 64)
+    )
+
+
+def load(e: Emitter, op: Op) -> None:
+    """ld and ldu."""
+    access, w = e.kernel.accesses.of[op], e.w
+    guard, address = e.predicate(op), _address(e, access)
+    into = targets(op.at)
+    kind = op.at.opcode.mods[-1]
+    kinds = ("b64",) * access.count if kind == "b128" else (kind,) * access.count
+    values: list[Value]
+    if guard is None and _follows(e, access, address):
+        values = _load_pattern(e, access, address)
+    else:
+        wide, on = _checked(e, access, address, guard)
+        _ask(e, access, wide, on)
+        host = _host_lanes(e, access, wide)
+        values = []
+        for i in range(access.count):
+            at = w.op("add", host, w.number(i * access.unit, 64)) if i else host
+            bits = 8 * access.unit
+            values.append(
+                w.vector(
+                    w.let(f"call <32 x i{bits}> @gather_{bits}(<32 x i64> {at.name}, i32 {on})"),
+                    bits,
+                )
+            )
+    for target, value, one in zip(into, values, kinds, strict=True):
+        e.write(target, value, one, op, guard)
+
+
+def store(e: Emitter, op: Op) -> None:
+    """st."""
+    access, w = e.kernel.accesses.of[op], e.w
+    guard, address = e.predicate(op), _address(e, access)
+    source = op.at.operands[1]
+    kind = op.at.opcode.mods[-1]
+    items = source.items if isinstance(source, Vec) else (source,)
+    values = [e.strict(e.read(o, "b64" if kind == "b128" else kind, op.place)) for o in items]
+    bits = 8 * access.unit
+    if guard is None and _follows(e, access, address):
+        assert address.pattern is not None
+        _check_pattern(e, access, address)
+        _ask(e, access, w.spread(address), "-1")
+        order = _filled(address.pattern, access)
+        if order is not None:
+            at = _pointer(e, access, address, min(address.pattern))
+            _store_run(w, [w.wide(v) for v in values], order, bits, at)
+            return
+        wide, on = w.spread(address), "-1"
+    else:
+        wide, on = _checked(e, access, address, guard)
+        _ask(e, access, wide, on)
+    host = _host_lanes(e, access, wide)
+    for i, value in enumerate(values):
+        at = w.op("add", host, w.number(i * access.unit, 64)) if i else host
+        w.line(
+            f"call void @scatter_{bits}(<32 x i{bits}> {w.wide(value)}, <32 x i64> {at.name}, i32 {on})"
+        )
+
+
+def atomic(e: Emitter, op: Op) -> None:
+    """atom and red: lanes take their turn in lane order."""
+    access, w = e.kernel.accesses.of[op], e.w
+    guard, address = e.predicate(op), _address(e, access)
+    operands = list(op.at.operands)
+    target = operands.pop(0) if op.at.opcode.name == "atom" else None
+    kind = op.at.opcode.mods[-1]
+    bits = 8 * access.unit
+    values = [e.strict(e.read(o, kind, op.place)) for o in operands[1:]]
+    wide, on = _checked(e, access, address, guard)
+    _ask(e, access, wide, on)
+    host = _host_lanes(e, access, wide)
+    b, c = w.wide(values[0]), w.wide(values[1]) if len(values) > 1 else "zeroinitializer"
+    name = f"atomic_{access.form}_{kind}"
+    e.kernel_atomics.add((access.form, kind))
+    kinds = f"<32 x i{bits}>"
+    found = w.let(
+        f"call {kinds} @{name}(<32 x i64> {host.name}, {kinds} {b}, {kinds} {c}, i32 {on})"
+    )
+    if target is not None:
+        e.write(target, w.vector(found, bits), kind, op, guard)
+
+
+def atomic_function(form: str, kind: str) -> str:
+    """The function of one atomic operation: lane after lane, the old values."""
+    w = Writer()
+    bits = {"u32": 32, "s32": 32, "b32": 32, "f32": 32}.get(kind, 64)
+    if kind[-2:] not in ("32", "64"):
+        raise NotTaken(f"atom.{form}.{kind}")
+    one, many = f"i{bits}", f"<32 x i{bits}>"
+    old, b, c = (w.scalar(name, bits) for name in ("%old", "%x", "%y"))
+    new = _stepped(w, form, kind, old, b, c)
+    body = "\n".join(w.lines)
+    declared = "\n".join(w.declared.values())
+    return f"""
+define internal {many} @atomic_{form}_{kind}(<32 x i64> %a, {many} %b, {many} %c2, i32 %m) noinline {{
+start:
+  %pa = alloca <32 x i64>, align 64
+  %pb = alloca {many}, align 64
+  %pc = alloca {many}, align 64
+  %po = alloca {many}, align 64
+  store <32 x i64> %a, ptr %pa, align 64
+  store {many} %b, ptr %pb, align 64
+  store {many} %c2, ptr %pc, align 64
+  store {many} zeroinitializer, ptr %po, align 64
+  br label %loop
+loop:
+  %left = phi i32 [%m, %start], [%rest, %one]
+  %none = icmp eq i32 %left, 0
+  br i1 %none, label %end, label %one
+one:
+  %l = call i32 @llvm.cttz.i32(i32 %left, i1 false)
+  %l6 = zext i32 %l to i64
+  %qa = getelementptr i64, ptr %pa, i64 %l6
+  %host = load i64, ptr %qa
+  %p = inttoptr i64 %host to ptr
+  %old = load {one}, ptr %p
+  %qb = getelementptr {one}, ptr %pb, i64 %l6
+  %x = load {one}, ptr %qb
+  %qc = getelementptr {one}, ptr %pc, i64 %l6
+  %y = load {one}, ptr %qc
+{body}
+  store {one} {new.name}, ptr %p
+  %qo = getelementptr {one}, ptr %po, i64 %l6
+  store {one} %old, ptr %qo
+  %less = sub i32 %left, 1
+  %rest = and i32 %left, %less
+  br label %loop
+end:
+  %r = load {many}, ptr %po, align 64
+  ret {many} %r
+}}
+{declared}
+"""
+
+
+def _stepped(w: Writer, form: str, kind: str, old: Value, b: Value, c: Value) -> Value:
+    one = w.number(1, old.bits)
+    if form == "exch":
+        return b
+    if form == "cas":
+        return w.select(w.compare("eq", old, b), c, old)
+    if form == "inc":
+        return w.select(w.compare("uge", old, b), w.number(0, old.bits), w.op("add", old, one))
+    if form == "dec":
+        zero = w.compare("eq", old, w.number(0, old.bits))
+        wraps = w.op("or", zero, w.compare("ugt", old, b))
+        return w.select(wraps, b, w.op("sub", old, one))
+    v = Variant((kind,))
+    if form in ("and", "or", "xor"):
+        return w.op(form, old, b)
+    table = integers.TABLE if integers.of_integers(v) else floats.TABLE
+    found = table[form](w, v, old, b)[0]
+    return floats.canonical(w, found) if found.loose else found
+
+
+# --- any addresses -----------------------------------------------------------------------------
+
+
+def _checked(e: Emitter, access: Access, address: Value, guard: Value | None) -> tuple[Value, str]:
+    """The addresses as a vector, and the lanes that may access them (none after a fault)."""
+    w = e.w
+    wide, on = w.spread(address), e.lanes_on
+    if guard is not None:
+        held = w.mask(guard)
+        on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
+    marked = access.space == "global" and access.how == "load"
+    name = f"touch_{access.space}" + "_marked" * marked
+    found = w.let(
+        f"call i32 @{name}(ptr %c, i32 {access.number}, <32 x i64> {wide.name}, i32 {on})"
+    )
+    return wide, found
+
+
+def _host_lanes(e: Emitter, access: Access, wide: Value) -> Value:
+    w = e.w
+    host = w.op("add", wide, w.spread(_host(e, access)))
+    if access.space != "local":
+        return host
+    size = e.constant_field("local_size", 64)
+    lane = w.vector(lanes(list(range(LANES)), 64), 64)
+    return w.op("add", host, w.op("mul", lane, w.spread(size)))
+
+
+def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
+    """Whatever is to be asked and left in the cells that an access touches."""
+    w, space = e.w, access.space
+    if space not in ("shared", "global"):
+        return
+    watched = space == "shared" and access.how == "load"
+    if not (access.claims or access.asks_writers or watched):
+        return
+    cell = e.kernel.accesses.cell[space]
+    start = w.op("sub", wide, w.number(GLOBAL, 64)) if space == "global" else wide
+    first = w.op("lshr", start, w.number(cell.bit_length() - 1, 64))
+    for i in range(max(1, access.width // cell)):
+        at = w.op("add", first, w.number(i, 64)) if i else first
+        if watched:
+            _ask_defined(e, access, at, on)
+        for name, wanted in (
+            ("unread", access.asks_readers),
+            ("claim", access.claims),
+            ("seen", access.asks_writers),
+            ("reads", access.leaves_read),
+        ):
+            if wanted:
+                w.line(f"call void @{name}_{space}(ptr %c, <32 x i64> {at.name}, i32 {on})")
+
+
+def _ask_defined(e: Emitter, access: Access, at: Value, on: str) -> None:
+    w = e.w
+    ask, fine = w.label("ask"), w.label("defined")
+    every = w.compare("ne", e.field("all_written", 64), w.number(0, 64))
+    w.line(f"br i1 {every.name}, label %{fine}, label %{ask}")
+    w.at(ask)
+    w.line(f"call void @defined(ptr %c, i32 {access.number}, <32 x i64> {at.name}, i32 {on})")
+    w.line(f"br label %{fine}")
+    w.at(fine)
+
+
+# --- addresses that follow a pattern --------------------------------------------------------------
+
+
+def _follows(e: Emitter, access: Access, address: Value) -> bool:
+    pattern = address.pattern
+    return (
+        e.patterned
+        and access.space in ("global", "shared", "const")
+        and pattern is not None
+        and (access.space != "global" or bool(access.origin))
+        and all(p % access.width == 0 for p in pattern)
+        and (access.how == "store" or len(_runs(pattern, access)) <= 4)
+    )
+
+
+def _runs(pattern: Pattern, access: Access) -> list[tuple[int, int]]:
+    """Stretches of units that the lanes touch: first byte, and number of units."""
+    found: list[list[int]] = []
+    for start in sorted(set(pattern)):
+        if found and start <= found[-1][0] + found[-1][1] * access.unit:
+            found[-1][1] = max(found[-1][1], (start - found[-1][0]) // access.unit + access.count)
+        else:
+            found.append([start, access.count])
+    return [(a, n) for a, n in found]
+
+
+def _record(e: Emitter, access: Access, name: str) -> str:
+    w = e.w
+    table = w.let(f"getelementptr i8, ptr %c, i64 {WORKER['accesses']}")
+    start = w.let(f"load ptr, ptr {table}, !invariant.load !0")
+    at = w.let(f"getelementptr i8, ptr {start}, i64 {access.number * ACCESS_SIZE + ACCESS[name]}")
+    return w.let(f"load i64, ptr {at}, !invariant.load !0")
+
+
+def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
+    """Bounds, alignment and the count of a request whose scalar says everything."""
+    w, pattern = e.w, address.pattern
+    assert pattern is not None
+    base = replace(address, pattern=SAME)
+    wrong = []
+    if access.width > 1:
+        low = w.op("and", base, w.number(access.width - 1, 64))
+        wrong.append(w.compare("ne", low, w.number(0, 64)))
+    ends = sorted({min(pattern), max(pattern)})
+    if access.space == "global":
+        start, span = (w.scalar(_record(e, access, n), 64) for n in ("low", "span"))
+        for end in ends:
+            at = w.op("sub", w.op("add", base, w.number(end, 64)), start)
+            wrong.append(w.compare("ugt", at, span))
+    else:
+        size = (
+            e.constant_field("shared_size", 64)
+            if access.space == "shared"
+            else w.scalar(_record(e, access, "span"), 64)
+        )
+        room = w.op("sub", size, w.number(access.width, 64))
+        wrong.append(w.compare("ult", size, w.number(access.width, 64)))
+        for end in ends:
+            wrong.append(w.compare("ugt", w.op("add", base, w.number(end, 64)), room))
+    e.refuse(w.ops("or", *wrong), FAULT, access.number)
+    period = PERIODS[{"const": "constant"}.get(access.space, access.space)]
+    shift = access.width.bit_length() - 1
+    phase = w.op("and", base, w.number(period - 1, 64))
+    if shift > 3:
+        offset = w.op("lshr", phase, w.number(shift - 3, 64))
+    else:
+        offset = w.op("shl", phase, w.number(3 - shift, 64))
+    table = w.let(f"inttoptr i64 {_record(e, access, 'histogram')} to ptr")
+    at = w.let(f"getelementptr i8, ptr {table}, i64 {offset.name}")
+    old = w.let(f"load i64, ptr {at}")
+    w.line(f"store i64 {w.let(f'add i64 {old}, 1')}, ptr {at}")
+    e.counted_patterns[access.number] = pattern
+
+
+def _mark(e: Emitter, access: Access, address: Value) -> None:
+    """Note the sectors of a global load."""
+    w, pattern = e.w, address.pattern
+    assert pattern is not None
+    starts = sorted(set(pattern))
+    if any(b - a > 32 for a, b in zip(starts, starts[1:], strict=False)):
+        wide = w.wide(address)
+        w.line(f"call void @mark(ptr %c, i32 {access.number}, <32 x i64> {wide}, i32 -1)")
+        return
+    base = replace(address, pattern=SAME)
+    first = w.op("lshr", w.op("add", base, w.number(starts[0], 64)), w.number(5, 64))
+    marks = w.let(f"inttoptr i64 {_record(e, access, 'marks')} to ptr")
+    at = w.let(f"getelementptr i8, ptr {marks}, i64 {first.name}")
+    extent = starts[-1] - starts[0]
+    sure = extent // 32  # sectors that every start touches, beside the last
+    if sure:
+        ones = ", ".join(["i8 1"] * sure)
+        w.line(f"store <{sure} x i8> <{ones}>, ptr {at}, align 1")
+    last = w.op("lshr", w.op("add", base, w.number(starts[-1], 64)), w.number(5, 64))
+    if extent and not sure:
+        w.line(f"store i8 1, ptr {at}")
+    end = w.let(f"getelementptr i8, ptr {marks}, i64 {last.name}")
+    w.line(f"store i8 1, ptr {end}")
+    if sure:
+        before = w.let(f"getelementptr i8, ptr {end}, i64 -1")
+        w.line(f"store i8 1, ptr {before}")
+
+
+def _pointer(e: Emitter, access: Access, address: Value, offset: int) -> str:
+    w = e.w
+    base = w.op("add", replace(address, pattern=SAME), _host(e, access))
+    at = w.let(f"inttoptr i64 {base.name} to ptr")
+    return w.let(f"getelementptr i8, ptr {at}, i64 {offset}") if offset else at
+
+
+def _load_pattern(e: Emitter, access: Access, address: Value) -> list[Value]:
+    w, pattern, bits = e.w, address.pattern, 8 * access.unit
+    assert pattern is not None
+    _check_pattern(e, access, address)
+    if access.space == "global":
+        _mark(e, access, address)
+    _ask(e, access, w.spread(address), "-1") if _asks(access) else None
+    runs = _runs(pattern, access)
+    loaded: list[tuple[str, int, int]] = []
+    for start, count in runs:
+        at = _pointer(e, access, address, start)
+        kind = f"<{count} x i{bits}>"
+        loaded.append((w.let(f"load {kind}, ptr {at}, align {access.unit}"), start, count))
+    values = []
+    for i in range(access.count):
+        if pattern == SAME:
+            name, _, count = loaded[0]
+            values.append(
+                w.scalar(w.let(f"extractelement <{count} x i{bits}> {name}, i64 {i}"), bits)
+            )
+            continue
+        result = ""
+        for name, start, count in loaded:
+            inside = [start <= p < start + count * access.unit for p in pattern]
+            places = [
+                str((p - start) // access.unit + i) if here else "poison"
+                for p, here in zip(pattern, inside, strict=True)
+            ]
+            kind = f"<{count} x i{bits}>"
+            mask = "<" + ", ".join(f"i32 {p}" for p in places) + ">"
+            part = w.let(f"shufflevector {kind} {name}, {kind} poison, <32 x i32> {mask}")
+            chosen = "<" + ", ".join(f"i1 {str(here).lower()}" for here in inside) + ">"
+            many = f"<32 x i{bits}>"
+            result = (
+                w.let(f"select <32 x i1> {chosen}, {many} {part}, {many} {result}")
+                if result
+                else part
+            )
+        values.append(w.vector(result, bits))
+    return values
+
+
+def _asks(access: Access) -> bool:
+    return access.claims or access.asks_writers or access.space == "shared"
+
+
+def _filled(pattern: Pattern, access: Access) -> list[tuple[int, int]] | None:
+    """Which lane and unit lies at each place, when the lanes fill one run without overlap."""
+    start = min(pattern)
+    found: dict[int, tuple[int, int]] = {}
+    for lane, offset in enumerate(pattern):
+        for i in range(access.count):
+            found[(offset - start) // access.unit + i] = lane, i
+    if len(found) != LANES * access.count or max(found) != len(found) - 1:
+        return None
+    return [found[place] for place in range(len(found))]
+
+
+def _store_run(
+    w: Writer, values: list[str], order: list[tuple[int, int]], bits: int, at: str
+) -> None:
+    """Store the units of all lanes side by side."""
+    size, joined = LANES, list(values)
+    while len(joined) > 1:
+        kind = f"<{size} x i{bits}>"
+        every = ", ".join(f"i32 {i}" for i in range(2 * size))
+        joined = [
+            w.let(f"shufflevector {kind} {a}, {kind} {b}, <{2 * size} x i32> <{every}>")
+            for a, b in zip(joined[::2], joined[1::2], strict=True)
+        ]
+        size *= 2
+    kind = f"<{size} x i{bits}>"
+    places = [i * LANES + lane for lane, i in order]
+    value = joined[0]
+    if places != list(range(size)):
+        mask = ", ".join(f"i32 {p}" for p in places)
+        value = w.let(f"shufflevector {kind} {value}, {kind} poison, <{size} x i32> <{mask}>")
+    w.line(f"store {kind} {value}, ptr {at}, align {bits // 8}")
+
+
+TABLE = {"ld": load, "ldu": load, "st": store, "atom": atomic, "red": atomic}

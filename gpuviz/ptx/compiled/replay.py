@@ -1,0 +1,120 @@
+"""Telling sinks what a compiled launch did: counts by pattern become events that stand for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arrays import Array, Bool
+from gpuviz.observe import Access, Listeners, Place, Warps
+from gpuviz.ptx.compiled.accesses import Access as Made
+from gpuviz.ptx.compiled.kernel import Kernel
+from gpuviz.ptx.compiled.launch import Executed
+from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.trace import LANES
+
+_FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
+_NEAR = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Lanes of many warps, by their number."""
+
+    threads: int
+    warps: int
+
+    def rows(self) -> tuple[Warps, Bool | None]:
+        """Which they are is not known."""
+        raise NotImplementedError
+
+
+def tell_rows(
+    told: Listeners, kernel: Kernel, numbers: Array, masks: Array, addresses: Array
+) -> None:
+    """Requests as they were made, one row each."""
+    for number in np.unique(numbers).tolist():
+        rows = numbers == number
+        access = Access(
+            kernel.accesses.all[number].instruction, addresses[rows], lanes_of(masks[rows])
+        )
+        for hear in told.access:
+            hear(access)
+
+
+def lanes_of(masks: Array) -> Bool:
+    """(N, 32) bool of (N,) bit sets."""
+    return (masks[:, None] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
+
+
+def tell(told: Listeners, done: Executed) -> None:
+    """Everything but `tell_rows`: instructions, branches, requests that follow patterns."""
+    kernel = done.kernel
+    tables = {
+        name: sum(worker.tables[name] for worker in done.workers)
+        for name in ("full", "part_warps", "part_threads", "taken", "divergent")
+    }
+    if told.access:
+        for made in kernel.accesses.all:
+            if made.space != "param":
+                for access in _requests(made, done):
+                    for hear in told.access:
+                        hear(access)
+    for block in kernel.graph.blocks:
+        full = int(tables["full"][block.number])
+        warps = full + int(tables["part_warps"][block.number])
+        threads = LANES * full + int(tables["part_threads"][block.number])
+        if not warps:
+            continue
+        for tell_instructions in told.instructions:
+            tell_instructions(block.stretch, Sum(threads, warps))
+        end = block.end
+        if end.how == "branch" and end.at is not None:
+            place = Place(end.at.pc, end.at.line, end.at.ptx_line)
+            taken = int(tables["taken"][block.number])
+            divergent = int(tables["divergent"][block.number])
+            for branch in told.branch:
+                branch(place, warps, divergent, taken, threads - taken)
+
+
+def _requests(made: Made, done: Executed) -> Iterator[Access]:
+    """Those of one instruction."""
+    instruction = made.instruction
+    shift = made.width.bit_length() - 1
+    start = _FAR.get(made.space, _NEAR)
+    number = made.number
+    if number in done.patterns:
+        relative = np.array(done.patterns[number], np.int64)
+        counts = sum(worker.histograms[number] for worker in done.workers)
+        for repeat, phases in _alike(np.asarray(counts)):
+            rows = start + (phases[:, None] << shift) + relative
+            yield Access(instruction, rows.astype(np.uint64), None, repeat, placed=False)
+    for worker in done.workers:
+        for mask, offsets, counted in worker.seen(number):
+            active = lanes_of(np.array([mask], np.uint32))
+            for repeat, phases in _alike(counted):
+                rows = (start + (phases[:, None] << shift) + offsets).astype(np.uint64)
+                lanes = None if active.all() else np.repeat(active, len(rows), axis=0)
+                yield Access(instruction, rows, lanes, repeat, placed=False)
+    if number in done.workers[0].marks:
+        touched = np.bitwise_or.reduce([worker.marks[number] for worker in done.workers])
+        yield from _sectors(made, touched)
+
+
+def _alike(counts: Array) -> Iterator[tuple[int, Array]]:
+    """Phases that occurred equally often."""
+    for count in np.unique(counts[counts > 0]).tolist():
+        yield int(count), np.flatnonzero(counts == count)
+
+
+def _sectors(made: Made, touched: Array) -> Iterator[Access]:
+    """Where the requests that were counted by pattern went; told with no warp at all."""
+    found = np.flatnonzero(touched)
+    if len(found):
+        size = -(-len(found) // LANES) * LANES
+        address = np.full(size, found[0], np.int64)
+        address[: len(found)] = found
+        rows = (address.reshape(-1, LANES) * 32 + GLOBAL).astype(np.uint64)
+        yield Access(made.instruction, rows, None, 0)

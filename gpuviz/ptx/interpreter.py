@@ -1,0 +1,60 @@
+"""The NumPy engine: a launch, batch by batch of blocks that run in step.
+
+It defines what every other engine has to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuviz.observe import Listeners, Sink
+from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
+from gpuviz.ptx.decode.decoder import Decoder
+from gpuviz.ptx.launching import Ready
+from gpuviz.ptx.options import Options
+from gpuviz.ptx.simt.execution import Execution
+from gpuviz.ptx.simt.machine import Machine
+
+
+def interpret(
+    launched: Ready,
+    sinks: Sequence[Sink],
+    options: Options,
+    blocks: Sequence[tuple[int, int]] | None = None,
+) -> str:
+    """Run every batch of a launch, or of some ranges of blocks; what was printed.
+
+    Raises
+    ------
+    UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
+    """
+    execution = _execution(launched, sinks, options)
+    told = execution.told
+    for begin in told.launch_begin:
+        begin(execution.launch, told.report)
+    ranges = blocks or chosen_blocks(execution.launch.blocks, options.max_blocks)
+    size = blocks_per_batch(execution.program, execution.kernel, options.memory)
+    done, total = 0, sum(count for _, count in ranges)
+    for first, count in ranges:
+        for start in range(first, first + count, size):
+            part = min(size, first + count - start)
+            Machine(execution, start, part).run()
+            done += part
+            options.progress(done / total)
+    for end in told.launch_end:
+        end()
+    return execution.printed.text
+
+
+def _execution(launched: Ready, sinks: Sequence[Sink], options: Options) -> Execution:
+    decoder = Decoder(launched.program)
+    return Execution(
+        launched.program,
+        launched.launch,
+        decoder.code(launched.program.kernel),
+        decoder.codes,
+        Listeners(sinks),
+        launched.heap,
+        options.budget,
+        options.cancel,
+    )

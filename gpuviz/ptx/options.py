@@ -1,0 +1,33 @@
+"""Limits and wishes of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+Engine = Literal["auto", "compiled", "numpy"]
+RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits and wishes of a run.
+
+    `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
+    that many blocks (spread over the grid) and says so; `budget` is in thread instructions;
+    `memory` in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks
+    through the program, too; `races` reports races in shared memory among their threads. `engine`
+    is who executes the launch (see `gpuviz.ptx.engines`).
+    """
+
+    record: tuple[int, ...] = (0,)
+    max_blocks: int | None = None
+    budget: int = 4_000_000_000
+    memory: int = 2 << 30
+    record_limit: int = RECORD_LIMIT
+    path: bool = False
+    races: bool = False
+    engine: Engine = "numpy"
+    progress: Callable[[float], None] = field(default=lambda fraction: None)
+    cancel: Callable[[], bool] = field(default=lambda: False)
