@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 from gpuviz.arch import architecture
-from gpuviz.cli.launch import add_launch, at_least_one, jobs
+from gpuviz.cli.launch import add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import by_name
-from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.options import BUDGET, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.terminal import err, out
@@ -46,10 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=at_least_one,
-        default=Options.budget,
+        default=None,
         metavar="N",
-        help="stop after this many thread instructions (default %(default)s)",
+        help=f"stop after this many thread instructions (default {BUDGET:,} with NumPy; the "
+        f"compiled engine stops after {Options.seconds:.0f} seconds)",
     )
+    add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -60,7 +62,9 @@ def _blocks(text: str) -> int | None:
 def run(arguments: argparse.Namespace) -> int:
     """Count, print, 0."""
     arch = architecture(arguments.arch)
-    options = Options(record=(), max_blocks=arguments.blocks, budget=arguments.budget)
+    options = Options(
+        record=(), max_blocks=arguments.blocks, budget=arguments.budget, engine=arguments.engine
+    )
     runs = {
         role: emulated.run(job, arch, level=arguments.level, options=options)
         for role, job in jobs(arguments).items()
@@ -98,6 +102,8 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
         "findings": [vars(finding) for finding in trace.findings],
         "notes": [note for note in (run.level_note, *trace.notes) if note],
         "printed": trace.printed,
+        "engine": run.engine,
+        "engine_note": run.engine_note,
     }
     return out
 

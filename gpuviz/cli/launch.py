@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import get_args
 
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import InputError
 from gpuviz.language import ENGLISH, languages
+from gpuviz.ptx.options import Engine, Options
 from gpuviz.runners.job import Job, triple
 
 SPEC_HELP = (
@@ -40,6 +42,17 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
         default="sm_90",
         metavar="sm_XX",
         help="architecture to compile for and to count by (default %(default)s)",
+    )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """The argument that chooses what executes a launch."""
+    parser.add_argument(
+        "--engine",
+        choices=get_args(Engine),
+        default=Options.engine,
+        help="emulate with machine code made of the PTX, or with NumPy; what the compiled engine "
+        "does not take goes to NumPy; auto: by the size of the launch (default %(default)s)",
     )
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_launch, at_least_one, jobs
+from gpuviz.cli.launch import add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault, UnsupportedError
 from gpuviz.language import english
-from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.options import Engine, Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
@@ -33,6 +33,7 @@ EXAMPLE = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
+    add_engine(parser)
     add_device(parser)
     parser.add_argument(
         "--repeat",
@@ -66,7 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         options = MeasureOptions(
             arguments.repeat, arguments.cache, not arguments.no_counters, arguments.places, peaks
         )
-        told = [_one(gpu, role, job, arch, options) for role, job in jobs(arguments).items()]
+        told = [
+            _one(gpu, role, job, arch, options, arguments.engine)
+            for role, job in jobs(arguments).items()
+        ]
         printed = gpu.printed
     if arguments.json:
         out(
@@ -81,9 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _one(gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions) -> Told:
+def _one(
+    gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, engine: Engine
+) -> Told:
     try:
-        predicted, why = emulated.run(job, arch, options=Options(record=())), ""
+        predicted, why = emulated.run(job, arch, options=Options(record=(), engine=engine)), ""
     except (UnsupportedError, KernelFault) as error:
         predicted, why = None, f"nothing predicted: {error}"
     measurement = live.measure(gpu, job, options, expected=predicted.outputs if predicted else None)

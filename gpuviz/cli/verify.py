@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
+from gpuviz.cli.launch import add_engine
 from gpuviz.cli.table import table
 from gpuviz.errors import UnavailableError
 from gpuviz.language import english
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="measure the launches on this GPU instead of taking the file's word",
     )
+    add_engine(parser)
     add_device(parser)
     add_trust(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
@@ -47,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print; 0 when all are equal, 1 when some differ."""
     measured = _measured(arguments)
-    found = verification.compare(measured, arguments.level, _progress)
+    found = verification.compare(measured, arguments.level, _progress, arguments.engine)
     different = [c for c in found if not c.equal]
     if arguments.json:
         out(

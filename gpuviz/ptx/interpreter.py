@@ -11,7 +11,7 @@ from gpuviz.observe import Listeners, Sink
 from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
 from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.launching import Ready
-from gpuviz.ptx.options import Options
+from gpuviz.ptx.options import BUDGET, Options
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.machine import Machine
 
@@ -55,6 +55,6 @@ def _execution(launched: Ready, sinks: Sequence[Sink], options: Options) -> Exec
         decoder.codes,
         Listeners(sinks),
         launched.heap,
-        options.budget,
+        BUDGET if options.budget is None else options.budget,
         options.cancel,
     )

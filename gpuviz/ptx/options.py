@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Engine = Literal["auto", "compiled", "numpy"]
+BUDGET = 4_000_000_000  # thread instructions of the NumPy engine
 RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
 
 
@@ -15,15 +16,18 @@ class Options:
     """Limits and wishes of a run.
 
     `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
-    that many blocks (spread over the grid) and says so; `budget` is in thread instructions;
-    `memory` in bytes, for everything but the buffers; `path` keeps the way of the recorded blocks
-    through the program, too; `races` reports races in shared memory among their threads. `engine`
-    is who executes the launch (see `gpuviz.ptx.engines`).
+    that many blocks (spread over the grid) and says so; `budget` is in thread instructions, None
+    means 4e9 for the NumPy engine; `seconds` bounds the compiled one, which runs on so many
+    `threads` (0: all cores); `memory` in bytes, for everything but the buffers; `path` keeps the
+    way of the recorded blocks through the program, too; `races` reports races in shared memory
+    among their threads; `engine` is who executes the launch.
     """
 
     record: tuple[int, ...] = (0,)
     max_blocks: int | None = None
-    budget: int = 4_000_000_000
+    budget: int | None = None
+    seconds: float = 600.0
+    threads: int = 0
     memory: int = 2 << 30
     record_limit: int = RECORD_LIMIT
     path: bool = False

@@ -18,7 +18,7 @@ from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import RAW
-from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.options import Engine, Options
 from gpuviz.runners import emulated, measured_file
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
@@ -74,13 +74,16 @@ def load(path: Path) -> Measured:
 
 
 def compare(
-    measured: Measured, level: Level = "sass", progress: Callable[[str], None] = lambda name: None
+    measured: Measured,
+    level: Level = "sass",
+    progress: Callable[[str], None] = lambda name: None,
+    engine: Engine = Options.engine,
 ) -> list[Comparison]:
     """Predict every launch and case of a file, and put the numbers side by side."""
     found: list[Comparison] = []
     for launch in measured.launches:
         progress(launch.name)
-        found += _launch(measured, launch, level)
+        found += _launch(measured, launch, level, engine)
     return found + [_case(measured.arch, case, n) for n, case in enumerate(measured.cases)]
 
 
@@ -111,10 +114,11 @@ def _find(folder: Path, source: str) -> Path:
     raise InputError(f"{source} is neither in {folder} nor in {folder / 'kernels'}")
 
 
-def _launch(measured: Measured, launch: MeasuredLaunch, level: Level) -> list[Comparison]:
-    run = emulated.run(
-        job_of(measured, launch), measured.arch, level=level, options=Options(record=())
-    )
+def _launch(
+    measured: Measured, launch: MeasuredLaunch, level: Level, engine: Engine
+) -> list[Comparison]:
+    options = Options(record=(), engine=engine)
+    run = emulated.run(job_of(measured, launch), measured.arch, level=level, options=options)
     return compare_run(launch.name or launch.source, run, launch.measured)
 
 

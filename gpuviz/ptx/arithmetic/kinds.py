@@ -52,6 +52,11 @@ def contained(values: Bits) -> Bits:
     return values.view(_UNSIGNED.get(values.dtype, values.dtype))
 
 
+def bits_of(kind: str) -> int:
+    """The width of a type; 1 of a predicate."""
+    return 1 if kind == "pred" else WIDTHS[kind]
+
+
 def widened(kind: str) -> str:
     """The integer kind of twice the width: s32 of s16."""
     return f"{kind[0]}{WIDTHS[kind] * 2}"

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpuviz.ptx.compiled.graph import Copy, Graph, Op, targets, written
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, written
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.decode.atomics import _form, _is_used
 from gpuviz.ptx.decode.locate import describe, space_named
+from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
@@ -265,9 +266,6 @@ class _Origins:
         return found if passes else _MIXED
 
     def _slots(self, op: Op) -> str | None:
-        from gpuviz.ptx.compiled.graph import parts_of
-        from gpuviz.ptx.decode.outline import param_accesses
-
         parts = [p for slot in param_accesses(op.at) for p in parts_of(op.place, slot)]
         return self._joined([self._of.get(r) for r, _, _ in parts])
 

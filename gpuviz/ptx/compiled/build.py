@@ -22,7 +22,7 @@ from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.parted import Parted
 from gpuviz.ptx.compiled.writing import Pattern
 
-CACHE = DiskCache("machine code", most=300)
+CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
 register({**memory.TABLE, **warp.TABLE})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuviz.ptx.compiled.emitting import Emitter
-from gpuviz.ptx.compiled.graph import Block, Copy, Op
+from gpuviz.ptx.compiled.graph import Block, Copy, Op, constant
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import (
     CALLED,
@@ -24,7 +24,7 @@ from gpuviz.ptx.compiled.memory_map import (
     WAIT,
     WORKER,
 )
-from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, lanes
+from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.trace import LANES
 
 
@@ -111,7 +111,7 @@ class Converged(Emitter):
             flat=register in self.kernel.flat,
         )
 
-    # --- the function ------------------------------------------------------------------------------
+    # --- the function ---------------------------------------------------------------------------
 
     def text(self) -> str:
         """The function, without what it calls."""
@@ -128,16 +128,10 @@ class Converged(Emitter):
             self._block(self.kernel.graph.blocks[number])
         variables = [f"  %r{r} = alloca {self._kind(r)}" for r in sorted(self._used)]
         zero = [
-            f"  store {self._kind(r)} zeroinitializer, ptr %r{r}"
-            for r in sorted(self._used)
-            if not self._kind(r).startswith("i")
-        ] + [
-            f"  store {self._kind(r)} 0, ptr %r{r}"
-            for r in sorted(self._used)
-            if self._kind(r).startswith("i")
+            f"  store {self._kind(r)} {_zero(self._kind(r))}, ptr %r{r}" for r in sorted(self._used)
         ]
         body = "\n".join((*variables, *zero, *w.lines))
-        return f"define i32 @region{self.number}(ptr noalias %c, ptr noalias %f) #0 {{\nstart:\n{body}\n}}\n"
+        return function(f"region{self.number}", body)
 
     def _live(self, *blocks: int) -> list[int]:
         found = 0
@@ -321,19 +315,26 @@ class Converged(Emitter):
         self.w.line(f"ret i32 {WAIT}")
 
 
+def _zero(kind: str) -> str:
+    return "zeroinitializer" if kind[0] == "<" else "0"
+
+
+def function(name: str, body: str) -> str:
+    """A function of a worker and the frame of a warp."""
+    return f"define i32 @{name}(ptr noalias %c, ptr noalias %f) #0 {{\nstart:\n{body}\n}}\n"
+
+
 def check_barrier(block: Block) -> None:
     """Only plain barriers of the whole block are taken."""
     at = block.end.at
     assert at is not None
     if {"red", "arrive"} & set(at.opcode.mods) or len(at.operands) != 1:
         raise NotTaken(at.opcode.text + " of part of a block" * (len(at.operands) > 1))
-    from gpuviz.ptx.compiled.graph import constant
-
     if constant(at.operands[0]) is None:
         raise NotTaken("a barrier whose number is in a register")
 
 
-def store_lanes(w, kernel: Kernel, register: int, name: str) -> None:  # type: ignore[no-untyped-def]
+def store_lanes(w: Writer, kernel: Kernel, register: int, name: str) -> None:
     """Put a vector into the frame; predicates as the bits of an i32."""
     at = w.let(f"getelementptr i8, ptr %f, i64 {kernel.vectors[register]}")
     bits = kernel.bits(register)
@@ -343,13 +344,13 @@ def store_lanes(w, kernel: Kernel, register: int, name: str) -> None:  # type: i
         w.line(f"store <32 x i{bits}> {name}, ptr {at}, align 32")
 
 
-def load_lanes(w, kernel: Kernel, register: int) -> str:  # type: ignore[no-untyped-def]
+def load_lanes(w: Writer, kernel: Kernel, register: int) -> str:
     """Take a vector out of the frame."""
     at = w.let(f"getelementptr i8, ptr %f, i64 {kernel.vectors[register]}")
     bits = kernel.bits(register)
     if bits == 1:
-        return str(w.let(f"bitcast i32 {w.let(f'load i32, ptr {at}')} to <32 x i1>"))
-    return str(w.let(f"load <32 x i{bits}>, ptr {at}, align 32"))
+        return w.let(f"bitcast i32 {w.let(f'load i32, ptr {at}')} to <32 x i1>")
+    return w.let(f"load <32 x i{bits}>, ptr {at}, align 32")
 
 
 def resumes(kernel: Kernel, start: int, blocks: frozenset[int]) -> list[int]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_signed
+from gpuviz.ptx.arithmetic.kinds import WIDTHS, bits_of, is_signed
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import conversions, floats, integers
 from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers, targets
-from gpuviz.ptx.compiled.kernel import Kernel, bits_of
-from gpuviz.ptx.compiled.memory_map import FRAME, STOP, TIDS, WORKER, WRAPPED
+from gpuviz.ptx.compiled.kernel import Kernel
+from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
 from gpuviz.ptx.compiled.shapes import widens
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
@@ -303,7 +303,7 @@ class Emitter(ABC):
             raise NotTaken(at.opcode.text)
         try:
             if shape is not None and shape != SAME:
-                results = (self._patterned(op, v, shape, values, emit),)
+                results: tuple[Value, ...] = (self._patterned(op, v, shape, values, emit),)
             else:
                 if shape is None and any(x.pattern not in (None, SAME) for x in values):
                     values = [x if x.same else self.w.spread(x) for x in values]
@@ -416,6 +416,3 @@ _OTHERS = {"cvta": _cvta, "mov": _move}
 def register(table: dict[str, object]) -> None:
     """Add instructions that have a file of their own."""
     _OTHERS.update(table)  # type: ignore[arg-type]
-
-
-_ = TIDS

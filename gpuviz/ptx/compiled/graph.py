@@ -27,7 +27,7 @@ _NO_TARGET = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A function at one place of the call tree: `first` register, `local` base, `carry` register."""
+    """A function in its place: its `first` register, the bytes its callers use, its carry."""
 
     code: FunctionCode
     first: int
@@ -63,7 +63,7 @@ class Op:
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """How a block ends: go, branch, table, leave, barrier, trap or stop.
+    """How a block ends: go, branch, return, table, leave, barrier, trap or stop.
 
     `to` are the blocks that may follow: of a branch the one taken, then the one that is not.
     """
@@ -76,7 +76,7 @@ class End:
 
 @dataclass(eq=False)
 class Block:
-    """A basic block; `number` is its place in the order. `synchronised` lanes must come together."""
+    """A basic block; `number` is its place in the order, `synchronised` what lanes meet for."""
 
     number: int
     place: Instance
@@ -99,6 +99,9 @@ class Graph:
         return self.blocks[number].end.to
 
 
+Back = tuple[tuple[Copy, ...], int]  # what a return hands over, and where it goes on
+
+
 class Layout:
     """Lays out a kernel; use `graph_of`."""
 
@@ -107,6 +110,8 @@ class Layout:
         self.graph = Graph()
         self._first: dict[str, tuple[FunctionCode, int, int]] = {}
         self._calling: list[str] = []
+        self.where: dict[Instance, dict[int, int]] = {}  # the blocks of each instance
+        self.pending: list[tuple[int, Instance, int]] = []  # where calls go on, not yet known
 
     def function(self, function: Function, local: int) -> Instance:
         """An instance of a function whose callers use `local` bytes."""
@@ -118,13 +123,8 @@ class Layout:
         code, first, carry = self._first[function.name]
         return Instance(code, first, local, carry)
 
-    def add(
-        self, place: Instance, back: tuple[tuple[Copy, ...], int] | None = None
-    ) -> dict[int, int]:
-        """Add the blocks of an instance; `back`: what a return copies, and a list to find where to.
-
-        Returns the numbers of its blocks. Targets that are not known yet are filled in by `resolve`.
-        """
+    def add(self, place: Instance, back: Back | None = None) -> dict[int, int]:
+        """Add the blocks of an instance, with what a return does in the caller; their numbers."""
         code = place.code
         if code.name in self._calling:
             raise NotTaken(f"the recursion of {code.name}")
@@ -157,32 +157,16 @@ class Layout:
             elif index + 1 == len(spans):
                 block.end = self._leave(None, block, back, index)
         for block, _ in made:
-            if block.end.how in (
-                "go",
-                "branch",
-                "table",
-                "barrier",
-                "leave",
-                "trap",
-            ) and not isinstance(block.end, _Resolved):
-                block.end = _Resolved(
-                    block.end.how,
-                    tuple(
-                        t if t < 0 else numbers[t] for t in block.end.to if t < 0 or t in numbers
-                    ),
-                    block.end.guard,
-                    block.end.at,
-                )
+            end = block.end
+            if not isinstance(end, _Resolved):
+                to = tuple(t if t < 0 else numbers[t] for t in end.to if t < 0 or t in numbers)
+                block.end = _Resolved(end.how, to, end.guard, end.at)
+        self.where[place] = numbers
         self._calling.pop()
         return numbers
 
     def _end(
-        self,
-        at: Instruction,
-        place: Instance,
-        index: int,
-        block: Block,
-        back: tuple[tuple[Copy, ...], int] | None,
+        self, at: Instruction, place: Instance, index: int, block: Block, back: Back | None
     ) -> End:
         name, code = at.opcode.name, place.code
         if name == "bra":
@@ -211,13 +195,7 @@ class Layout:
             return End("go" if "cluster" in at.opcode.mods else "barrier", (index + 1,), None, at)
         return self._call(at, place, index, block)
 
-    def _leave(
-        self,
-        at: Instruction | None,
-        block: Block,
-        back: tuple[tuple[Copy, ...], int] | None,
-        index: int,
-    ) -> End:
+    def _leave(self, at: Instruction | None, block: Block, back: Back | None, index: int) -> End:
         guard = at.guard if at is not None else None
         following = (index + 1,) if guard is not None else ()
         if back is None:
@@ -253,10 +231,8 @@ class Layout:
         copies = tuple(self._results(results, callee, place, inner))
         marker = -1 - len(self.graph.blocks)
         numbers = self.add(inner, (copies, marker))
-        self._pending.append((marker, place, index + 1))
+        self.pending.append((marker, place, index + 1))
         return _Resolved("go", (numbers[0],))
-
-    _pending: list[tuple[int, Instance, int]]
 
     def _results(
         self, results: tuple[Operand, ...], callee: Function, place: Instance, inner: Instance
@@ -303,24 +279,12 @@ def graph_of(program: Program) -> Graph:
     NotTaken : recursion, a call through a pointer, or too many blocks
     """
     layout = Layout(program)
-    layout._pending = []
-    where: dict[int, dict[int, int]] = {}
-    original = layout.add
-
-    def add(place: Instance, back: tuple[tuple[Copy, ...], int] | None = None) -> dict[int, int]:
-        numbers = original(place, back)
-        where[id(place)] = numbers
-        return numbers
-
-    layout.add = add  # type: ignore[method-assign]
-    kept = layout.function(program.kernel, 0)
-    layout.add(kept)
-    onward = {marker: where[id(place)].get(index, -1) for marker, place, index in layout._pending}
+    layout.add(layout.function(program.kernel, 0))
+    onward = {marker: layout.where[place].get(n, -1) for marker, place, n in layout.pending}
     for block in layout.graph.blocks:
         end = block.end
-        block.end = End(
-            end.how, tuple(onward[t] if t < 0 else t for t in end.to), end.guard, end.at
-        )
+        to = tuple(onward[t] if t < 0 else t for t in end.to)
+        block.end = End(end.how, to, end.guard, end.at)
     return layout.graph
 
 

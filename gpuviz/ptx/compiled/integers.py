@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuviz.ptx.arithmetic.bits import PERMUTATIONS
-from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_signed
+from gpuviz.ptx.arithmetic.kinds import is_signed
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
 
@@ -428,4 +428,3 @@ BITS: dict[str, Emit] = {
     "szext": _extend_field,
     "prmt": _permute,
 }
-WIDTH = WIDTHS

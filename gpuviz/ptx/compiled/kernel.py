@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS
+from gpuviz.ptx.arithmetic.kinds import bits_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.compiled.accesses import Accesses, regions
-from gpuviz.ptx.compiled.graph import Copy, Graph, Op, graph_of, live_in, targets, written
+from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, targets, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.shapes import Shapes, Threads
 from gpuviz.ptx.simt.program import Program
@@ -40,11 +40,6 @@ class Kernel:
     def regions(self) -> dict[int, frozenset[int]]:
         """What may run between two barriers, by the block it starts with."""
         return regions(self.graph)
-
-
-def bits_of(kind: str) -> int:
-    """The width of a type; 1: a predicate."""
-    return 1 if kind == "pred" else CONTAINERS[kind].itemsize * 8
 
 
 def kernel_of(program: Program, pointers: dict[int, str], apart: frozenset[int]) -> Kernel:
@@ -130,6 +125,3 @@ def _flat(op: Op, found: set[int]) -> bool:
     if _moved(op, found, True):
         return True
     return op.at.opcode.name in (_ROUNDED | _COARSE) and _single(op) and "ftz" in op.at.opcode.mods
-
-
-_ = Copy

@@ -6,6 +6,7 @@ of warps, or whatever else the code does not handle, gives the memory back as it
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz.arrays import Array
-from gpuviz.errors import Cancelled
+from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.compiled.kernel import Kernel, kernel_of
 from gpuviz.ptx.compiled.memory_map import (
@@ -31,9 +32,10 @@ from gpuviz.ptx.compiled.worker import Worker
 from gpuviz.ptx.compiled.writing import NotTaken, Pattern
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.simt.program import Program, reachable
-from gpuviz.trace import Buffer
+from gpuviz.trace import LANES, Buffer
 
-CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it reports
+CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it takes others
+POLL_SECONDS = 0.02
 _WHY = {
     FAULT: "an access or instruction at fault",
     CONFLICT: "warps that touch the same memory with no barrier in between",
@@ -43,6 +45,7 @@ _WHY = {
     CANCELLED: "cancelled",
 }
 Told = Callable[[Kernel, Array, Array, Array], None]
+Ranges = Sequence[tuple[int, int]]  # first block and count
 
 
 @dataclass(eq=False)
@@ -55,29 +58,58 @@ class Executed:
     before: Array = field(repr=False)  # global memory before the launch
 
 
+@dataclass
+class Limits:
+    """When a launch is to be stopped: asked a few times a second."""
+
+    cancel: Callable[[], bool]
+    progress: Callable[[float], None]
+    budget: int | None
+    seconds: float
+    started: float = field(default_factory=time.monotonic)
+
+    def exceeded(self, executed: Callable[[], int]) -> Exception | None:
+        """Why to stop now, if so."""
+        if self.cancel():
+            return Cancelled("stopped")
+        spent = time.monotonic() - self.started
+        if self.budget is not None and executed() > self.budget:
+            return _endless(executed(), f"the budget of {self.budget:,} thread instructions")
+        if spent > self.seconds:
+            return _endless(executed(), f"the limit of {self.seconds:,.0f} seconds")
+        return None
+
+
+def _endless(executed: int, limit: str) -> KernelFault:
+    return KernelFault(
+        f"stopped after {executed:,} thread instructions: the kernel may never end. "
+        f"If it does, raise {limit}"
+    )
+
+
 def execute(
     program: Program,
     buffers: Sequence[Buffer],
-    ranges: Sequence[tuple[int, int]],
+    ranges: Ranges,
     told: Told,
-    cancel: Callable[[], bool],
-    progress: Callable[[float], None],
+    limits: Limits,
     threads: int = 1,
 ) -> Executed:
     """Run blocks.
 
-    `told` hears requests that fit no pattern while the launch runs.
+    `told` hears requests that fit no pattern while the launch runs, from one thread at a time.
 
     Raises
     ------
     NotTaken : the NumPy engine is to run it; memory is as it was
+    KernelFault : a limit is exceeded
     Cancelled : the caller asked to stop
     """
     _refuse(program)
     apart: frozenset[int] = frozenset()
     for _ in range(8):
         attempt = _Attempt(program, buffers, apart, told)
-        wrapped = attempt.run(ranges, cancel, progress, threads)
+        wrapped = attempt.run(ranges, limits, threads)
         if wrapped is None:
             return Executed(attempt.kernel, attempt.workers, attempt.patterns, attempt.before)
         apart |= {wrapped}
@@ -102,83 +134,166 @@ class _Attempt:
         self, program: Program, buffers: Sequence[Buffer], apart: frozenset[int], told: Told
     ) -> None:
         self.program = program
-        offsets = _pointers(program, buffers)
-        self.kernel = kernel_of(program, offsets, apart)
+        self.kernel = kernel_of(program, _pointers(program, buffers), apart)
         together = build.together(self.kernel)
         self.patterns = together.patterns
-        self._regions = build.code_of(together)
-        self._parted: build.Code | None = None
+        regions = build.code_of(together)
+        names = (f"region{n}" for n in range(len(self.kernel.regions)))
+        self._regions = np.array([regions.addresses[name] for name in names], np.uint64)
+        self._parted = 0
         self._driver = build.RUN(build.code_of(build.driver()).addresses["run"])
         self._lock = threading.Lock()
         self._told = told
-        self.bounds = _bounds(program, buffers)
+        self._bounds = _bounds(program, buffers)
         self.workers: list[Worker] = []
         self.before = program.memory.cells.bytes.copy()
 
-    def run(
-        self,
-        ranges: Sequence[tuple[int, int]],
-        cancel: Callable[[], bool],
-        progress: Callable[[float], None],
-        threads: int,
-    ) -> int | None:
+    def run(self, ranges: Ranges, limits: Limits, threads: int) -> int | None:
         """Run all blocks; the pc of an instruction whose address wrapped, None when all is well."""
-        left = list(ranges)[::-1]
-        total, done = sum(count for _, count in ranges), 0
-        table = np.array(
-            [self._regions.addresses[f"region{n}"] for n in range(len(self.kernel.regions))],
-            np.uint64,
-        )
-        worker = Worker(self.kernel, self.bounds, self._hear)
-        worker.name_symbols()
-        worker._point("regions", table)
-        self.workers.append(worker)
-        for first, count in left[::-1]:
-            start, end, size = first, first + count, 1
-            while start < end:
-                size = min(size, end - start)
+        share = _Share(ranges)
+        self.workers = [self._worker() for _ in range(max(1, min(threads, share.total)))]
+        hands = [threading.Thread(target=self._work, args=(w, share)) for w in self.workers]
+        for hand in hands:
+            hand.start()
+        why: Exception | None = None
+        try:
+            while any(hand.is_alive() for hand in hands):
+                hands[-1].join(POLL_SECONDS)
+                for hand in hands[:-1]:
+                    if not hands[-1].is_alive():
+                        hand.join(POLL_SECONDS)
+                limits.progress(share.done / share.total)
+                why = why or limits.exceeded(self._executed)
+                if why is not None:
+                    self._halt(share)
+        except BaseException:  # the user's, in this thread: those of workers come as `failed`
+            self._halt(share)
+            for hand in hands:
+                hand.join()
+            self._restore()
+            raise
+        if why is not None or share.failed is not None:
+            self._restore()
+            raise why or share.failed or AssertionError
+        found = [worker for worker in self.workers if worker.get("stop", 32)]
+        if found:
+            self._restore()
+            first = found[0].get("stop", 32)
+            if first == WRAPPED:
+                return found[0].get("stop_at", 32)
+            raise NotTaken(_WHY.get(first, "an unknown reason"))
+        for worker in self.workers:
+            worker.flush()
+        why = limits.exceeded(self._executed)
+        if why is None and self._clash():
+            why = NotTaken(_WHY[CONFLICT])
+        if why is not None:
+            self._restore()
+            raise why
+        return None
+
+    def _worker(self) -> Worker:
+        worker = Worker(self.kernel, self._bounds, self._hear)
+        worker.point("regions", self._regions)
+        worker.set("parted", self._parted)
+        return worker
+
+    def _work(self, worker: Worker, share: _Share) -> None:
+        """Run blocks until there are no more; in a thread of its own."""
+        try:
+            size = 1
+            while (part := share.take(size)) is not None:
                 began = time.monotonic()
-                why = self._blocks(worker, start, start + size)
-                if why:
-                    return self._stopped(worker, why)
-                if cancel():
-                    self._restore()
-                    raise Cancelled("stopped")
-                start, done = start + size, done + size
-                progress(done / total)
+                if not self._blocks(worker, *part):
+                    share.stop()
+                    self._halt(share)
+                    return
+                share.finished(part)
                 spent = time.monotonic() - began
                 if spent < CHUNK_SECONDS:
                     size *= 2
                 elif spent > 2 * CHUNK_SECONDS:
                     size = max(1, size // 2)
-        worker.flush()
-        return None
+        except Exception as failure:  # raised again in the thread that waits
+            share.failed = failure
+            self._halt(share)
 
-    def _blocks(self, worker: Worker, first: int, last: int) -> int:
-        """Run blocks; 0, or why the launch stopped."""
+    def _blocks(self, worker: Worker, first: int, last: int) -> bool:
+        """Run blocks; whether all went well."""
         worker.set("block", first)
         worker.set("last_block", last)
-        while True:
-            result = self._driver(worker.address)
-            if result != NEEDED:
-                return worker.get("stop", 32) if result else 0
-            if self._parted is None:
-                self._parted = build.code_of(build.apart(self.kernel))
-                worker.name_symbols()
-            worker.set("parted", self._parted.addresses["parted"])
+        while (result := self._driver(worker.address)) == NEEDED:
+            with self._lock:
+                if not self._parted:
+                    self._parted = build.code_of(build.apart(self.kernel)).addresses["parted"]
+            worker.name_symbols()
+            worker.set("parted", self._parted)
+        return not result
 
     def _hear(self, numbers: Array, masks: Array, addresses: Array) -> None:
         with self._lock:
             self._told(self.kernel, numbers, masks, addresses)
 
-    def _stopped(self, worker: Worker, why: int) -> int | None:
-        self._restore()
-        if why == WRAPPED:
-            return worker.get("stop_at", 32)
-        raise NotTaken(_WHY.get(why, "an unknown reason"))
+    def _halt(self, share: _Share) -> None:
+        """Have all workers stop at their next jump back."""
+        share.stop()
+        for worker in self.workers:
+            if not worker.get("stop", 32):
+                worker.set("stop", CANCELLED)
+
+    def _executed(self) -> int:
+        """Thread instructions so far."""
+        total = 0
+        counts = np.array([block.stretch.count for block in self.kernel.graph.blocks])
+        for worker in self.workers:
+            tables = worker.tables
+            total += int(counts @ (LANES * tables["full"] + tables["part_threads"]))
+        return total
+
+    def _clash(self) -> bool:
+        """Whether blocks of different workers touched what one of them wrote."""
+        written = [worker.written != 0 for worker in self.workers]
+        read = [worker.readers != 0 for worker in self.workers]
+        for i, j in itertools.permutations(range(len(self.workers)), 2):
+            others = written[j] | read[j] if len(read[j]) == len(written[j]) else written[j]
+            if (written[i] & others).any():
+                return True
+        return False
 
     def _restore(self) -> None:
         self.program.memory.cells.bytes[:] = self.before
+
+
+class _Share:
+    """The blocks that are left, shared out among workers."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self.total = sum(count for _, count in ranges)
+        self.done = 0
+        self.failed: Exception | None = None
+        self._left = [(first, first + count) for first, count in ranges][::-1]
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> tuple[int, int] | None:
+        """Some blocks that nobody has run: the first, and the one after the last."""
+        with self._lock:
+            if not self._left:
+                return None
+            first, end = self._left.pop()
+            last = min(end, first + size)
+            if last < end:
+                self._left.append((last, end))
+            return first, last
+
+    def finished(self, part: tuple[int, int]) -> None:
+        """They have been run."""
+        with self._lock:
+            self.done += part[1] - part[0]
+
+    def stop(self) -> None:
+        """There is nothing more to run."""
+        with self._lock:
+            self._left.clear()
 
 
 def _pointers(program: Program, buffers: Sequence[Buffer]) -> dict[int, str]:
@@ -200,6 +315,6 @@ def _bounds(program: Program, buffers: Sequence[Buffer]) -> dict[str, tuple[int,
     ends = dict(zip(lows.tolist(), highs.tolist(), strict=True))
     for name, space in program.spaces.items():
         start = program.addresses.get(name)
-        if space == "global" and start in ends:
+        if space == "global" and start is not None and start in ends:
             found[name] = start, ends[start]
     return found

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import floats, integers
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Op, targets
 from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, WORKER
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
-from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.simt.windows import GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
 from gpuviz.trace import LANES
@@ -109,12 +109,11 @@ def store(e: Emitter, op: Op) -> None:
     else:
         wide, on = _checked(e, access, address, guard)
         _ask(e, access, wide, on)
-    host = _host_lanes(e, access, wide)
+    host, kind = _host_lanes(e, access, wide), f"<32 x i{bits}>"
     for i, value in enumerate(values):
-        at = w.op("add", host, w.number(i * access.unit, 64)) if i else host
-        w.line(
-            f"call void @scatter_{bits}(<32 x i{bits}> {w.wide(value)}, <32 x i64> {at.name}, i32 {on})"
-        )
+        place = w.op("add", host, w.number(i * access.unit, 64)) if i else host
+        given = f"{kind} {w.wide(value)}, <32 x i64> {place.name}, i32 {on}"
+        w.line(f"call void @scatter_{bits}({given})")
 
 
 def atomic(e: Emitter, op: Op) -> None:
@@ -151,8 +150,9 @@ def atomic_function(form: str, kind: str) -> str:
     new = _stepped(w, form, kind, old, b, c)
     body = "\n".join(w.lines)
     declared = "\n".join(w.declared.values())
+    given = f"<32 x i64> %a, {many} %b, {many} %c2, i32 %m"
     return f"""
-define internal {many} @atomic_{form}_{kind}(<32 x i64> %a, {many} %b, {many} %c2, i32 %m) noinline {{
+define internal {many} @atomic_{form}_{kind}({given}) noinline {{
 start:
   %pa = alloca <32 x i64>, align 64
   %pb = alloca {many}, align 64
@@ -345,9 +345,9 @@ def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
     else:
         offset = w.op("shl", phase, w.number(3 - shift, 64))
     table = w.let(f"inttoptr i64 {_record(e, access, 'histogram')} to ptr")
-    at = w.let(f"getelementptr i8, ptr {table}, i64 {offset.name}")
-    old = w.let(f"load i64, ptr {at}")
-    w.line(f"store i64 {w.let(f'add i64 {old}, 1')}, ptr {at}")
+    place = w.let(f"getelementptr i8, ptr {table}, i64 {offset.name}")
+    old = w.let(f"load i64, ptr {place}")
+    w.line(f"store i64 {w.let(f'add i64 {old}, 1')}, ptr {place}")
     e.counted_patterns[access.number] = pattern
 
 

@@ -6,13 +6,14 @@ NumPy engine, from the memory that the launch began with.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from gpuviz.arrays import Array
 from gpuviz.observe import Listeners, Sink, Sums
 from gpuviz.ptx.batches import chosen_blocks
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.launch import Executed, execute
+from gpuviz.ptx.compiled.launch import Executed, Limits, execute
 from gpuviz.ptx.compiled.replay import tell, tell_rows
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.interpreter import interpret
@@ -44,9 +45,9 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
         tell_rows(told, kernel, numbers, masks, addresses)
 
     try:
-        done = execute(
-            launched.program, launch.buffers, ranges, hear, options.cancel, options.progress
-        )
+        limits = Limits(options.cancel, options.progress, options.budget, options.seconds)
+        workers = options.threads or os.cpu_count() or 1
+        done = execute(launched.program, launch.buffers, ranges, hear, limits, workers)
     except NotTaken:
         for sink in sums:
             sink.start_over()

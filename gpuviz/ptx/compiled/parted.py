@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuviz.ptx.compiled.converged import check_barrier, load_lanes, resumes, store_lanes
+from gpuviz.ptx.compiled.converged import check_barrier, function, load_lanes, resumes, store_lanes
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Block, Copy, Op
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -107,7 +107,7 @@ class Parted(Emitter):
         w.at("nowhere")
         w.line("unreachable")
         body = "\n".join(w.lines)
-        return f"define i32 @parted(ptr noalias %c, ptr noalias %f) #0 {{\nstart:\n  br label %choose\n{body}\n}}\n"
+        return function("parted", "  br label %choose\n" + body)
 
     def _choose(self) -> None:
         """Who runs next, and where."""
@@ -174,7 +174,7 @@ class Parted(Emitter):
         getattr(self, f"_{block.end.how}")(block)
 
     def _join(self, block: Block) -> None:
-        """All lanes are here: on with the code for lanes that are together, if it is fit for them."""
+        """All lanes are here: on with the other code, if their registers are as it has them."""
         w, kernel, number = self.w, self.kernel, block.number
         whole, fit, apart = f"whole{number}", f"fit{number}", f"apart{number}"
         w.line(f"br i1 %every, label %{whole}, label %{apart}")

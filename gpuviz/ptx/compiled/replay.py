@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
+from gpuviz.arrays import U64, Array, Bool
 from gpuviz.observe import Access, Listeners, Place, Warps
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -32,14 +32,13 @@ class Sum:
 
 
 def tell_rows(
-    told: Listeners, kernel: Kernel, numbers: Array, masks: Array, addresses: Array
+    told: Listeners, kernel: Kernel, numbers: Array, masks: Array, addresses: U64
 ) -> None:
     """Requests as they were made, one row each."""
     for number in np.unique(numbers).tolist():
         rows = numbers == number
-        access = Access(
-            kernel.accesses.all[number].instruction, addresses[rows], lanes_of(masks[rows])
-        )
+        instruction = kernel.accesses.all[number].instruction
+        access = Access(instruction, addresses[rows].astype(np.uint64), lanes_of(masks[rows]))
         for hear in told.access:
             hear(access)
 
@@ -53,7 +52,7 @@ def tell(told: Listeners, done: Executed) -> None:
     """Everything but `tell_rows`: instructions, branches, requests that follow patterns."""
     kernel = done.kernel
     tables = {
-        name: sum(worker.tables[name] for worker in done.workers)
+        name: np.sum([worker.tables[name] for worker in done.workers], axis=0)
         for name in ("full", "part_warps", "part_threads", "taken", "divergent")
     }
     if told.access:
@@ -87,17 +86,17 @@ def _requests(made: Made, done: Executed) -> Iterator[Access]:
     number = made.number
     if number in done.patterns:
         relative = np.array(done.patterns[number], np.int64)
-        counts = sum(worker.histograms[number] for worker in done.workers)
-        for repeat, phases in _alike(np.asarray(counts)):
+        counts = np.sum([worker.histograms[number] for worker in done.workers], axis=0)
+        for repeat, phases in _alike(counts):
             rows = start + (phases[:, None] << shift) + relative
             yield Access(instruction, rows.astype(np.uint64), None, repeat, placed=False)
     for worker in done.workers:
         for mask, offsets, counted in worker.seen(number):
             active = lanes_of(np.array([mask], np.uint32))
             for repeat, phases in _alike(counted):
-                rows = (start + (phases[:, None] << shift) + offsets).astype(np.uint64)
+                rows = start + (phases[:, None] << shift) + offsets
                 lanes = None if active.all() else np.repeat(active, len(rows), axis=0)
-                yield Access(instruction, rows, lanes, repeat, placed=False)
+                yield Access(instruction, rows.astype(np.uint64), lanes, repeat, placed=False)
     if number in done.workers[0].marks:
         touched = np.bitwise_or.reduce([worker.marks[number] for worker in done.workers])
         yield from _sectors(made, touched)

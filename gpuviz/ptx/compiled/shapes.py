@@ -7,13 +7,13 @@ not wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, is_signed
+from gpuviz.ptx.arithmetic.kinds import CONTAINERS, WIDTHS, bits_of
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.variant import Variant
-from gpuviz.ptx.compiled.graph import Copy, Graph, Op, targets, written
+from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, written
 from gpuviz.ptx.compiled.writing import SAME, Pattern
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
@@ -193,7 +193,9 @@ class Shapes:
         if isinstance(op, Copy):
             if not isinstance(op.source, tuple):
                 return self._plain([self.operand(op.source, op)])
-            return self._plain([self.of[r] for r, _, _ in op.source], len(op.source) == 1)
+            whole = [(byte, size) for _, byte, size in op.source] == [(0, op.size)]
+            whole = whole and bits_of(self.graph.registers[op.target]) == 8 * op.size
+            return self._plain([self.of[r] for r, _, _ in op.source], whole)
         at, name = op.at, op.at.opcode.name
         if at.pc in self.apart:
             return None
@@ -215,7 +217,6 @@ class Shapes:
             sources.append(self.of[op.place.carry])
         if any(s is self._unknown for s in sources):
             return self._unknown
-        widths = [*found.sources, *found.results]
         shapes = [
             s if s == SAME or self._fits(o, k) else None
             for s, o, k in zip(sources, at.operands[1:], found.sources, strict=False)
@@ -228,7 +229,6 @@ class Shapes:
             target = targets(at)[0]
             if not (isinstance(target, Reg) and self._fits(target, found.results[0])):
                 return None
-        del widths
         return shape
 
     def _fits(self, operand: Operand, kind: str) -> bool:
@@ -247,9 +247,8 @@ class Shapes:
         at = op.at
         space = space_named(at.opcode.mods)
         slots = param_accesses(at)
-        if space == "param" and not op.place.code.function.entry and slots:
-            from gpuviz.ptx.compiled.graph import parts_of
-
+        of_kernel = op.place.code.function.entry and slots
+        if slots and not (of_kernel and slots[0][0] in self.program.parameter_offset):
             parts = [p for slot in slots for p in parts_of(op.place, slot)]
             return self._plain([self.of[r] for r, _, _ in parts])
         if space in ("local", ""):
@@ -278,7 +277,3 @@ def _signed(operand: Operand, kind: str) -> int | None:
     value = int(immediate(operand, kind)[0])
     bits = WIDTHS[kind]
     return value - (1 << bits) if value >> (bits - 1) else value
-
-
-Reader = Callable[[Operand], Shape]
-_ = is_signed

@@ -303,7 +303,7 @@ define internal void @scatter_{bits}(<32 x i{bits}> %x, <32 x i64> %a, i32 %m) n
 """
 
 
-# --- who wrote and who read a cell: a word is the turn (phase of a block, and warp) that did it -----
+# --- who wrote and who read a cell: a word is the turn (phase of a block, and warp) -------------
 
 
 def _owned(space: str) -> str:

@@ -68,7 +68,7 @@ class Worker:
         self._accesses(bounds)
         self._cells(program)
         self.rows = aligned(ROW * ROWS)
-        self._point("rows", self.rows)
+        self.point("rows", self.rows)
         self.set("rows_most", ROWS)
         flush = _FLUSH(self._flush)
         self._kept.append(flush)
@@ -96,10 +96,11 @@ class Worker:
         return int(self.record[at : at + 8].view(f"u{bits // 8}")[0])
 
     def _array(self, name: str, array: Array) -> Array:
-        self._point(name, array)
+        self.point(name, array)
         return array
 
-    def _point(self, name: str, array: Array) -> None:
+    def point(self, name: str, array: Array) -> None:
+        """Have a field point to an array."""
         self._kept.append(array)
         self.set(name, array.ctypes.data)
 
@@ -107,28 +108,26 @@ class Worker:
         for axis, blocks, threads in zip("xyz", program.grid, program.block, strict=True):
             self.set(f"nctaid.{axis}", blocks)
             self.set(f"ntid.{axis}", threads)
-        symbols = np.zeros(max(1, len(self.kernel.symbols)), np.uint64)
-        self._point("symbols", symbols)
-        self.symbols = symbols
+        self.name_symbols()
 
     def name_symbols(self) -> None:
         """Fill in the addresses of names, all of which are known once code has been written."""
         symbols = np.zeros(max(1, len(self.kernel.symbols)), np.uint64)
         for name, number in self.kernel.symbols.items():
             symbols[number] = self.kernel.program.address_of(name) or 0
-        self._point("symbols", symbols)
+        self.point("symbols", symbols)
 
     def _memories(self, program: Program) -> None:
         memory = program.memory
         self.set("arena", memory.cells.bytes.ctypes.data - GLOBAL)
         self._kept.append(memory.cells.bytes)
-        self._point("params", program.parameters.cells.bytes)
-        self._point("consts", program.constants.cells.bytes)
-        self._point("shared", aligned(max(program.shared_size, 1) + 64))
+        self.point("params", program.parameters.cells.bytes)
+        self.point("consts", program.constants.cells.bytes)
+        self.point("shared", aligned(max(program.shared_size, 1) + 64))
         self.set("shared_size", program.shared_size)
         lows, highs = memory.bounds()
         table = np.stack([lows, highs], axis=1).astype(np.uint64)
-        self._point("buffers", np.ascontiguousarray(table))
+        self.point("buffers", np.ascontiguousarray(table))
         self.set("buffer_count", len(table))
 
     def _frames(self, program: Program) -> None:
@@ -137,7 +136,7 @@ class Worker:
         warps = -(-threads // LANES)
         size = self.kernel.frame_size
         frames = aligned(size * warps)
-        self._point("frames", frames)
+        self.point("frames", frames)
         self.set("frame_size", size)
         self.set("warps", warps)
         exists = np.zeros(warps, np.uint32)
@@ -150,16 +149,16 @@ class Worker:
             for name, values in own.items():
                 frame[TIDS[name] :][:128].view(np.uint32)[:] = values
                 frame[FRAME[name] :][:4].view(np.uint32)[0] = values[0]
-        self._point("exists", exists)
+        self.point("exists", exists)
         local = max(16, -(-self.kernel.graph.local_size // 16) * 16)
         self.set("local_size", local)
         self.set("local_warp", local * LANES)
-        self._point("local", aligned(local * LANES * warps))
+        self.point("local", aligned(local * LANES * warps))
 
     def _accesses(self, bounds: Mapping[str, tuple[int, int]]) -> None:
         everything = self.kernel.accesses.all
         table = aligned(ACCESS_SIZE * max(1, len(everything)))
-        self._point("accesses", table)
+        self.point("accesses", table)
         self.histograms: dict[int, Array] = {}
         self.entries: dict[int, Array] = {}
         self.marks: dict[int, Array] = {}
@@ -197,12 +196,12 @@ class Worker:
         shared = -(-max(program.shared_size, 1) // accesses.cell["shared"])
         arena = len(program.memory.cells.bytes) // accesses.cell["global"] + 2
         tracked = accesses.tracked
-        self._point("written", np.zeros(shared + 2, np.uint32))
-        self._point("readers", np.zeros(shared + 2 if tracked["shared readers"] else 1, np.uint32))
+        self.point("written", np.zeros(shared + 2, np.uint32))
+        self.point("readers", np.zeros(shared + 2 if tracked["shared readers"] else 1, np.uint32))
         self.written = np.zeros(arena if tracked["global"] else 1, np.uint32)
         self.readers = np.zeros(arena if tracked["global readers"] else 1, np.uint32)
-        self._point("global_written", self.written)
-        self._point("global_readers", self.readers)
+        self.point("global_written", self.written)
+        self.point("global_readers", self.readers)
         self.set("shared_cells", shared)
         self.set("turn", 0)
 

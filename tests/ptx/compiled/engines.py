@@ -1,0 +1,81 @@
+"""One launch on both engines, and whether all that is seen of it is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuviz.arch import architecture
+from gpuviz.errors import KernelFault
+from gpuviz.memory.counting import Counter
+from gpuviz.ptx.emulator import Options, Result, emulate
+from gpuviz.ptx.text.ir import Module
+
+ARCHES = ("sm_90", "sm_60")
+
+
+def run(module: Module, kernel: str, grid: Any, block: Any, arguments: Any, **more: Any) -> Any:
+    """The result and what was counted on two architectures, or the fault in words."""
+    counters = [Counter(architecture(arch)) for arch in ARCHES]
+    given = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in arguments]
+    try:
+        result = emulate(module, kernel, grid, block, given, sinks=counters, **more)
+    except KernelFault as fault:
+        return str(fault), []
+    return result, [counter.result() for counter in counters]
+
+
+def same(
+    module: Module,
+    kernel: str,
+    grid: Any,
+    block: Any,
+    arguments: Any,
+    *,
+    options: Options | None = None,
+    runs_on: str = "compiled",
+    **more: Any,
+) -> Result | str:
+    """Run on both engines and compare; `runs_on` is the engine that is expected to do it."""
+    options = options or Options()
+    one, counts = run(
+        module, kernel, grid, block, arguments, options=replace(options, engine="numpy"), **more
+    )
+    two, others = run(
+        module, kernel, grid, block, arguments, options=replace(options, engine="compiled"), **more
+    )
+    if isinstance(one, str) or isinstance(two, str):
+        assert one == two
+        return one
+    assert not runs_on or two.engine == runs_on, two.engine_note
+    alike(one, two)
+    assert counts == others
+    return two
+
+
+def alike(one: Result, two: Result) -> None:
+    """Compare two results."""
+    assert one.outputs.keys() == two.outputs.keys()
+    for name, array in one.outputs.items():
+        assert array.tobytes() == two.outputs[name].tobytes(), name
+    assert one.executed == two.executed
+    a, b = one.trace, two.trace
+    for field in (
+        "thread_instructions",
+        "warp_instructions",
+        "branches",
+        "findings",
+        "printed",
+        "flops",
+        "blocks_emulated",
+        "instructions",
+        "notes",
+    ):
+        assert getattr(a, field) == getattr(b, field), field
+    for block in a.recorded:
+        for warp in range(a.launch.warps_per_block):
+            x, y = a.of(block=block, warp=warp), b.of(block=block, warp=warp)
+            for column in ("instruction", "phase", "active", "address"):
+                assert (getattr(x, column) == getattr(y, column)).all(), column
