@@ -35,7 +35,7 @@ DTYPES: dict[str, type[np.generic]] = {
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
 
-_SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=\s*(.*?)\s*$", re.DOTALL)
+_SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=(.*)$", re.DOTALL)
 _FORM = (
     "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy or TYPE=VALUE, "
     "as in f32[64]=rand, f32[64]=2 or i32=7"
@@ -81,7 +81,7 @@ def parse(text: str) -> Spec:
     match = _SPEC.match(text)
     if match is None:
         raise InputError(f"Argument {text!r} is not understood: write {_FORM}.")
-    dtype, count, value = match.groups()
+    dtype, count, value = match[1], match[2], match[3].strip()
     if dtype not in DTYPES:
         raise InputError(f"Argument {text!r}: type {dtype!r} is none of {', '.join(DTYPES)}.")
     if count is None:

@@ -28,7 +28,7 @@ FLAGS = (
 _FOLDER = "/gpuviz/"
 _SYSTEM = (Path("/usr"), Path("/opt"))  # where nvcc's own headers and the host's are
 _NO_HEADER = re.compile(r"cannot open source file|#error directive")
-_TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
+_TARGET = re.compile(r"^[ \t]*\.target[ \t]+(sm_\w+)", re.MULTILINE)
 _MADE_BY = re.compile(r"^//.*?(release \d+\.\d+, V[\d.]+)", re.MULTILINE)
 
 

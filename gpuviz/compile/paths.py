@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-_FILE = re.compile(r'^(\s*\.file\s+\d+\s+)"([^"]*)"(?:,\s*\d+,\s*\d+)?', re.MULTILINE)
+_FILE = re.compile(r'^([ \t]*\.file\s+\d+\s+)"([^"]*)"(?:,\s*\d+,\s*\d+)?', re.MULTILINE)
 
 _OCTAL = re.compile(r"(?<!\\)(\\[0-7]{3})+")  # how NVRTC writes letters that are not ASCII
 

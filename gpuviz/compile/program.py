@@ -9,7 +9,7 @@ from typing import Literal
 
 from gpuviz.errors import Error
 
-_ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)*\.entry\s+([\w$]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^[ \t]*(?:\.visible\s+|\.weak\s+)*\.entry\s+([\w$]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ _END = re.compile(
 )
 _FUNCTION = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<kind>entry|func)\b")
 _COMMENT = re.compile(r'//.*|"[^"]*"')
-_HEADER = re.compile(r"^\s*\.address_size\s+64.*$", re.MULTILINE)
-_VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\.address_size\s+64.*$", re.MULTILINE)
+_VERSION = re.compile(r"^([ \t]*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
 
 # PTX the drivers of each CUDA release take: PTX ISA, "Release Notes".
 _ISA = {

@@ -31,6 +31,8 @@ def _atomic_step(site: Site) -> Step:
     )
     sources = [site.reader(o, kind) for o in (vector or values)]
     puts = site.writers(target, (kind,) * shape.count) if target is not None else ()
+    if len(puts) not in (0, shape.count) or (name == "cas" and (vector or len(sources) < 2)):
+        raise site.unsupported("this number of operands")
     instruction = site.instruction
     polled = name in ("cas", "exch") or polls(instruction)
 

@@ -18,6 +18,10 @@ from gpuviz.ptx.text.ir import Function, Imm, Operand, Reg, Sym, Variable, Vec
 def call_end(site: Site) -> Step:
     """What a call does."""
     results, target, arguments = _parts(site.operands)
+    if not all(isinstance(result, Reg | Sym) for result in results) or not all(
+        isinstance(argument, Reg | Imm | Sym) for argument in arguments
+    ):
+        raise site.unsupported("what is passed by this call")
     if isinstance(target, Reg):
         return _indirect(site, results, target, arguments)
     assert isinstance(target, Sym)

@@ -50,6 +50,9 @@ STEPS: dict[str, Builder] = {
     "pmevent": _nothing,
 }
 ENDS = {**control.ENDS, "call": call_end}
+_LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them
+# What building a step raises where operands are too few, too many, or of another sort.
+_MALFORMED = (LookupError, ValueError, TypeError, ArithmeticError, StopIteration, AssertionError)
 
 
 class Decoder:
@@ -111,7 +114,7 @@ def step_of(site: Site) -> Step | None:
         raise
     except UnsupportedError as error:
         raise site.unsupported(f"this instruction ({error})") from error
-    except (LookupError, ValueError, TypeError, StopIteration, AssertionError) as error:
+    except _MALFORMED as error:
         raise site.unsupported("this form of the instruction") from error
 
 
@@ -140,6 +143,9 @@ def _guarded(step: Step, site: Site) -> Step:
 
 
 def _end(site: Site) -> Step:
+    goes_on = site.instruction.guard is not None or site.name not in _LAST
+    if goes_on and site.following == len(site.code.rank):
+        raise site.unsupported("going on past the end of the function")
     end = ENDS[site.name](site)
     if site.instruction.guard is None or site.name == "bra":
         return end

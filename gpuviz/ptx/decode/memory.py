@@ -23,7 +23,7 @@ def polls(instruction: Instruction) -> bool:
     return opcode.name == "nanosleep" or (
         opcode.name == "atom"
         and ("add" in opcode.mods or "or" in opcode.mods)
-        and instruction.operands[2] == Imm(0)
+        and instruction.operands[2:3] == (Imm(0),)
     )
 
 
@@ -97,8 +97,8 @@ def _copy(site: Site) -> Step | None:
     if mods[1] in ("commit_group", "wait_group", "wait_all"):
         return None
     target, source, size = site.operands[:3]
-    if not isinstance(size, Imm):
-        raise site.unsupported("a copy size that is not a constant")
+    if not isinstance(size, Imm) or size.value not in (4, 8, 16):
+        raise site.unsupported("a copy of other than 4, 8 or 16 bytes")
     unit = min(size.value, 8)
     parts = size.value // unit
     read = Locator(site, source, Shape("global", "b8", unit, parts), "copy")

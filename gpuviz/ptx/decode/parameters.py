@@ -54,9 +54,10 @@ def _load(site: Site) -> Step:
     slots = param_accesses(site.instruction)
     readers = [slot_reader(site.code, slot) for slot in slots]
     puts = site.writers(target, (site.kind,) * len(slots))
+    loads = list(zip(puts, readers, strict=True))
 
     def step(g: Group) -> None:
-        for put, read in zip(puts, readers, strict=True):
+        for put, read in loads:
             put(g, read(g))
 
     return step
@@ -90,9 +91,10 @@ def _store(site: Site) -> Step:
     items = source.items if isinstance(source, Vec) else (source,)
     readers = [site.reader(o, site.kind) for o in items]
     targets = [_slot_indices(site.code, slot) for slot in param_accesses(site.instruction)]
+    stores = list(zip(readers, targets, strict=True))
 
     def step(g: Group) -> None:
-        for read, parts in zip(readers, targets, strict=True):
+        for read, parts in stores:
             value = read(g)
             for index, shift, dtype in parts:
                 part = value if shift is None else (value >> shift).astype(dtype)

@@ -28,6 +28,8 @@ def _active_rows(g: Group) -> Bool:
 
 def _member_reader(site: Site) -> Reader | None:
     """The member mask of a synchronised instruction, as u32; None for the old forms without."""
+    if not site.operands:
+        raise site.unsupported("no operand at all")
     if site.name in ("bar", "barrier"):
         return site.reader(site.operands[0], "u32")
     return site.reader(site.operands[-1], "u32") if "sync" in site.mods else None
@@ -89,12 +91,12 @@ def _collective(site: Site, kinds: tuple[str, ...], compute: Compute) -> Step:
 def _shfl(site: Site) -> Step:
     mode = next(m for m in site.mods if m in ("up", "down", "bfly", "idx"))
     target, *sources = site.operands
-    readers = [site.reader(o, "b32") for o in sources[:3]]
+    value, lane, clamp = (site.reader(o, "b32") for o in sources[:3])
     puts = site.writers(target, ("b32", "pred"))
 
     def step(g: Group) -> None:
-        value, b, c = (_rows(g, read(g)) for read in readers)
-        results = warp_ops.shfl(mode, value, b, c, _active_rows(g))
+        b, c = _rows(g, lane(g)), _rows(g, clamp(g))
+        results = warp_ops.shfl(mode, _rows(g, value(g)), b, c, _active_rows(g))
         for put, rows in zip(puts, results, strict=False):
             put(g, g.layout.from_warp_rows(rows))
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from gpuviz.errors import FormatError
 from gpuviz.ptx.text.ir import Function, Instruction, Sym
 
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier", "brkpt"})
+_DEEPEST = 100  # loops within each other
 Successors = Callable[[int], Iterable[int]]
 
 
@@ -72,14 +74,21 @@ def branch_targets(function: Function, instruction: Instruction) -> tuple[str, .
 
 
 def visiting_order(blocks: tuple[Span, ...]) -> list[int]:
-    """Rank of each block in the weak topological order (0 runs first)."""
+    """Rank of each block in the weak topological order (0 runs first).
+
+    Raises
+    ------
+    FormatError : more loops within loops than anybody writes
+    """
     order = _ordered(set(range(len(blocks))), 0, lambda n: blocks[n].next) if blocks else []
     rank = {n: i for i, n in enumerate(order)}
     return [rank.setdefault(n, len(rank)) for n in range(len(blocks))]
 
 
-def _ordered(nodes: set[int], entry: int, successors: Successors) -> list[int]:
+def _ordered(nodes: set[int], entry: int, successors: Successors, depth: int = 0) -> list[int]:
     """Nodes reachable from entry, loops kept together: header, then its body, ordered likewise."""
+    if depth > _DEEPEST:
+        raise FormatError(f"the PTX has more than {_DEEPEST} loops within each other")
     order: list[int] = []
     for component in _components(nodes, entry, successors):
         if len(component) == 1:
@@ -88,16 +97,21 @@ def _ordered(nodes: set[int], entry: int, successors: Successors) -> list[int]:
         header = component[-1]  # the node of the loop that was reached first
         rest = set(component) - {header}
         order.append(header)
-        inner = _ordered_many(rest, [s for s in successors(header) if s in rest], successors)
-        order += inner
+        entries = [s for s in successors(header) if s in rest]
+        order += _ordered_many(rest, entries, successors, depth + 1)
     return order
 
 
-def _ordered_many(nodes: set[int], entries: list[int], successors: Successors) -> list[int]:
+def _ordered_many(
+    nodes: set[int], entries: list[int], successors: Successors, depth: int
+) -> list[int]:
     """As `_ordered`, from several entries: through a source that leads to all of them."""
     source = -1
-    graph = {source: entries}
-    order = _ordered(nodes | {source}, source, lambda n: graph[n] if n == source else successors(n))
+
+    def following(node: int) -> Iterable[int]:
+        return entries if node == source else successors(node)
+
+    order = _ordered(nodes | {source}, source, following, depth)
     return [n for n in order if n != source]
 
 

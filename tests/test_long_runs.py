@@ -1,0 +1,33 @@
+"""Runs of what readers skip are read in one go: a quadratic reader would need minutes for these."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpuviz import arguments
+from gpuviz.compile import load_program
+from gpuviz.compile.paths import normalise
+from gpuviz.compile.program import kernels
+
+RUN = 100_000
+PTX = ".version 9.0\n.target sm_90\n{}\n.visible .entry k() {{ ret; }}\n"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", ["\n", " ", " \n", ".visible ", ".file "])
+@pytest.mark.parametrize("read", [kernels, lambda text: normalise(text, "k.cu")])
+def test_ptx(read: Callable[[str], object], run: str) -> None:
+    read(PTX.format(run * (RUN // len(run))))
+
+
+@pytest.mark.timeout(30)
+def test_a_file_of_blank_lines(tmp_path: Path) -> None:
+    file = tmp_path / "blank.ptx"
+    file.write_text(PTX.format("\n" * RUN))
+    assert load_program(file).kernels == ("k",)
+
+
+@pytest.mark.timeout(30)
+def test_an_argument_of_spaces() -> None:
+    assert str(arguments.parse("f32 [4] =" + " " * RUN + "1" + " " * RUN)) == "f32[4]=1.0"
