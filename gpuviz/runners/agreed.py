@@ -43,12 +43,6 @@ class Agreed:
                 self._kept = _read(self._file)
             return digest in self._now or any(one.digest == digest for one in self._kept)
 
-    def __len__(self) -> int:
-        """How many are remembered."""
-        with self._lock:
-            self._kept = _read(self._file)
-            return len(self._kept)
-
     def for_now(self, codes: Iterable[Code]) -> None:
         """Agree for this session alone."""
         with self._lock:

@@ -22,6 +22,7 @@ from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.consent import Code
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
+from gpuviz.runners.session import Carried
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.sources import Sources
 from gpuviz.views.provenance import Provenance
@@ -171,3 +172,13 @@ def test_in_front_of_a_class_nobody_is_asked(
     assert showing is not None and not shown.measurements.of(showing)
     shown.close()
     shown.deleteLater()
+
+
+def test_the_lecture_that_brought_a_kernel_is_named(window: Window, qtbot: QtBot) -> None:
+    file = Path("talk.gpuviz-lecture")
+    window.session.open_lecture(file, Carried())
+    window.director.set_lecture(file)
+    qtbot.waitUntil(lambda: window.director.showing.library.file == file.name)  # type: ignore[union-attr]
+    window.meter.run_once()
+    dialog(window, qtbot)
+    assert [code.file for code in window.meter.state.unagreed] == [file.name]
