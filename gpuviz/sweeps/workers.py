@@ -142,4 +142,21 @@ def cluster(address: str) -> tuple[Executor, int]:
         slots = sum(client.nthreads().values())
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
-    return client.get_executor(pure=False, retries=TRIES), max(slots, 1)
+    return _Cluster(client), max(slots, 1)
+
+
+class _Cluster(Executor):
+    """Dask's own executor, ended as those of Python are."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._executor = client.get_executor(pure=False, retries=TRIES)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have it done by any worker."""
+        return self._executor.submit(fn, *args, **kwargs)  # type: ignore[no-any-return]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Give back what is under way; the cluster stays."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+        self._client.close()

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,26 +209,29 @@ def test_stopping_does_not_wait_for_the_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_whose_worker_is_killed(tmp_path: Path) -> None:
+def test_a_cluster_whose_worker_is_killed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     distributed = pytest.importorskip("distributed")
-    sweep, killed = banks("stride=1..40"), []
+    file = tmp_path / "s.jsonl"
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as local:
-        executor, slots = cluster(local.scheduler_address)
-        assert slots == 2
+        killed = threading.Timer(1.0, lambda: _kill_one(local, file))
+        killed.start()
+        command = ["sweep", "--scene", "banks", "--vary", "stride=1..64", "-o", str(file)]
+        assert main([*command, "--cluster", local.scheduler_address, "--json"]) == 0
+        killed.join()
+    found = json.loads(capsys.readouterr().out)
+    assert [one["error"] for one in found] == [""] * 64
 
-        def tell(cell: Cell, made: Outcome) -> None:
-            if len(killed) < 2:
-                worker = next(iter(local.workers.values()))
-                os.kill(worker.pid, signal.SIGKILL)
-                killed.append(worker.pid)
 
-        with kept(tmp_path / "s.jsonl", sweep.head()) as record:
-            run(sweep, record, executor, slots, tell)
-        executor.shutdown()
-    assert len(killed) == 2
-    assert [made.error for made in record.outcomes.values()] == [""] * 40
+def _kill_one(local: Any, file: Path) -> None:
+    """When the first cells are done."""
+    while not file.exists() or len(file.read_bytes().splitlines()) < 3:
+        time.sleep(0.05)
+    worker = next(iter(local.workers.values()))
+    os.kill(worker.pid, signal.SIGKILL)
 
 
 def test_a_cluster_that_does_not_answer() -> None:
