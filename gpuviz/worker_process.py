@@ -88,7 +88,8 @@ class WorkerProcess(Generic[Question, Answer]):
             except Exception as error:  # whatever it sent, it is no answer
                 garbled = Garbled(str(error) or type(error).__name__)
         self.close(GRACE_SECONDS)
-        self._answers.put(garbled or Lost(processes.ended(self.process.returncode)))
+        how = processes.ended(self.process.returncode)
+        self._answers.put(garbled or Lost(f"it ended {how}"))
 
     def _note(self, pipe: IO[bytes]) -> None:
         with pipe:

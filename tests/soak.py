@@ -133,7 +133,7 @@ class Soak:
             args.exc_type, args.exc_value, args.exc_traceback
         )
         self.window.show()
-        self.heart = Heartbeat()
+        self.heart = Heartbeat(self._places)
         self.heart.start()
         self._acting = self._acts()
         self._waiting: float | Callable[[], bool] = 0.5
@@ -507,8 +507,8 @@ class Soak:
             f"event loop: {heart.beats} beats, {len(heart.stalls)} later than {LATE:g} s, "
             f"the latest {heart.worst:.2f} s"
         )
-        for place, seconds in heart.lasted.most_common(25):
-            print(f"    {seconds:7.1f} s in {heart.late[place]:4d} stalls  {place}")
+        for place, count in heart.places.most_common(25) if self._places else ():
+            print(f"    {count:5d} times  {place}")
         print(f"\n{'':10s}{'before':>10s}{'after':>10s}   of {len(self._laps)} laps")
         print("\n".join(map(str, trends)))
         for said, count in self._qt.most_common():

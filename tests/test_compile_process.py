@@ -73,9 +73,7 @@ def test_one_that_is_killed_at_work_is_not_blamed_on_the_source(
 ) -> None:
     with monkeypatch.context() as patch:
         put_in_its_place(patch, "import os; input(); os.kill(os.getpid(), 9)")
-        with pytest.raises(
-            CompileError, match=r"ended by SIGKILL, by somebody or .* memory\. Try again"
-        ):
+        with pytest.raises(CompileError, match=r"it ended by SIGKILL, from somebody .*Try again"):
             works()
     assert works()
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
-import sys
+import re
+import tempfile
 import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import shiboken6
@@ -69,6 +70,17 @@ def children(of: int | str = "self") -> dict[int, str]:
     return found
 
 
+def workers() -> list[int]:
+    """The processes of ours that own a GPU, a made-up one as well."""
+    found = []
+    for pid in children():
+        with suppress(OSError):
+            said = Path(f"/proc/{pid}/cmdline").read_text()
+            if "fake_gpu.py" in said or "gpu.worker" in said:
+                found.append(pid)
+    return found
+
+
 def state_of(pid: int) -> str:
     """The letter of a process's state, "" when it is gone."""
     try:
@@ -77,51 +89,44 @@ def state_of(pid: int) -> str:
         return ""
 
 
-@dataclass
 class Heartbeat:
-    """Notes how late a timer of the GUI thread ticks, and what held the thread up.
+    """Notes how late a timer of the GUI thread ticks.
 
-    `worst` is in seconds; `late` counts stalls over `LATE` by the lines that were under way when a
-    thread looked, which it does once a stall.
+    With `places` it notes, too, where the thread was during stalls over `LATE`: that is looked up
+    from outside, without touching its frames, as what they hold would live on.
     """
 
-    beats: int = 0
-    stalls: list[float] = field(default_factory=list)
-    late: Counter[str] = field(default_factory=Counter)
-    lasted: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
+    def __init__(self, places: bool = False) -> None:
+        self.beats = 0
+        self.stalls: list[float] = []
+        self.places: Counter[str] = Counter()
+        self._notes = tempfile.TemporaryFile() if places else None  # noqa: SIM115
+        self._last = 0.0
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(int(1000 * BEAT))
         self._timer.timeout.connect(self._beat)
-        self._gui = threading.get_ident()
-        self._last = 0.0
-        self._place = ""
-        self._over = threading.Event()
 
     def start(self) -> None:
         """Begin, in the GUI thread."""
         self._last = time.monotonic()
         self._timer.start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._look_out()
 
     def stop(self) -> None:
         """Look no more."""
         self._timer.stop()
-        self._over.set()
+        if self._notes is not None:
+            faulthandler.cancel_dump_traceback_later()
 
     @contextmanager
     def unwatched(self) -> Iterator[None]:
         """What the watcher does itself is nobody's stall."""
-        self._timer.stop()
-        self._last = float("inf")
+        self.stop()
         try:
             yield
         finally:
-            self._last = time.monotonic()
-            self._place = ""
-            self._timer.start()
+            self.start()
 
     @property
     def worst(self) -> float:
@@ -134,25 +139,21 @@ class Heartbeat:
         self.beats += 1
         if stall > LATE:
             self.stalls.append(stall)
-            self.lasted[self._place] += stall
-        self._place = ""
+            self.places[self._place()] += 1
+        self._look_out()
 
-    def _watch(self) -> None:
-        """Runs in a thread."""
-        while not self._over.wait(LATE / 4):
-            if time.monotonic() - self._last > LATE and not self._place:
-                self._place = _place(self._gui)
-                self.late[self._place] += 1
+    def _look_out(self) -> None:
+        if self._notes is not None:
+            faulthandler.dump_traceback_later(LATE, file=self._notes)
 
-
-def _place(thread: int) -> str:
-    """Where a thread is: the innermost lines of gpuviz."""
-    frame = sys._current_frames().get(thread)
-    if frame is None:
-        return "?"
-    lines = [
-        f"{Path(one.filename).stem}.{one.name}:{one.lineno}"
-        for one in traceback.extract_stack(frame)
-        if "gpuviz" in one.filename and "/tests/" not in one.filename
-    ]
-    return " > ".join(lines[-4:]) or "Qt"
+    def _place(self) -> str:
+        """The innermost lines of gpuviz of the stall that was noted."""
+        if self._notes is None:
+            return ""
+        self._notes.seek(0)
+        said = self._notes.read().decode()
+        self._notes.seek(0)
+        self._notes.truncate()
+        mine = said.rpartition("Thread 0x")[2]  # the main thread comes last
+        lines = re.findall(r'File ".*gpuviz/(.*?)", line (\d+) in (\S+)', mine)
+        return " < ".join(f"{file}:{line} {name}" for file, line, name in lines[:4]) or "Qt"

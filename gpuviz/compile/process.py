@@ -23,7 +23,7 @@ from gpuviz.worker_process import Garbled, Late, Lost, WorkerProcess
 SECONDS = 60.0
 _KEPT = 2  # processes that wait for work
 _LONGEST = 2**29  # bytes of a reply
-_FROM_OUTSIDE = ("by SIGKILL", "by SIGTERM")
+_FROM_OUTSIDE = ("it ended by SIGKILL", "it ended by SIGTERM")
 _SMALLER = (
     "Look for names, literals and comments of many thousand letters, and for macros, includes and "
     "templates that expand without end."
@@ -67,9 +67,9 @@ class Process:
             return Lost(f"took more memory on it than it may (4 GiB). {_SMALLER}")
         if ended in _FROM_OUTSIDE:
             return Ended(
-                f"was ended {ended}, by somebody or by a system short of memory. Try again."
+                f"did not finish: {ended}, from somebody or a system short of memory. Try again."
             )
-        return Lost(f"crashed on it (ended {ended}). {_SMALLER}")
+        return Lost(f"crashed on it ({ended}). {_SMALLER}")
 
     def close(self) -> None:
         """End it."""

@@ -1,7 +1,9 @@
 """A GPU that is none: the real worker loop and pipes, answers made up. Run as a program.
 
 `python fake_gpu.py BEHAVIOUR`: "well", or how its launches end: "fault", "hang", "die", "denied"
-(counters only), "none" (no GPU is there).
+(counters only), "full" (no memory for it), "babble" (what is sent is no reply), "none" (no GPU is
+there). A kernel named after one of these behaves so alone. With FAKE_GPU=none in its environment it
+has no GPU, either.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuviz.errors import KernelFault
+from gpuviz.errors import KernelFault, UnavailableError
 from gpuviz.runners.counters import SETS
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu import protocol
@@ -54,30 +56,39 @@ class FakeDevice:
         self._behaviour = behaviour
         self._random = np.random.default_rng(7)
         self._arrays: dict[str, tuple[protocol.Array, ...]] = {}
+        self._entries: dict[str, str] = {}
 
     def fatal(self, error: Exception) -> bool:
-        return isinstance(error, KernelFault)
+        return isinstance(error, KernelFault | NoDevice)
 
     def describe(self, request: protocol.Describe) -> Reply:
-        if self._behaviour == "none":
+        if self._behaviour == "none" or os.environ.get("FAKE_GPU") == "none":
             raise NoDevice("no NVIDIA driver on this machine")
         why = DENIED if self._behaviour == "denied" else ""
         return Reply({"devices": [asdict(facts(0, why)), asdict(facts(1, why))], "own": 0})
 
     def load(self, request: protocol.Load) -> Reply:
+        if request.entry == "full":
+            raise UnavailableError("the GPU has too little free memory for the buffers")
         self._arrays[request.key] = tuple(a for a in request.arrays[1:] if a.ndim)
+        self._entries[request.key] = request.entry
         return Reply()
 
     def drop(self, request: protocol.Drop) -> Reply:
+        self._arrays.pop(request.key, None)
         return Reply()
 
     def run(self, request: protocol.Run) -> Reply:
-        if self._behaviour == "fault":
-            raise KernelFault("the kernel accessed an illegal address")
-        if self._behaviour == "hang":
-            time.sleep(3600)
-        if self._behaviour == "die":
-            os._exit(7)
+        for behaviour in (self._behaviour, self._entries[request.key]):
+            if behaviour == "fault":
+                raise KernelFault("the kernel accessed an illegal address")
+            if behaviour == "hang":
+                time.sleep(3600)
+            if behaviour == "die":
+                os._exit(7)
+            if behaviour == "babble":
+                os.write(1, b"this is no reply of ours")
+                time.sleep(3600)
         return Reply(arrays=self._arrays[request.key])
 
     def time(self, request: protocol.Time) -> Reply:

@@ -147,8 +147,12 @@ class Gpu:
         """The worker, started if there is none; its first answer may take long."""
         if self._process is None or not self._process.alive:
             self._loaded.clear()
-            self._process = Process(self._arguments)
-            reply = self._process.ask(protocol.Describe(), START_SECONDS)
+            process = self._process = Process(self._arguments)
+            try:
+                reply = process.ask(protocol.Describe(), START_SECONDS)
+            except Error:
+                process.kill()  # what does not know its GPU is asked nothing
+                raise
             self._devices = records.record(
                 reply.values["devices"], tuple[DeviceFacts, ...], "devices"
             )

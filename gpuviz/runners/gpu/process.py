@@ -13,6 +13,8 @@ from gpuviz.runners.gpu.protocol import Failure, Reply, Request
 from gpuviz.stopping import Cancel, go_on, unwanted
 from gpuviz.worker_process import GRACE_SECONDS, Late, Lost, WorkerProcess
 
+_RUNS = (protocol.Run, protocol.Time, protocol.Count, protocol.Place)
+_ENDLESS = ": the kernel may never end"
 _LETTERS = 200  # of its last words, in a message
 
 
@@ -57,14 +59,14 @@ class Process:
             answer = self._worker.ask(request, limit, cancel)
         except Late:
             raise TimeLimit(
-                f"the GPU did not answer within {limit:g} s ({type(request).__name__.lower()}): "
-                "the kernel may never end; its process was stopped, and starts again with the next "
-                "launch"
+                f"the GPU did not answer within {limit:g} s ({type(request).__name__.lower()})"
+                f"{_ENDLESS if isinstance(request, _RUNS) else ''}; its process was stopped, and "
+                "starts again with the next launch"
             ) from None
         except Lost as lost:
             last = f": {words[-1][:_LETTERS]}" if (words := self._worker.last_words) else ""
             raise WorkerLost(
-                f"the process that runs kernels on the GPU was lost (it ended {lost}{last}); it "
+                f"the process that runs kernels on the GPU was lost ({lost}{last}); it "
                 "starts again with the next launch"
             ) from None
         if isinstance(answer, Failure):
