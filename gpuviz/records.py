@@ -21,6 +21,8 @@ from gpuviz.errors import FormatError
 Record = TypeVar("Record")
 Place = tuple[str | int, ...]
 
+# A number or a nest beyond any sense; half a character, which is no text.
+_SENSELESS = (OverflowError, RecursionError, UnicodeEncodeError)
 _DIGITS = 20  # of a number of 64 bits, its sign included
 _SHOWN = 60  # letters of a value that an error repeats
 _AT = re.compile(r"(?s)(.*?)(?: - at (`key` in )?`\$(.*)`)?")
@@ -76,7 +78,7 @@ def record(plain: object, kind: type[Record], name: str) -> Record:
         return made
     except msgspec.ValidationError as error:
         raise FormatError(f"{name}: {_told(plain, kind, str(error))}") from None
-    except (OverflowError, RecursionError) as error:  # a number, or a nest, beyond any sense
+    except _SENSELESS as error:
         raise FormatError(f"{name}: {error}") from None
 
 
@@ -96,7 +98,7 @@ def fields(plain: Mapping[str, object], kind: type) -> tuple[dict[str, Any], dic
             good[key] = _converted(value, hints[key])
         except msgspec.ValidationError as error:
             wrong[key] = _told(value, hints[key], str(error), key)
-        except (OverflowError, RecursionError) as error:
+        except _SENSELESS as error:
             wrong[key] = f"{key}: {error}"
     return good, wrong
 

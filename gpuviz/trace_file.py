@@ -127,6 +127,7 @@ def _claims(trace: Trace) -> Iterator[tuple[bool, str]]:
         yield _within(warp, launch.warps_per_block), "a warp in it is not of its blocks"
     yield _within(rows.instruction, len(trace.instructions)), "an instruction in it is not known"
     yield _within(rows.step, _MOST) and _within(rows.phase, _MOST), "a step in it is negative"
+    yield not (rows.address >= _MOST).any(), "an address in it is beyond any memory"
     if way:
         yield _within(way.stretch, len(trace.stretches)), "a stretch in it is not known"
         yield all(one.count > 0 for one in trace.stretches), "a stretch in it is empty"

@@ -9,6 +9,7 @@ from gpuviz import arguments
 from gpuviz.compile import load_program
 from gpuviz.compile.paths import normalise
 from gpuviz.compile.program import kernels
+from gpuviz.lectures.reading import read
 
 RUN = 100_000
 PTX = ".version 9.0\n.target sm_90\n{}\n.visible .entry k() {{ ret; }}\n"
@@ -31,3 +32,11 @@ def test_a_file_of_blank_lines(tmp_path: Path) -> None:
 @pytest.mark.timeout(30)
 def test_an_argument_of_spaces() -> None:
     assert str(arguments.parse("f32 [4] =" + " " * RUN + "1" + " " * RUN)) == "f32[4]=1.0"
+
+
+@pytest.mark.timeout(30)
+def test_a_lecture_of_comments(tmp_path: Path) -> None:
+    file = tmp_path / "x.gpuviz-lecture"
+    file.write_text("gpuviz-lecture = 1\n" + "# a word\n" * RUN + '[[slide]]\nwords = "Hello"\n')
+    (slide,) = read(file).slides
+    assert slide.words == "Hello"

@@ -160,6 +160,12 @@ def test_what_is_beyond_any_number_or_nesting_is_told(text: str) -> None:
     assert len(str(caught.value)) < 300
 
 
+def test_half_a_character_is_no_text() -> None:
+    plain = {"recordings": [{"median": 1.0, "mode": "\ud800"}]}
+    with pytest.raises(FormatError, match="it: .*surrogates not allowed"):
+        records.record(plain, File, "it")
+
+
 @dataclass(frozen=True)
 class _Deep:
     rows: int = 0

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +83,13 @@ def test_foreign_and_newer(trace: Trace, change: dict[str, object], tmp_path: Pa
         new.writestr("requests.npz", old.read("requests.npz"))
     with pytest.raises(FormatError):
         load(tmp_path / "b")
+
+
+def test_an_address_beyond_any_memory(trace: Trace, tmp_path: Path) -> None:
+    far = replace(trace.requests, address=np.full_like(trace.requests.address, 2**64 - 1))
+    save(replace(trace, requests=far), tmp_path / "far")
+    with pytest.raises(FormatError, match="an address in it is beyond any memory"):
+        load(tmp_path / "far")
 
 
 def test_missing(trace: Trace, tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Comments right above a slide are about it.
-SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*[ \t]*\[\[[ \t]*slide[ \t]*\]\]", re.MULTILINE)
+# Comments right above a slide are about it; those above nothing are passed over in one go.
+_SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*+(?P<slide>[ \t]*\[\[[ \t]*slide[ \t]*\]\])?", re.MULTILINE)
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _QUOTES = ('"""', "'''")
 _UNFINISHED = "(at end of document)"
@@ -22,13 +23,18 @@ class Chunk:
     text: str
 
 
+def beginnings(text: str) -> Iterator[int]:
+    """Where slides seem to begin in a text: the first of the comments above each."""
+    return (found.start() for found in _SLIDE.finditer(text) if found["slide"])
+
+
 def chunks(text: str) -> tuple[Chunk, ...]:
     """The head and each slide; joined they are the text.
 
     What looks like the beginning of a slide inside a long string, as in notes that tell of the
     format, is none, unless the string never ends.
     """
-    edges = [0, *(found.start() for found in SLIDE.finditer(text)), len(text)]
+    edges = [0, *beginnings(text), len(text)]
     made, at = [], 0
     while at < len(edges) - 1:
         end = _end(text, edges, at)

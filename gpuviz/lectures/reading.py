@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from gpuviz import bounded, records
 from gpuviz.errors import FormatError
-from gpuviz.lectures.chunks import SLIDE, Broken, Chunk, chunks, line_of, loads
+from gpuviz.lectures.chunks import Broken, Chunk, beginnings, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
 from gpuviz.lectures.slide_fields import slide_of
 
@@ -41,8 +41,8 @@ def read(path: Path) -> Lecture:
 
 def title(path: Path) -> str:
     """The title of the lecture in a text file, without reading its slides; errors as `read`."""
-    head, *_ = SLIDE.split(_text(path), maxsplit=1)
-    return _head(Chunk(1, head), path.name).title
+    text = _text(path)
+    return _head(Chunk(1, text[: next(beginnings(text), len(text))]), path.name).title
 
 
 def _text(path: Path) -> str:

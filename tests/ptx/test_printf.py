@@ -76,3 +76,16 @@ def test_a_loop_that_prints_for_ever_ends() -> None:
     with pytest.raises(KernelFault, match="may never end"):
         emulated.run(job, architecture("sm_90"), options=Options(record=()))
     assert time.process_time() - began < 60
+
+
+@pytest.mark.parametrize(
+    ("format", "value"), [(b"%2000000000d", 1), (b"%.2000000000x", 1), (b"%*d", 2**31 - 1)]
+)
+def test_more_at_once_than_is_kept_is_a_fault(format: bytes, value: int) -> None:
+    with pytest.raises(KernelFault, match="characters at once, more than the 1,048,576"):
+        render(format, struct.pack("<ii", value, 1))
+
+
+def test_no_more_is_made_than_is_kept() -> None:
+    wide = b"%1000000d" * 1000
+    assert len(render(wide, struct.pack("<1000i", *range(1000)))) < 3 * PRINT_LIMIT

@@ -20,6 +20,7 @@ _CONVERSION = re.compile(
 )
 PRINT_LIMIT = 1 << 20  # characters that are kept
 CALLS, CALLS_A_THREAD = 1 << 17, 16  # from which on a kernel that fills it seems to print for ever
+_DIGITS = 10  # of a width that are looked at
 _LONG = (b"l", b"ll", b"j", b"z", b"t")
 _BITS = {b"hh": 8, b"h": 16}
 
@@ -97,13 +98,17 @@ class _Arguments:
 def render(format: bytes, arguments: bytes, string_at: Callable[[int], bytes] | None = None) -> str:
     """The text that printf would print; `string_at` fetches what a %s argument points to.
 
-    Raises KernelFault when the arguments end before the format does.
+    Raises KernelFault when the arguments end before the format does, or when one is to take more
+    room than all that is kept. What goes beyond that in all is left out.
     """
     source = _Arguments(arguments)
-    pieces, end = [], 0
+    pieces, end, size = [], 0, 0
     for found in _CONVERSION.finditer(format):
-        pieces += [_text(format[end : found.start()]), _converted(found, source, string_at)]
-        end = found.end()
+        made = _text(format[end : found.start()]) + _converted(found, source, string_at)
+        pieces.append(made)
+        end, size = found.end(), size + len(made)
+        if size > PRINT_LIMIT:
+            break
     return "".join([*pieces, _text(format[end:])])
 
 
@@ -129,7 +134,14 @@ def _converted(
 def _number(text: bytes | None, source: _Arguments) -> int | None:
     if text is None:
         return None
-    return source.take_int("i") if text == b"*" else int(text or b"0")
+    said = text[:_DIGITS] if text != b"*" else b"%d" % source.take_int("i")
+    number = int(said or b"0")
+    if number >= PRINT_LIMIT:
+        raise KernelFault(
+            f"printf is asked for {said.decode()} characters at once, more than the "
+            f"{PRINT_LIMIT:,} that are kept"
+        )
+    return max(number, -PRINT_LIMIT)
 
 
 def _body(
