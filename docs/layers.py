@@ -72,7 +72,7 @@ INNER_LAYERS = {
         ("simt",),
         ("decode",),
         ("recorders", "totals", "flops", "batches", "launching", "options"),
-        ("tracing", "races", "check", "interpreter"),
+        ("tracing", "checks", "check", "interpreter"),
         ("compiled",),
         ("emulator",),
     )

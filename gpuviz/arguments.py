@@ -1,9 +1,10 @@
 """Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
 
-    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy   or   TYPE=VALUE
+    SPEC is  TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy   or   TYPE=VALUE
 
-A buffer filled with a VALUE has it in every element: `f32[15]=2`. The same texts are used on the
-command line, in lessons and in files of launches.
+A buffer filled with a VALUE has it in every element: `f32[15]=2`. One that is `unset` is as
+cudaMalloc gives it: what is read before it is written is nobody's value. The same texts are used
+on the command line, in lessons and in files of launches.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ DTYPES: dict[str, type[np.generic]] = {
     "f64": np.float64,
 }
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
-FILLS = ("zeros", "ones", "arange", "rand", "shuffle")
+UNSET, NOBODYS = "unset", 0xCD  # every byte of what nobody set: large numbers, that show
+FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=(.*)$", re.DOTALL)
 _FORM = (
-    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy or TYPE=VALUE, "
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy or TYPE=VALUE, "
     "as in f32[64]=rand, f32[64]=2 or i32=7"
 )
 
@@ -146,7 +148,8 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
 
     `rand` depends on `seed_index` (the argument's position) alone: floats are uniform in [0, 1),
     integers uniform in [0, count) as far as the type goes, so that they can serve as indices.
-    `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone.
+    `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone. Of `unset` all
+    bytes are `NOBODYS`.
     """
     if isinstance(spec, ScalarSpec):
         with np.errstate(over="ignore"):  # 1e99 as f32 is infinity, as in C
@@ -170,6 +173,8 @@ def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDAr
             np.random.default_rng(seed_index).shuffle(values)
         with np.errstate(over="ignore"):  # counts beyond a small type wrap round
             return values.astype(dtype)
+    if spec.fill == UNSET:
+        return np.full(spec.size, NOBODYS, np.uint8).view(dtype)
     if spec.fill in ("zeros", "ones"):
         return np.full(spec.count, spec.fill == "ones", dtype)
     value = _number(str(spec), spec.dtype, spec.fill)

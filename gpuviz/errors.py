@@ -56,7 +56,14 @@ class UnsupportedError(Error):
 
 
 class KernelFault(Error):
-    """An illegal access, a broken barrier or an endless loop in the kernel that runs."""
+    """An illegal access, a broken barrier or an endless loop in the kernel that runs.
+
+    `finding` is a `gpuviz.trace.Finding` where a check would report it, too; None else.
+    """
+
+    def __init__(self, message: str, finding: object = None) -> None:
+        super().__init__(message)
+        self.finding = finding
 
 
 class UnavailableError(Error):

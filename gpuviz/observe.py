@@ -8,9 +8,10 @@ Events come in this order, always from one thread:
 
     launch_begin
         blocks_begin            a batch: some consecutive blocks, run together
-            access ...          of the instructions of a stretch, in their order
+            access ...          of the instructions of a stretch, in their order; likewise
+            stored | fence | copies | warp_sync | allocated | freed
             instructions        the stretch has been executed; then what ends it, if anything:
-            branch | barrier
+            branch | barrier | exit
             finding             at any time
         blocks_end              every thread of the batch has ended
         ...                     the next batch: each block is in one, in any order
@@ -38,7 +39,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpuviz.arrays import I64, U64, Bool
+from gpuviz.arrays import I8, I64, U32, U64, Array, Bool
 from gpuviz.trace import Finding, Launch, MemoryInstruction, Stretch
 
 Report = Callable[[Finding], None]
@@ -116,6 +117,18 @@ class Access:
     placed: bool = True
 
 
+class Values(Protocol):
+    """What a plain store is about to do, for whom it interests: nothing is computed before."""
+
+    def written(self, warps: I64) -> tuple[Array, ...]:
+        """What some warps (K,) of the access write, counted over the launch: one (K, 32) array an
+        element, bits as an unsigned number of the element's width.
+        """
+
+    def before(self, warps: I64) -> tuple[Array, ...]:
+        """What is there until then, likewise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """An instruction of the program: its index in the module, CUDA line (0: unknown), PTX line."""
@@ -123,6 +136,68 @@ class Place:
     pc: int
     line: int
     ptx_line: int
+
+    @classmethod
+    def of(cls, at: At) -> Place:
+        """Where an instruction stands."""
+        return cls(at.pc, at.line, at.ptx_line)
+
+
+class At(Protocol):
+    """Whatever stands at a place of the program."""
+
+    @property
+    def pc(self) -> int:
+        """Index in the module's instructions."""
+
+    @property
+    def line(self) -> int:
+        """Line of the CUDA source, 0 when unknown."""
+
+    @property
+    def ptx_line(self) -> int:
+        """Line of the PTX text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """A barrier of some blocks at which not simply every thread waited.
+
+    Attributes
+    ----------
+    places : the barriers in the program that threads came to; `waits` which of them make wait
+        (bar.arrive does not)
+    came : (B, T) int8: at which of the places each thread is (1 for the first), 0 for nowhere; T is
+        the threads of a block in whole warps
+    count : threads that the barrier waits for, 0 for all of the block that have not ended
+    """
+
+    places: tuple[Place, ...]
+    waits: tuple[bool, ...]
+    came: I8
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpSync:
+    """Lanes of many warps that execute a synchronising instruction together.
+
+    Attributes
+    ----------
+    at : the instruction: __syncwarp, a shuffle, a vote, a match, a reduction
+    warps : whose rows these are
+    active : (N, 32) bool, lanes that execute it, None for all 32 in every row
+    members : (N, 32) uint32, the member mask that each of them names; bit i is lane i
+    running : (N, 32) bool, lanes that exist and have not ended
+    sources : of a shuffle, (N, 32) the lane that each reads from; None else
+    """
+
+    at: Place
+    warps: Warps
+    active: Bool | None
+    members: U32
+    running: Bool
+    sources: I64 | None = None
 
 
 class Lanes(Protocol):
@@ -181,13 +256,39 @@ class Sink:
         `taken` and `not_taken` count lanes.
         """
 
-    def barrier(self, at: Place, blocks: I64) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
         """All threads that a block-wide barrier waits for have come: they go on.
 
         `blocks` (B,) are the linear ids of the blocks in which this is so, ascending; `at` is the
         barrier that their first threads came to. A block's phase is how many it has passed: those
         of part of a block (`bar.sync 1, 64`) count, those of a warp (`bar.warp.sync`) do not.
+        `meeting` tells who came; it is None when all threads that have not ended wait at `at`.
         """
+
+    def stored(self, access: Access, values: Values) -> None:
+        """A plain store, of which `access` was just told, is about to write. `values` are good for
+        the duration of the call.
+        """
+
+    def warp_sync(self, sync: WarpSync) -> None:
+        """Lanes of warps synchronise. Costs a look at who still runs, each time."""
+
+    def fence(self, at: Place, wide: bool, lanes: Lanes) -> None:
+        """A memory fence; `wide` when it orders beyond the block (gpu, system)."""
+
+    def copies(self, left: int | None, lanes: Lanes) -> None:
+        """Asynchronous copies: lanes close a group of them (None), or wait until at most `left`
+        groups of their own are under way (-1: nothing is, groups or not).
+        """
+
+    def allocated(self, address: U64, size: I64) -> None:
+        """Device-side malloc gave (K,) bytes at (K,) addresses of the heap; content undefined."""
+
+    def freed(self, address: U64) -> None:
+        """Device-side free took (K,) pieces back; null pointers are left out."""
+
+    def exit(self, stretch: Stretch, lanes: Lanes) -> None:
+        """Lanes have ended, at the end of a stretch."""
 
     def finding(self, finding: Finding) -> None:
         """The engine, or a sink, has found something wrong; the same may be told many times."""
@@ -209,23 +310,27 @@ class Sums(Sink):
 class Listeners:
     """Who hears which event: for each, the methods of those sinks that override it."""
 
+    launch_begin: tuple[Callable[[Launch, Report], None], ...]
+    launch_end: tuple[Callable[[], None], ...]
+    blocks_begin: tuple[Callable[[int, int], None], ...]
+    blocks_end: tuple[Callable[[int, int], None], ...]
+    instructions: tuple[Callable[[Stretch, Lanes], None], ...]
+    access: tuple[Callable[[Access], None], ...]
+    branch: tuple[Callable[[Place, int, int, int, int], None], ...]
+    barrier: tuple[Callable[[Place, I64, Meeting | None], None], ...]
+    stored: tuple[Callable[[Access, Values], None], ...]
+    warp_sync: tuple[Callable[[WarpSync], None], ...]
+    fence: tuple[Callable[[Place, bool, Lanes], None], ...]
+    copies: tuple[Callable[[int | None, Lanes], None], ...]
+    allocated: tuple[Callable[[U64, I64], None], ...]
+    freed: tuple[Callable[[U64], None], ...]
+    exit: tuple[Callable[[Stretch, Lanes], None], ...]
+    finding: tuple[Report, ...]
+
     def __init__(self, sinks: Iterable[Sink]) -> None:
         sinks = tuple(sinks)
-        self.launch_begin: tuple[Callable[[Launch, Report], None], ...] = _hearing(
-            sinks, "launch_begin"
-        )
-        self.launch_end: tuple[Callable[[], None], ...] = _hearing(sinks, "launch_end")
-        self.blocks_begin: tuple[Callable[[int, int], None], ...] = _hearing(sinks, "blocks_begin")
-        self.blocks_end: tuple[Callable[[int, int], None], ...] = _hearing(sinks, "blocks_end")
-        self.instructions: tuple[Callable[[Stretch, Lanes], None], ...] = _hearing(
-            sinks, "instructions"
-        )
-        self.access: tuple[Callable[[Access], None], ...] = _hearing(sinks, "access")
-        self.branch: tuple[Callable[[Place, int, int, int, int], None], ...] = _hearing(
-            sinks, "branch"
-        )
-        self.barrier: tuple[Callable[[Place, I64], None], ...] = _hearing(sinks, "barrier")
-        self.finding: tuple[Report, ...] = _hearing(sinks, "finding")
+        for event in Listeners.__annotations__:
+            setattr(self, event, _hearing(sinks, event))
 
     def report(self, finding: Finding) -> None:
         """Tell all who hear findings."""

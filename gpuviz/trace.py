@@ -41,6 +41,7 @@ class MemoryInstruction:
     form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the
         constant 1 and nobody uses the result
     function : kernel or device function that holds it
+    unused : bit i set when nothing uses byte i of what a vector load brings
     """
 
     pc: int
@@ -54,17 +55,22 @@ class MemoryInstruction:
     path: str = ""
     function: str = ""
     form: str = ""
+    unused: int = 0
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer in global memory: `size` bytes from `address`, `count` elements of `dtype`."""
+    """A buffer in global memory: `size` bytes from `address`, `count` elements of `dtype`.
+
+    `unset` when nobody gave it content before the launch.
+    """
 
     name: str
     address: int
     size: int
     dtype: str
     count: int
+    unset: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,8 @@ class Finding:
     """Something the emulator saw that a sanitizer would report.
 
     `kind` is a short name ("uninitialised shared read"); `message` the whole sentence; `count` how
-    many times it was seen in all; the place is that of the first one.
+    many times it was seen in all; the place is that of the first one. `check` is which of the
+    checks saw it (memory, race, init, sync), `remedy` what to do about it.
     """
 
     severity: Literal["error", "warning"]
@@ -223,6 +230,8 @@ class Finding:
     thread: tuple[int, int, int]
     address: int
     count: int = 1
+    check: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,9 @@ def trace() -> Trace:
         (64, 1, 1),
         tuple(map(parse, ("f32[256]=rand", "f32[256]=zeros", "i32=3"))),
     )
-    return emulated.run(job, architecture("sm_90"), options=Options(record=(0, 2))).trace
+    return emulated.run(
+        job, architecture("sm_90"), options=Options(record=(0, 2), checks=("init",))
+    ).trace
 
 
 def test_round_trip(trace: Trace, tmp_path: Path) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gpuviz.arrays import Array
 from gpuviz.observe import Sink
+from gpuviz.ptx.checks.table import sinks as checking
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready, Triple, ready
 from gpuviz.ptx.options import RECORD_LIMIT, Options
-from gpuviz.ptx.races import RaceCheck
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
@@ -49,6 +50,7 @@ def emulate(
     names: Sequence[str] = (),
     arch: str = "",
     source: str = "",
+    unset: Collection[int] = (),
 ) -> Result:
     """Execute a launch.
 
@@ -58,6 +60,7 @@ def emulate(
         a zero-dimensional one (NumPy scalar) is passed by value
     sinks : who else wants to know what happens, see `gpuviz.observe`
     names : names of the buffers, in the order of the arguments ("arg0", ... by default)
+    unset : which arguments are buffers that nobody gave content before the launch
 
     Raises
     ------
@@ -66,8 +69,8 @@ def emulate(
     """
     keep_freed_memory()
     options = options or Options()
-    launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names)
-    checks = (RaceCheck(options.record),) if options.races else ()
+    launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names, unset)
+    checks = checking(options.checks, lockstep=_lockstep(module))
     tracer = Tracer(options.record, options.record_limit, options.path)
     every = (*sinks, *checks, *tracer.sinks)
     note, printed = _compiled(launched, every, options), ""
@@ -97,3 +100,9 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     except NotTaken as reason:
         return f"the compiled engine left this launch to the NumPy engine: {reason}"
     return ""
+
+
+def _lockstep(module: Module) -> bool:
+    """Whether the lanes of a warp run in step, as below compute capability 7.0."""
+    found = re.search(r"^\s*\.target\s+sm_(\d+)", module.text, re.MULTILINE)
+    return found is not None and int(found[1]) < 70

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,8 +43,9 @@ def ready(
     arguments: Sequence[Array],
     dynamic_shared: int,
     names: Sequence[str],
+    unset: Collection[int] = (),
 ) -> Ready:
-    """Check and place a launch; `arguments` and `names` as for `gpuviz.ptx.emulator.emulate`.
+    """Check and place a launch; arguments, names and `unset` as of `gpuviz.ptx.emulator.emulate`.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def ready(
     _check_shape(function, grid, block)
     memory = GlobalMemory()
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
-    buffers, content = _place_arguments(function, arguments, labels, memory)
+    buffers, content = _place_arguments(function, arguments, labels, memory, unset)
     heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
     program = place(module, function, grid, block, dynamic_shared, memory, content)
     scalars = tuple(
@@ -87,7 +88,11 @@ def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
 
 
 def _place_arguments(
-    function: Function, arguments: Sequence[Array], labels: Sequence[str], memory: GlobalMemory
+    function: Function,
+    arguments: Sequence[Array],
+    labels: Sequence[str],
+    memory: GlobalMemory,
+    unset: Collection[int],
 ) -> tuple[list[Buffer], bytes]:
     """Place the buffers and lay out the parameter block."""
     if len(arguments) != len(function.params):
@@ -103,7 +108,8 @@ def _place_arguments(
         if array.ndim:
             flat = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
             address = memory.add(labels[number], flat)
-            buffers.append(Buffer(labels[number], address, flat.size, array.dtype.name, array.size))
+            label, dtype, open_ = labels[number], array.dtype.name, number in unset
+            buffers.append(Buffer(label, address, flat.size, dtype, array.size, open_))
             data = address.to_bytes(8, "little")
         else:
             data = array.tobytes()

@@ -19,8 +19,9 @@ class Options:
     that many blocks (spread over the grid) and says so; `budget` is in thread instructions, None
     means 4e9 for the NumPy engine; `seconds` bounds the compiled one, which runs on so many
     `threads` (0: all cores); `memory` in bytes, for everything but the buffers; `path` keeps the
-    way of the recorded blocks through the program, too; `races` reports races in shared memory
-    among their threads; `engine` is who executes the launch.
+    way of the recorded blocks through the program, too; `checks` are what is looked for (see
+    `gpuviz.ptx.checks.table`), by the NumPy engine: accesses outside of all memory end the run
+    whatever is asked for; `engine` is who executes the launch.
     """
 
     record: tuple[int, ...] = (0,)
@@ -31,7 +32,7 @@ class Options:
     memory: int = 2 << 30
     record_limit: int = RECORD_LIMIT
     path: bool = False
-    races: bool = False
+    checks: tuple[str, ...] = ()
     engine: Engine = "numpy"
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)

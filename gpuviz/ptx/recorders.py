@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arrays import I32, I64, Array
-from gpuviz.observe import Access, Lanes, Place, Sink
+from gpuviz.observe import Access, Lanes, Meeting, Place, Sink
 from gpuviz.trace import LANES, MemoryInstruction, Path, Requests, Stretch, lane_bits
 
 _ALL = np.uint32(0xFFFFFFFF)
@@ -67,7 +67,7 @@ class RequestRecorder(OfBlocks):
         super().blocks_begin(first, count)
         self._first, self._phase = first, np.zeros(count, np.int32)
 
-    def barrier(self, at: Place, blocks: I64) -> None:
+    def barrier(self, at: Place, blocks: I64, meeting: Meeting | None = None) -> None:
         """Blocks go on to their next phase."""
         self._phase[blocks - self._first] += 1
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arguments import materialise
+from gpuviz.arguments import UNSET, materialise
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.observe import Sums
 from gpuviz.ptx.emulator import Options, emulate
@@ -53,6 +53,7 @@ def run(
         names=names,
         arch=arch.sm,
         source=job.program.source,
+        unset=[n for n, s in enumerate(job.arguments) if getattr(s, "fill", "") == UNSET],
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
     return Run(

@@ -8,7 +8,7 @@ from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.lines import Heading, Line, Lines
 from gpuviz.panels.panel import Answer
-from gpuviz.ptx.races import Hazard
+from gpuviz.ptx.checks.hazards import Hazard
 
 Name = Callable[[int], str]
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import F64
-from gpuviz.ptx.races import Hazard, hazards
+from gpuviz.ptx.checks.hazards import Hazard
+from gpuviz.ptx.checks.race import hazards
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul_replay import Replay, replay
 from gpuviz.scenes.matmul_results import Outcome, outcome

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import Cancelled, KernelFault, LaunchError
+from gpuviz.ptx.checks.table import ALL
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import polling
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch
@@ -93,24 +94,39 @@ def test_endless_loops_meet_the_budget(arch, kernel, lines):
     assert any(f"CUDA line {line}" in str(caught.value) for line in lines)
 
 
+def found(*given, **more):
+    return launch(*given, options=Options(checks=ALL), **more).trace.findings
+
+
 def test_shared_memory_nobody_wrote(arch):
-    result = launch("faulty", "unwritten", 3, 32, ints(32), arch=arch)
-    (finding,) = result.trace.findings
+    (finding,) = found("faulty", "unwritten", 3, 32, ints(32), arch=arch)
     assert finding.kind == "uninitialised shared read" and finding.line == 37
     assert (finding.block, finding.thread) == ((0, 0, 0), (31, 0, 0))
     assert finding.address == 128 and finding.count == 3
+    assert finding.check == "init" and finding.remedy
 
 
 def test_barriers_in_two_branches(arch):
-    result = launch("faulty", "two_barriers", 1, 64, ints(64), arch=arch)
-    (finding,) = result.trace.findings
-    assert finding.kind == "barrier not reached by all" and finding.line in (45, 46)
+    (finding,) = found("faulty", "two_barriers", 1, 64, ints(64), arch=arch)
+    assert finding.kind == "barriers apart" and finding.line in (45, 46)
+    assert finding.severity == "error" and finding.check == "sync"
 
 
-def test_early_exit_is_a_warning(arch):
-    result = launch("warps", "early_exit", 1, 100, ints(70), ints(70), 70, arch=arch)
-    (finding,) = result.trace.findings
-    assert finding.severity == "warning" and "ended" in finding.message
+def test_early_exit_is_no_fault(arch):
+    assert found("warps", "early_exit", 1, 100, ints(70), ints(70), 70, arch=arch) == ()
+
+
+def test_what_nobody_asks_for_is_not_looked_for(arch):
+    assert launch("faulty", "unwritten", 3, 32, ints(32), arch=arch).trace.findings == ()
+
+
+def test_a_fault_is_a_finding_as_well(arch):
+    with pytest.raises(KernelFault) as caught:
+        launch("faulty", "past_end", 2, 64, floats(100), floats(128), 0, arch=arch)
+    finding = caught.value.finding
+    assert (finding.check, finding.line) == ("memory", 4) and finding.remedy
+    assert (finding.block, finding.thread) == ((1, 0, 0), (36, 0, 0))
+    assert finding.address == 0x7F0000000190
 
 
 def test_wrong_arguments(arch):

@@ -5,9 +5,9 @@ import pytest
 
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Listeners, Sink, Warps
+from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.decode import locate
 from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.races import RaceCheck
 from gpuviz.trace import lane_mask
 from tests.ptx.launching import launch
 
@@ -58,7 +58,7 @@ class Diary(Sink):
     def branch(self, at, warps, divergent, taken, not_taken):
         self.events.append(("branch", at.line, warps, divergent, taken, not_taken))
 
-    def barrier(self, at, blocks):
+    def barrier(self, at, blocks, meeting=None):
         self.events.append(("barrier", at.line, blocks.tolist()))
 
     def finding(self, finding):
@@ -81,7 +81,12 @@ def test_only_what_is_overridden_is_heard() -> None:
 
     told = Listeners([Sink(), Ends(), Diary()])
     assert len(told.launch_end) == 2
-    assert {len(v) for name, v in vars(told).items() if name != "launch_end"} == {1}
+    once = {event for event in vars(told) if len(getattr(told, event)) == 1}
+    assert once == {event for event in vars(Sink) if event in vars(Diary)} - {
+        "launch_end",
+        "__doc__",
+        "__module__",
+    }
 
 
 def test_events_come_in_their_order() -> None:
@@ -164,7 +169,7 @@ def test_what_nobody_hears_is_not_made(monkeypatch) -> None:
 
 
 def test_what_a_sink_reports_is_heard_and_kept() -> None:
-    clean, dirty = RaceCheck((0,)), RaceCheck(range(5))
+    clean, dirty = RaceCheck(), RaceCheck()
     assert not heard(sinks=[clean])[0].of("finding")
     racing = KERNEL.replace("__syncthreads();", "")
     diary, given = Diary(), (np.arange(80, dtype=np.int32), np.zeros(400, np.int32), 1)
@@ -178,3 +183,92 @@ def test_a_launch_that_fails_has_no_end() -> None:
     with pytest.raises(KernelFault):
         launch(KERNEL, "k", 2, 80, np.zeros(1, np.int32), np.zeros(80, np.int32), 1, sinks=[diary])
     assert diary.of("blocks_begin") and not diary.of("blocks_end", "launch_end")
+
+
+MEETINGS = """
+extern "C" __global__ void k(int* out)
+{
+    __shared__ int s[96];
+    int t = threadIdx.x;
+    if (t < 32) asm volatile("bar.arrive 1, 64;" ::: "memory");
+    else if (t < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (t < 8) { out[t] = 1; return; }
+    s[t] = 1 + t;
+    __syncwarp(0xffffu << (t & 16));
+    __threadfence();
+    __threadfence_block();
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.wait_group 2;" ::: "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    out[t] = __shfl_xor_sync(0xffffffff, s[t], 1);
+}
+"""
+
+
+class Meetings(Sink):
+    """Hears how threads meet."""
+
+    def __init__(self) -> None:
+        self.stores, self.syncs, self.fences = [], [], []
+        self.groups, self.barriers, self.exits = [], [], []
+
+    def stored(self, access, values):
+        warps = access.warps.first + access.warps.per_block * (access.warps.blocks - 1)
+        lanes = access.active if access.active is not None else np.ones((len(warps), 32), bool)
+        (new,), (old,) = values.written(warps), values.before(warps)
+        self.stores.append((access.instruction.space, new[lanes].tolist(), old[lanes].tolist()))
+
+    def warp_sync(self, sync):
+        self.syncs.append(sync)
+
+    def fence(self, at, wide, lanes):
+        self.fences.append((at.line, wide, lanes.threads))
+
+    def copies(self, left, lanes):
+        self.groups.append((left, lanes.threads))
+
+    def barrier(self, at, blocks, meeting=None):
+        self.barriers.append((at.line, blocks.tolist(), meeting))
+
+    def exit(self, stretch, lanes):
+        self.exits.append((stretch.lines, lanes.threads))
+
+
+@pytest.fixture(scope="module")
+def met() -> Meetings:
+    sink = Meetings()
+    launch(MEETINGS, "k", 2, 96, np.full(96, 9, np.int32), sinks=[sink])
+    return sink
+
+
+def test_stores_tell_what_they_write_over_what(met) -> None:
+    assert ("global", [1] * 8, [9] * 8) in met.stores  # of the last block that a row stands for
+    assert ("shared", [1 + t for t in range(8, 96)], [0] * 88) in met.stores
+    assert ("global", [1 + (t ^ 1) for t in range(8, 96)]) in [store[:2] for store in met.stores]
+    assert len(met.stores) == 3
+
+
+def test_warps_tell_who_synchronises_with_whom(met) -> None:
+    barrier, shuffle = met.syncs
+    assert barrier.at.line == 10 and barrier.sources is None
+    assert barrier.warps.repeat * len(barrier.warps.first) == 6
+    first = barrier.warps.first % 3 == 0
+    assert not barrier.running[first][:, :8].any() and barrier.running[~first].all()
+    assert barrier.active is not None and np.array_equal(barrier.active, barrier.running)
+    assert barrier.members[~first][0].tolist() == [0xFFFF] * 16 + [0xFFFF0000] * 16
+    assert shuffle.sources[0].tolist()[8:] == [lane ^ 1 for lane in range(8, 32)]
+
+
+def test_fences_groups_of_copies_and_ends_are_told(met) -> None:
+    assert met.fences == [(11, True, 176), (12, False, 176)]
+    assert met.groups == [(None, 176), (2, 176), (-1, 176)]
+    assert sum(count for _, count in met.exits) == 192
+
+
+def test_a_barrier_of_part_of_a_block_tells_who_came_and_who_waits(met) -> None:
+    ((line, blocks, meeting),) = met.barriers
+    assert (line, blocks, meeting.count) == (7, [0, 1], 64)
+    waits = dict(zip((p.line for p in meeting.places), meeting.waits, strict=True))
+    assert waits == {6: False, 7: True}
+    lines = np.array([0, *(p.line for p in meeting.places)])[meeting.came]
+    assert lines.tolist() == [[6] * 32 + [7] * 32 + [0] * 32] * 2

@@ -11,7 +11,8 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.ir import Imm, Operand, Reg, Vec
+from gpuviz.ptx.text.registers import registers_read
 from gpuviz.ptx.text.stream import type_bytes
 
 
@@ -68,24 +69,7 @@ def _is_used(target: Operand | None, site: Site) -> bool:
     if not isinstance(target, Reg):
         return False
     others = (i for i in site.code.function.body if i is not site.instruction)
-    return any(target in _read(other) for other in others)
-
-
-_NO_TARGET = frozenset({"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp"})
-
-
-def _read(instruction: Instruction) -> list[Operand | None]:
-    """Registers an instruction reads; all but its first operand, which it writes."""
-    found: list[Operand | None] = [getattr(instruction.guard, "reg", instruction.guard)]
-    writes = instruction.opcode.name not in _NO_TARGET
-    left = list(instruction.operands[1 if writes else 0 :])
-    while left:
-        operand = left.pop()
-        left += getattr(operand, "items", ()) or [
-            o for o in (getattr(operand, "first", None), getattr(operand, "second", None)) if o
-        ]
-        found.append(getattr(operand, "base", getattr(operand, "reg", operand)))
-    return found
+    return any(target in registers_read(other) for other in others)
 
 
 _OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
@@ -104,19 +88,17 @@ def _apply(
     g: Group, place: Located, index: I64, name: str, kind: str, b: Array, c: Array | None
 ) -> Array:
     """Apply to the active lanes; old values in the view's full shape."""
-    layout, memory = g.layout, g.machine.memory
+    layout = g.layout
     keep = slice(None) if g.mask is None else np.flatnonzero(layout.full(g.mask))
 
     def picked(value: Array) -> Array:
         return np.ascontiguousarray(layout.full(value).reshape(-1)[keep])
 
-    cells = memory.cells(place.space, type_bytes(kind))
+    cells = g.machine.memory.cells(place.space, type_bytes(kind))
     where = picked(index)
     old = atomic.apply(name, kind, cells, where, picked(b), None if c is None else picked(c))
     if (cells[where] != old).any():
         g.machine.polling.idle = 0
-    if place.space == "shared":
-        memory.shared.mark_written(where, type_bytes(kind))
     out = np.zeros(layout.size, old.dtype)
     out[keep] = old
     return out.reshape(layout.shape)

@@ -24,7 +24,7 @@ def _branch(site: Site) -> Step:
     target = site.code.label_block[label.name]
     if at.guard is None:
         return lambda g: _jump(g, target)
-    predicate, place = site.guard(), Place(at.pc, at.line, at.ptx_line)
+    predicate, place = site.guard(), Place.of(at)
 
     def branch(g: Group) -> None:
         _split(g, predicate(g), target, following, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.errors import UnsupportedError
+from gpuviz.observe import Place
 from gpuviz.ptx.decode import address, atomics, control, memory, moves, parameters, warp
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
@@ -20,6 +21,21 @@ from gpuviz.trace import Stretch
 
 def _nothing(site: Site) -> None:
     """What only orders or hints: one launch, executed in step, has nothing to wait for."""
+
+
+def _fence(site: Site) -> Step | None:
+    """A fence orders what is in order already; sinks are told of those between threads."""
+    scopes = {"cta": False, "cluster": True, "gpu": True, "gl": True, "sys": True}
+    scope = next((m for m in site.mods if m in scopes), "")
+    if not scope or "proxy" in site.mods:
+        return None
+    place, wide = Place.of(site.instruction), scopes[scope]
+
+    def fence(g: Group) -> None:
+        for hear in g.machine.told.fence:
+            hear(place, wide, g)
+
+    return fence
 
 
 def _sleep(site: Site) -> Step:
@@ -39,10 +55,8 @@ STEPS: dict[str, Builder] = {
     **address.STEPS,
     **warp.STEPS,
     "nanosleep": _sleep,
-    "bar": _nothing,  # bar.warp.sync: the wait is at the start of its block
-    "barrier": _nothing,
-    "membar": _nothing,
-    "fence": _nothing,
+    "membar": _fence,
+    "fence": _fence,
     "prefetch": _nothing,
     "prefetchu": _nothing,
     "discard": _nothing,

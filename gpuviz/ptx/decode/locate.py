@@ -30,12 +30,16 @@ _SPACES = ("global", "shared", "local", "const", "param")
 
 @dataclass(frozen=True)
 class Shape:
-    """What a memory instruction says of its access: space "" is generic."""
+    """What a memory instruction says of its access: space "" is generic.
+
+    `unused` has bit i set when nobody uses byte i of what it loads.
+    """
 
     space: str
     kind: str
     unit: int
     count: int
+    unused: int = 0
 
     @property
     def width(self) -> int:
@@ -50,7 +54,13 @@ def space_named(mods: tuple[str, ...]) -> str:
 
 
 def describe(
-    instruction: Instruction, function: str, space: str, op: Op, width: int, form: str = ""
+    instruction: Instruction,
+    function: str,
+    space: str,
+    op: Op,
+    width: int,
+    form: str = "",
+    unused: int = 0,
 ) -> MemoryInstruction:
     """The record of a memory instruction for the trace."""
     mods = instruction.opcode.mods
@@ -66,6 +76,7 @@ def describe(
         "nc" if "nc" in mods else "",
         function,
         form,
+        unused,
     )
 
 
@@ -152,8 +163,15 @@ class Locator:
 
     def _record(self, space: str) -> MemoryInstruction:
         if space not in self._records:
+            shape = self._shape
             self._records[space] = describe(
-                self._instruction, self._function, space, self._op, self._shape.width, self._form
+                self._instruction,
+                self._function,
+                space,
+                self._op,
+                shape.width,
+                self._form,
+                shape.unused,
             )
         return self._records[space]
 

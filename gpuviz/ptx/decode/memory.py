@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_nam
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.rows import Storing
 from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.registers import registers_read
 from gpuviz.ptx.text.stream import type_bytes
 
 
@@ -39,15 +42,15 @@ def load_step(site: Site) -> Step:
     """`ld`, `ldu`, in every space but the parameters of device functions."""
     target, address = site.operands[:2]
     instruction, shape = site.instruction, _shape(site, target)
+    if isinstance(target, Vec):
+        shape = replace(shape, unused=_unused(site, target, shape))
     locate = Locator(site, address, shape, "load")
     puts = site.writers(target, (shape.kind,) * shape.count)
     polled = polls(instruction)
 
     def load(g: Group) -> None:
-        place, memory = locate(g), g.machine.memory
-        cells, index = memory.cells(place.space, shape.unit), place.index
-        if place.space == "shared":
-            memory.check_written(g, index, shape.width, shape.unit, instruction)
+        place = locate(g)
+        cells, index = g.machine.memory.cells(place.space, shape.unit), place.index
         values = [cells.take(index if i == 0 else index + i) for i in range(shape.count)]
         for put, value in zip(puts, values, strict=True):
             put(g, value)
@@ -55,6 +58,20 @@ def load_step(site: Site) -> Step:
             g.machine.polling.read(instruction, place.base)
 
     return load if shape.space else generic(load, locate)
+
+
+def _unused(site: Site, target: Vec, shape: Shape) -> int:
+    """The bytes of a vector load whose registers nothing reads; a vector store only moves them."""
+    others = [
+        i
+        for i in site.code.function.body
+        if i is not site.instruction
+        and not (i.opcode.name == "st" and isinstance(i.operands[1], Vec))
+    ]
+    used = {operand for other in others for operand in registers_read(other)}
+    size = shape.width // len(target.items)
+    dropped = [i for i, item in enumerate(target.items) if item not in used]
+    return sum(((1 << size) - 1) << size * i for i in dropped)
 
 
 def store_step(site: Site) -> Step:
@@ -67,16 +84,26 @@ def store_step(site: Site) -> Step:
 
     def store(g: Group) -> None:
         place = locate(g)
-        for i, read in enumerate(readers):
-            _put_cells(g, place, place.index + i if i else place.index, read(g), shape.unit)
+        values = [read(g) for read in readers]
+        if g.machine.told.stored and place.access is not None:
+            _tell_stored(g, place, values, shape.unit)
+        for i, value in enumerate(values):
+            _put_cells(g, place, place.index + i if i else place.index, value, shape.unit)
 
     return store if shape.space else generic(store, locate)
 
 
+def _tell_stored(g: Group, place: Located, values: list[Array], unit: int) -> None:
+    assert place.access is not None
+    cells = g.machine.memory.cells(place.space, unit)
+    storing = Storing(g.layout, values, place.index, cells)
+    for hear in g.machine.told.stored:
+        hear(place.access, storing)
+
+
 def _put_cells(g: Group, place: Located, index: I64, value: Array, unit: int) -> None:
     """Write values to cells; where lanes hit one cell the highest lane wins."""
-    memory = g.machine.memory
-    cells = memory.cells(place.space, unit)
+    cells = g.machine.memory.cells(place.space, unit)
     wide = np.broadcast_shapes(index.shape, value.shape)
     if g.mask is not None:
         keep = g.layout.full(g.mask)
@@ -85,8 +112,6 @@ def _put_cells(g: Group, place: Located, index: I64, value: Array, unit: int) ->
         index = np.broadcast_to(index, wide)
     cells[index] = value
     g.machine.polling.idle = 0
-    if place.space == "shared":
-        memory.shared.mark_written(index, unit)
 
 
 def _copy(site: Site) -> Step | None:
@@ -95,7 +120,7 @@ def _copy(site: Site) -> Step | None:
     if mods[:1] != ("async",) or "bulk" in mods or "mbarrier" in mods:
         raise site.unsupported("this copy")
     if mods[1] in ("commit_group", "wait_group", "wait_all"):
-        return None
+        return _group_of_copies(site)
     target, source, size = site.operands[:3]
     if not isinstance(size, Imm) or size.value not in (4, 8, 16):
         raise site.unsupported("a copy of other than 4, 8 or 16 bytes")
@@ -120,6 +145,20 @@ def _copy(site: Site) -> Step | None:
             _put_cells(g, to, to.index + i if i else to.index, value, unit)
 
     return copy
+
+
+def _group_of_copies(site: Site) -> Step:
+    """Copies are done at once, so that nobody waits; sinks are told."""
+    first = site.operands[0] if site.operands else None
+    left = {"commit_group": None, "wait_all": -1}.get(
+        site.mods[1], first.value if isinstance(first, Imm) else 0
+    )
+
+    def step(g: Group) -> None:
+        for hear in g.machine.told.copies:
+            hear(left, g)
+
+    return step
 
 
 def _valid_bytes(site: Site, width: int) -> Callable[[Group], Array]:

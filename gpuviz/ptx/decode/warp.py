@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gpuviz.arrays import Array, Bool
+from gpuviz.observe import Place
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.simt.rows import sync_of
 from gpuviz.trace import LANES, lane_mask
 
 Results = tuple[Array, ...]
+Sources = Callable[[Group], Array]
 Compute = Callable[[Group, Bool], Results]
 
 
@@ -49,6 +52,22 @@ def members_here(site: Site) -> Callable[[Group], bool]:
     return check
 
 
+def _telling(site: Site, sources: Sources | None = None) -> Step:
+    """Tells sinks that lanes synchronise; `sources` gives, as rows, whom they shuffle from."""
+    member, at = _member_reader(site), Place.of(site.instruction)
+
+    def tell(g: Group) -> None:
+        told = g.machine.told.warp_sync
+        if not told or member is None:
+            return
+        read = () if sources is None else (g.layout.from_warp_rows(sources(g)),)
+        found = sync_of(at, g, member(g), *read)
+        for hear in told:
+            hear(found)
+
+    return tell
+
+
 def _rows(g: Group, value: Array) -> Array:
     return g.layout.warp_rows(g.layout.full(value))
 
@@ -74,10 +93,11 @@ def _joined(party: Bool, found: Results, others: Results) -> Results:
 
 def _collective(site: Site, kinds: tuple[str, ...], compute: Compute) -> Step:
     """A step that computes results, each (N, 32) or (N, 1), for each party of each warp."""
-    member = _member_reader(site)
+    member, tell = _member_reader(site), _telling(site)
     puts = site.writers(site.operands[0], kinds)
 
     def step(g: Group) -> None:
+        tell(g)
         results: Results = ()
         for party in _parties(g, member):
             found = compute(g, party)
@@ -94,7 +114,14 @@ def _shfl(site: Site) -> Step:
     value, lane, clamp = (site.reader(o, "b32") for o in sources[:3])
     puts = site.writers(target, ("b32", "pred"))
 
+    def whom(g: Group) -> Array:
+        b, c = _rows(g, lane(g)), _rows(g, clamp(g))
+        return warp_ops.sources(mode, b, c, b.shape)[0]
+
+    tell = _telling(site, whom)
+
     def step(g: Group) -> None:
+        tell(g)
         b, c = _rows(g, lane(g)), _rows(g, clamp(g))
         results = warp_ops.shfl(mode, _rows(g, value(g)), b, c, _active_rows(g))
         for put, rows in zip(puts, results, strict=False):
@@ -144,7 +171,14 @@ def _elect(site: Site) -> Step:
     return _collective(site, ("b32", "pred"), lambda g, party: warp_ops.elect(party))
 
 
+def _warp_barrier(site: Site) -> Step | None:
+    """bar.warp.sync: the wait is at the start of its block."""
+    return _telling(site) if "warp" in site.mods else None
+
+
 STEPS: dict[str, Builder] = {
+    "bar": _warp_barrier,
+    "barrier": _warp_barrier,
     "shfl": _shfl,
     "vote": _vote,
     "match": _match,

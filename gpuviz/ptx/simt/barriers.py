@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
-from gpuviz.observe import Place
+from gpuviz.observe import Meeting, Place
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction
 
@@ -36,22 +36,31 @@ class Arrival:
     write: Callable[[Group, Array], None] | None
 
 
+@dataclass(frozen=True, eq=False)
+class _WentOn:
+    """Threads that came to a barrier and did not wait: (B, T), those it has not counted yet."""
+
+    at: Place
+    threads: Bool
+
+
 class Barriers:
     """The barriers of the blocks of one batch; `waiting` are the arrivals by barrier number."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, list[Arrival]] = {}
-        self._extra: dict[int, I64] = {}  # threads that arrived without waiting
+        self._went_on: dict[int, list[_WentOn]] = {}  # those that arrived without waiting
 
     def arrive(self, arrival: Arrival) -> None:
         """A group comes to a barrier: it goes on at once if it completes every block it is in."""
         group, machine = arrival.group, arrival.group.machine
-        alone = arrival.number not in self.waiting and arrival.number not in self._extra
+        alone = arrival.number not in self.waiting and arrival.number not in self._went_on
         if alone and arrival.count == 0 and group.threads == machine.running.threads:
             self._pass_all(arrival)
             return
         if not arrival.waits:
-            self._extra[arrival.number] = self._extra.get(arrival.number, 0) + _per_block(group)
+            came = _WentOn(Place.of(arrival.instruction), _threads(group))
+            self._went_on.setdefault(arrival.number, []).append(came)
             group.move(arrival.following)
         else:
             if arrival.value is not None and not group.layout.dense:
@@ -70,7 +79,7 @@ class Barriers:
                 arrival.value = layout.scatter(arrival.value, np.zeros(1, bool))
             arrival.write(group, _fold([arrival], group.mask, group))
         if arrival.waits:
-            _passed(group.machine, slice(None), [arrival])
+            _passed(group.machine, slice(None), [arrival], [])
         group.penalty = group.spins = 0
         group.move(arrival.following)
 
@@ -79,18 +88,21 @@ class Barriers:
         waiting = self.waiting.get(number, [])
         if not waiting:
             return
-        arrived = self._extra.get(number, 0) + sum(_per_block(a.group) for a in waiting)
+        without = self._went_on.get(number, [])
+        arrived = sum(w.threads.sum(axis=1) for w in without) + sum(
+            _per_block(a.group) for a in waiting
+        )
         count = max(a.count for a in waiting)
         machine = waiting[0].group.machine
         expected = machine.running.per_block() if count == 0 else np.full_like(arrived, count)
         done = (arrived >= expected) & (arrived > 0)
         if not done.any():
             return
-        _passed(machine, done, waiting)
-        if number in self._extra:
-            self._extra[number] = np.where(done, 0, self._extra[number])
-            if not self._extra[number].any():
-                del self._extra[number]
+        _passed(machine, done, waiting, without)
+        for one in without:
+            one.threads[done] = False
+        if not any(one.threads.any() for one in without):
+            self._went_on.pop(number, None)
         self._let_go(number, waiting, done)
 
     def _let_go(self, number: int, waiting: list[Arrival], done: Bool) -> None:
@@ -122,16 +134,19 @@ class Barriers:
     def complain(self) -> KernelFault:
         """The error for blocks in which nobody can go on; tells of one of them."""
         arrivals = [a for found in self.waiting.values() for a in found]
-        first = arrivals[0].group
+        at, first = arrivals[0].instruction, arrivals[0].group
         launch, running = first.machine.execution.launch, first.machine.running
         block, _ = first.position(first.first_active())
         row = block - first.layout.first_block
         places = "; ".join(filter(None, (_waiting(a, row) for a in arrivals)))
         ended = launch.threads_per_block - int(running.per_block()[row])
-        return KernelFault(
+        message = (
             f"deadlock in block {launch.block_index(block)}: {places}"
             f"{f'; {ended} threads have ended' * bool(ended)}; not all of them meet at a barrier"
         )
+        remedy = "let every thread come to the same barrier, and count those it waits for"
+        lane = first.first_active()
+        return KernelFault(message, first.finding("sync", "deadlock", message, at, lane, remedy))
 
 
 def _per_block(group: Group) -> I64:
@@ -145,29 +160,42 @@ def _per_block(group: Group) -> I64:
     return np.bincount(rows, minlength=layout.blocks)
 
 
-def _passed(machine: Machine, blocks: slice | Bool, arrivals: list[Arrival]) -> None:
+def _threads(group: Group) -> Bool:
+    """(B, T): the threads of the batch that are in a group; the caller's own."""
+    layout = group.layout
+    if layout.dense and group.mask is None:
+        return np.ones((layout.blocks, layout.threads), bool)
+    mask = layout.dense_mask(group.mask)
+    return np.array(np.broadcast_to(mask, (layout.blocks, layout.threads)))
+
+
+def _passed(
+    machine: Machine, blocks: slice | Bool, arrivals: list[Arrival], without: list[_WentOn]
+) -> None:
     """Blocks go on to their next phase."""
-    first = arrivals[0]
-    machine.memory.shared.settle()
     if machine.told.barrier:
-        at = first.instruction
-        place = Place(at.pc, at.line, at.ptx_line)
+        meeting = _meeting(arrivals, without, blocks)
         passed = machine.layout.first_block + np.arange(machine.layout.blocks)[blocks]
         for hear in machine.told.barrier:
-            hear(place, passed)
-    if any(a.count for a in arrivals):
-        return
-    apart = len({a.instruction.pc for a in arrivals}) > 1
-    if apart or machine.running.some_ended(blocks):
-        why = "lanes wait at different barriers" if apart else "some threads have ended"
-        machine.execution.warn(
-            "barrier not reached by all",
-            f"this barrier is not reached by all threads "
-            f"of the block ({why}); CUDA leaves the result undefined",
-            first.group,
-            first.group.first_active(),
-            first.instruction,
-        )
+            hear(Place.of(arrivals[0].instruction), passed, meeting)
+
+
+def _meeting(
+    arrivals: list[Arrival], without: list[_WentOn], blocks: slice | Bool
+) -> Meeting | None:
+    """Who came to a barrier of blocks that go on."""
+    count = max(a.count for a in arrivals)
+    if not without and not count and len({a.instruction.pc for a in arrivals}) == 1:
+        return None
+    came = [(Place.of(a.instruction), True, _threads(a.group)) for a in arrivals]
+    came += [(one.at, False, one.threads) for one in without]
+    kinds = list(dict.fromkeys((place, waits) for place, waits, _ in came))
+    layout = arrivals[0].group.machine.layout
+    found = np.zeros((layout.blocks, layout.threads), np.int8)
+    for place, waits, threads in came:
+        found[threads] = 1 + kinds.index((place, waits))
+    places, waiting = zip(*kinds, strict=True)
+    return Meeting(places, waiting, found[blocks], count)
 
 
 def _waiting(arrival: Arrival, row: int) -> str:

@@ -12,6 +12,7 @@ from gpuviz.ptx.simt import printf
 from gpuviz.ptx.simt.group import Group
 
 PRINTF_BYTES = 1 << 10
+GAP = 16  # bytes between pieces of the heap, so that a step too far hits nothing
 
 
 def _active(g: Group) -> Array:
@@ -44,14 +45,21 @@ def _malloc(g: Group, size: Array) -> Array:
     lanes = _active(g)
     sizes = g.layout.full(size).reshape(-1)[lanes].astype(np.int64)
     rounded = (np.maximum(sizes, 1) + 15) // 16 * 16
-    starts = g.machine.execution.heap.allocate(rounded)
+    starts = g.machine.execution.heap.allocate(rounded + GAP)
+    for hear in g.machine.told.allocated:
+        hear(starts[starts > 0], sizes[starts > 0])
     out = np.zeros(g.layout.size, np.uint64)
     out[lanes] = starts
     return out.reshape(g.layout.shape)
 
 
 def _free(g: Group, pointer: Array) -> None:
-    """Memory is given back when the launch ends."""
+    """Memory is given back when the launch ends; sinks are told now."""
+    told = g.machine.told.freed
+    if told:
+        gone = g.layout.full(pointer).reshape(-1)[_active(g)].astype(np.uint64)
+        for hear in told:
+            hear(gone[gone > 0])
 
 
 def _assertfail(

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.observe import Listeners
 from gpuviz.ptx.simt.code import FunctionCode
-from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.heap import Heap
 from gpuviz.ptx.simt.printf import Printed
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.trace import Finding, Launch
+from gpuviz.trace import Launch
 
 POLL_SECONDS = 0.05
 FEW = 512  # threads: an instruction of fewer takes as long, so it is charged as much
@@ -61,24 +60,6 @@ class Execution:
                 f"loop at {at.where} ({text}): the kernel may never end. If it does, raise the "
                 f"budget of {self.budget:,} (fewer than {FEW} threads in step count as {FEW})"
             )
-
-    def warn(
-        self,
-        kind: str,
-        what: str,
-        group: Group,
-        lane: int,
-        at: Instruction,
-        address: int = 0,
-        count: int = 1,
-    ) -> None:
-        """Report what a sanitizer would report of a lane (flat index) of a group, `count` times."""
-        block, thread = group.position(lane)
-        where, who = self.launch.block_index(block), self.launch.thread_index(thread)
-        message = f"{what} ({at.where}, block {where}, thread {who})"
-        self.told.report(
-            Finding("warning", kind, message, at.line, at.ptx_line, where, who, address, count)
-        )
 
     def forget_places(self) -> None:
         """Memory has moved: no function may use cell indices that it keeps."""

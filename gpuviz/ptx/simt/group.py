@@ -15,6 +15,8 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.registers import RegisterFiles
 from gpuviz.ptx.simt.rows import rows_of
 from gpuviz.ptx.simt.values import blend
+from gpuviz.ptx.text.ir import Instruction
+from gpuviz.trace import Finding
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine
@@ -191,6 +193,25 @@ class Group:
         block, thread = self.position(flat)
         launch = self.machine.execution.launch
         return f"block {launch.block_index(block)}, thread {launch.thread_index(thread)}"
+
+    def finding(
+        self,
+        check: str,
+        kind: str,
+        message: str,
+        at: Instruction,
+        flat: int,
+        remedy: str,
+        address: int = 0,
+    ) -> Finding:
+        """What ends a run, as a check would report it of the element at a flat index."""
+        block, thread = self.position(flat)
+        launch = self.machine.execution.launch
+        where, who = launch.block_index(block), launch.thread_index(thread)
+        line, ptx_line = at.line, at.ptx_line
+        return Finding(
+            "error", kind, message, line, ptx_line, where, who, address, 1, check, remedy
+        )
 
     def first_active(self) -> int:
         """Flat index of the first selected lane."""

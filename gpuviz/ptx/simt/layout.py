@@ -115,6 +115,13 @@ class Layout:
         rows[place] = value
         return rows.reshape(-1, LANES)
 
+    def of_warps(self, value: Array, warps: I64) -> Array:
+        """A value as (K, 32), of some of the layout's warps, counted over the launch."""
+        number = warps - self.first_block * (self.threads // LANES)
+        if self.flat is None:
+            return self.full(value).reshape(-1, LANES)[number]
+        return self.warp_rows(self.full(value))[self._warps[0].searchsorted(number)]
+
     def from_warp_rows(self, rows: Array) -> Array:
         """The inverse of `warp_rows`."""
         if self.flat is None:

@@ -120,4 +120,6 @@ class Machine:
         """The lanes of a group end."""
         self.remove(group)
         self.running.end(group)
+        for hear in self.told.exit:
+            hear(group.code.blocks[group.block].stretch, group)
         self.barriers.threads_left()

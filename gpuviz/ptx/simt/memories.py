@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
+from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt.cells import Memory, Violation
 from gpuviz.ptx.simt.execution import Execution
@@ -59,37 +59,18 @@ class Memories:
         lane = int(np.argmax(bad))
         address = int(violation.address.reshape(-1)[lane])
         near = program.describe(space, address)
-        return KernelFault(
+        message = (
             f"illegal {space} access at {at.where} ({program.module.line_text(at.ptx_line)}): "
             f"{violation.reason}{', ' * bool(near)}{near}, address {address:#x}, {group.who(lane)}"
         )
-
-    def check_written(
-        self, group: Group, index: I64, width: int, unit: int, at: Instruction
-    ) -> None:
-        """Report a read of shared memory that nobody wrote."""
-        bad: Bool | None = None
-        for part in range(width // unit):
-            seen = self.shared.unwritten(index + part if part else index, unit)
-            if seen is not None:
-                bad = seen if bad is None else bad | seen
-        if bad is None:
-            return
-        full = group.layout.full(bad)
-        if group.mask is not None:
-            full = full & group.mask
-        if not full.any():
-            return
-        lane = int(np.flatnonzero(full)[0])
-        offset = int(group.layout.full(index).reshape(-1)[lane]) * unit % self.shared.stride
-        self.execution.warn(
-            "uninitialised shared read",
-            f"shared memory at offset {offset} is read before anything was written there",
-            group,
-            lane,
-            at,
-            offset,
-            int(full.sum()),
+        remedy = (
+            "read and write as wide as the address is aligned"
+            if violation.reason.startswith("misaligned")
+            else "compare the index with the size before the access"
+        )
+        return KernelFault(
+            message,
+            group.finding("memory", f"illegal {space} access", message, at, lane, remedy, address),
         )
 
     def reserve_local(self, group: Group, size: int, at: Instruction) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
-from gpuviz.observe import Access, Warps
+from gpuviz.arrays import I64, Array, Bool
+from gpuviz.observe import Access, Place, Warps, WarpSync
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.trace import LANES, MemoryInstruction
+
+if TYPE_CHECKING:
+    from gpuviz.ptx.simt.group import Group
 
 Rows = tuple[Warps, Bool | None, list[Array]]
 
@@ -67,3 +72,31 @@ def access_of(
     return Access(
         instruction, wide[0], active, warps.repeat, wide[1] if len(wide) > 1 else None, warps
     )
+
+
+class Storing:
+    """The `gpuviz.observe.Values` of a store: what a group of lanes writes over what."""
+
+    def __init__(self, layout: Layout, values: list[Array], index: I64, cells: Array) -> None:
+        self._layout, self._values = layout, values
+        self._index, self._cells = index, cells
+
+    def written(self, warps: I64) -> tuple[Array, ...]:
+        """What some warps write."""
+        return tuple(self._layout.of_warps(value, warps) for value in self._values)
+
+    def before(self, warps: I64) -> tuple[Array, ...]:
+        """What is there until then."""
+        index = self._layout.of_warps(self._index, warps)
+        return tuple(self._cells.take(index + i) for i in range(len(self._values)))
+
+
+def sync_of(at: Place, group: Group, members: Array, sources: Array | None = None) -> WarpSync:
+    """Who synchronises, of a group: its lanes, the masks they name, and whom they shuffle from."""
+    layout, running = group.layout, group.machine.running
+    alive = np.ones(1, bool) if running.mask is None else running.mask
+    more = () if sources is None else (sources,)
+    folded = (alive,) if layout.dense else ()  # rows are to be told apart by who runs, too
+    warps, active, (named, *rest) = rows_of(layout, group.mask, members, *more, *folded)
+    lanes = rest.pop() if layout.dense else running.of(warps)
+    return WarpSync(at, warps, active, named, lanes, *rest)

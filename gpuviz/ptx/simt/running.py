@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Bool
+from gpuviz.observe import Warps
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.trace import LANES
@@ -54,3 +55,10 @@ class Running:
         if self.mask is None:
             return np.ones((len(warps), LANES), bool)
         return self._layout.full(self.mask).reshape(-1, LANES)[warps]
+
+    def of(self, warps: Warps) -> Bool:
+        """(N, 32): running lanes of the warps of rows that stand for one warp each."""
+        if self.mask is None:
+            return np.ones((len(warps.first), LANES), bool)
+        within = warps.first - self._layout.first_block * warps.per_block
+        return self._layout.full(self.mask).reshape(-1, LANES)[within]

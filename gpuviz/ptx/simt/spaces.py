@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
+from gpuviz.arrays import I64, Array
 from gpuviz.ptx.simt.cells import Cells, check_alignment, check_inside
 from gpuviz.ptx.simt.layout import Layout
 
 
 class SharedMemory:
-    """`size` bytes for each block of a batch; knows which bytes have been written."""
+    """`size` bytes for each block of a batch."""
 
     def __init__(self, blocks: int, size: int) -> None:
         self.size = size
         self.stride = -(-max(size, 1) // 16) * 16
         self.cells = Cells(blocks * self.stride)
-        self._written: Cells | None = Cells(blocks * self.stride)
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the blocks of a layout, one a thread or a block."""
@@ -28,26 +27,6 @@ class SharedMemory:
         check_alignment(layout, address, width)
         shift = unit.bit_length() - 1
         return np.asarray((address.astype(np.int64) >> shift) + layout.row * (self.stride >> shift))
-
-    def mark_written(self, index: I64, width: int) -> None:
-        """Remember that cells hold something."""
-        if self._written is not None:
-            self._written.of(width)[index] = _ONES[width]
-
-    def settle(self) -> None:
-        """Stop watching once every byte of every block is written (called at barriers)."""
-        if self._written is not None:
-            used = self._written.bytes.reshape(-1, self.stride)[:, : self.size]
-            if used.all():
-                self._written = None
-
-    def unwritten(self, index: I64, width: int) -> Bool | None:
-        """Which cells hold a byte nobody wrote, or None when all were written."""
-        if self._written is None:
-            return None
-        seen = self._written.of(width).take(index)
-        bad = np.asarray(seen != _ONES[width])
-        return bad if bad.any() else None
 
 
 class LocalMemory:
@@ -97,11 +76,3 @@ class ReadOnlyMemory:
         check_inside(layout, address, width, self.size, self.name)
         check_alignment(layout, address, width)
         return address.astype(np.int64) >> (unit.bit_length() - 1)
-
-
-_ONES = {
-    1: np.uint8(0xFF),
-    2: np.uint16(0xFFFF),
-    4: np.uint32(0xFFFFFFFF),
-    8: np.uint64(0xFFFFFFFFFFFFFFFF),
-}

@@ -43,15 +43,18 @@ def shfl(mode: str, value: Bits, b: Bits, c: Bits, active: Bits) -> tuple[Bits, 
     `c` has the clamp in bits 0..4 and the segment mask in bits 8..12. Out of range, a lane gets its
     own value. Reading an inactive lane is undefined in PTX: it gives that lane's register here.
     """
-    lane, clamp = LANES, c.astype(np.int64) & 31
-    segment = (c.astype(np.int64) >> 8) & 31
-    amount = b.astype(np.int64) & 31
-    limit = (lane & segment) | (clamp & ~segment)
-    first = lane & segment
-    source, inside = _SOURCES[mode](lane, amount, limit, first, segment)
-    source = np.broadcast_to(np.where(inside, source, lane), active.shape)
+    source, inside = sources(mode, b, c, active.shape)
     full = np.broadcast_to(value, active.shape)
     return np.take_along_axis(full, source, axis=1), np.broadcast_to(inside, active.shape)
+
+
+def sources(mode: str, b: Bits, c: Bits, shape: tuple[int, ...]) -> tuple[Bits, Bits]:
+    """The lane that each lane shuffles from, its own when out of range; and whether in range."""
+    clamp, segment = c.astype(np.int64) & 31, (c.astype(np.int64) >> 8) & 31
+    amount = b.astype(np.int64) & 31
+    limit, first = (LANES & segment) | (clamp & ~segment), LANES & segment
+    source, inside = _SOURCES[mode](LANES, amount, limit, first, segment)
+    return np.broadcast_to(np.where(inside, source, LANES), shape), inside
 
 
 def _up(lane: Bits, amount: Bits, limit: Bits, first: Bits, segment: Bits) -> tuple[Bits, Bits]:

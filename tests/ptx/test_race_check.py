@@ -1,13 +1,14 @@
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.ptx.emulator import Options
-from gpuviz.ptx.races import hazards
+from gpuviz.ptx.checks.race import hazards
+from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.trace import Finding, Trace
-from tests.ptx.launching import launch
+from tests.ptx.launching import compiled, launch
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 BARRIER = "__syncthreads();"
@@ -33,9 +34,9 @@ extern "C" __global__ void k(float* out) {
 
 
 @cache
-def traced(source: str, blocks: int = 1, record: tuple[int, ...] = (0,)) -> Trace:
-    out = np.zeros(64, np.float32)
-    options = Options(record=record, races=True)
+def traced(source: str, blocks: int = 1) -> Trace:
+    out = np.zeros(320, np.float32)
+    options = Options(checks=("race",))
     return launch(source, "k", blocks, 64, out, options=options).trace
 
 
@@ -78,13 +79,41 @@ def test_two_warps_must_not_write_the_same_word() -> None:
     assert found.threads == (0, 32) and found.first is found.second and found.address == 0
 
 
-def test_lanes_of_one_warp_may_share_words() -> None:
-    assert kinds(PLAIN % "s[t ^ 1] = t;") == []
+def test_lanes_of_one_warp_are_in_no_order_either() -> None:
+    apart = "s[t ^ 1] = t; %s"
+    assert kinds(PLAIN % apart % "") == [("race, read after write", 6, 64)]
+    assert "__syncwarp" in races(traced(PLAIN % apart % ""))[0].remedy
+    assert kinds(PLAIN % apart % "__syncwarp();") == []
+    halves = "__syncwarp(t & 16 ? 0xffff0000 : 0xffff);"
+    assert kinds(PLAIN % apart % halves) == []
+    assert kinds(PLAIN % "s[t ^ 31] = t; %s" % halves) == [("race, read after write", 6, 64)]
+
+
+def test_below_7_0_the_lanes_of_a_warp_run_in_step() -> None:
+    module = replace(compiled(PLAIN % "s[t ^ 1] = t;", "sm_80"))
+    older = replace(module, text=module.text.replace(".target sm_80", ".target sm_61"))
+    given = [np.zeros(64, np.float32)], Options(checks=("race",))
+    for text, races_ in ((module, 1), (older, 0)):
+        found = emulate(text, "k", (1, 1, 1), (64, 1, 1), given[0], options=given[1])
+        assert len(found.trace.findings) == races_
+
+
+def test_two_lanes_that_write_one_word_in_one_instruction() -> None:
+    found = races(traced(PLAIN % "s[t / 2] = t; __syncthreads();"))
+    assert [(f.line, f.count) for f in found] == [(5, 32)]
+    assert "same instruction" in found[0].message and found[0].thread == (1, 0, 0)
+    assert kinds(PLAIN % "s[t / 2] = t / 2; __syncthreads();") == []  # all the same value
+
+
+def test_the_same_value_written_by_warps_is_no_race() -> None:
+    assert kinds(PLAIN % "s[t] = 7; s[63 - t] = 7; __syncthreads();") == []
+    differs = PLAIN % "s[t] = 7; s[63 - t] = 8; __syncthreads();"
+    assert kinds(differs) == [("race, write after write", 5, 64)]
 
 
 def test_atomics_race_with_plain_accesses_but_not_with_each_other() -> None:
     assert kinds(PLAIN % "atomicAdd(&s[t % 32 + 64], 1.0f);") == []
-    mixed = PLAIN % "atomicAdd(&s[t % 32 + 64], 1.0f); if (t == 0) out[1] = s[64 + 7];"
+    mixed = PLAIN % "atomicAdd(&s[t % 32 + 64], 1.0f); if (t == 0) out[0] = s[64 + 7];"
     assert kinds(mixed) == [("race, read after write", 5, 1)]
 
 
@@ -96,17 +125,35 @@ def test_narrow_accesses_are_compared_byte_by_byte() -> None:
 
 
 def test_wide_accesses_touch_all_their_words() -> None:
-    body = "s[t] = t; float4 v = ((float4*)s)[t % 16]; out[63 - t] = v.x + v.y + v.z + v.w;"
+    body = "s[t] = t; float4 v = ((float4*)s)[t % 16]; out[64 + t] = v.x + v.y + v.z + v.w;"
     wide = PLAIN.replace("__shared__", "__shared__ __align__(16)") % body
     assert {i.width for i in traced(wide).instructions if i.op == "load"} == {16}
     assert kinds(wide) == [("race, read after write", 5, 64)]  # each warp reads them all
 
 
-def test_only_recorded_blocks_are_looked_at() -> None:
-    source = PLAIN % "s[t % 32] = t;"
-    both, none = traced(source, 2, (0, 1)), traced(source, 2, ())
-    assert races(none) == ()
-    assert races(both)[0].count == 2 * races(traced(source))[0].count
+def test_all_blocks_are_looked_at_whether_they_do_the_same_or_not() -> None:
+    alike = (PLAIN % "s[t % 32] = t; __syncthreads();").replace(
+        "out[t]", "out[blockIdx.x * 64 + t]"
+    )
+    apart = alike.replace("s[t % 32]", "s[(t + blockIdx.x) % 32]")
+    for source in (alike, apart):
+        (found,) = races(traced(source, 5))
+        assert found.count == 5 * 32 and found.block == (0, 0, 0)
+    last = alike.replace("t % 32", "blockIdx.x == 3 ? t % 32 : t")
+    (found,) = races(traced(last, 5))
+    assert found.count == 32 and found.block == (3, 0, 0)
+
+
+def test_blocks_race_in_global_memory() -> None:
+    source = """
+extern "C" __global__ void k(float* out) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    out[i] = out[(i + 64) % 320];
+}"""
+    (found,) = races(traced(source, 5))
+    assert (found.kind, found.line, found.count) == ("race, write after read", 4, 320)
+    assert "of block (4, 0, 0)" in found.message and "atomic" in found.remedy
+    assert races(traced(source.replace("64) % 320", "0) % 320"), 5)) == ()
 
 
 def test_a_kernel_without_shared_memory_has_no_race() -> None:

@@ -1,0 +1,174 @@
+"""Pairs of statements that race: collected as they are seen, and told in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gpuviz.arrays import I64
+from gpuviz.trace import Finding, Launch, MemoryInstruction, Space
+
+Kind = Literal["read after write", "write after read", "write after write"]
+KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")
+MOST = 256  # pairs of statements told apart
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """Two statements that race, in the order in which the emulator ran them.
+
+    Attributes
+    ----------
+    kind : "read after write": the second may read before the first has written, and so on
+    first, second : what accesses the bytes (of a line that was unrolled, one of its copies)
+    blocks, phase : linear ids of the two threads' blocks, and barriers that the second block had
+        passed, of the first case
+    threads : linear ids of the two threads, each within its block, of the first case
+    address : of the first case: offset in shared memory, or a global address
+    count : how many words are at stake, each counted once in a phase of a block
+    asynchronous : the first is a copy that was not awaited
+    together : it is one and the same instruction, executed by two lanes of a warp
+    """
+
+    kind: Kind
+    first: MemoryInstruction
+    second: MemoryInstruction
+    blocks: tuple[int, int]
+    phase: int
+    threads: tuple[int, int]
+    address: int
+    count: int
+    asynchronous: bool = False
+    together: bool = False
+
+    @property
+    def block(self) -> int:
+        """Linear id of the second thread's block."""
+        return self.blocks[1]
+
+
+_Site = tuple[str, int, str, str] | int
+
+
+def _site(at: MemoryInstruction) -> _Site:
+    """What does the same on the same line: unrolling makes copies."""
+    return (at.function, at.line, at.op, at.space) if at.line else at.pc
+
+
+_NONE: I64 = np.zeros(0, np.int64)
+
+
+class Hazards:
+    """Those seen so far, each pair of statements once a kind, in the order first seen."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Kind, _Site, _Site], Hazard] = {}
+        self._counted: dict[tuple[tuple[Kind, _Site, _Site], int], I64] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, case: Hazard, memory: int, cells: I64, since: I64, step: int, times: int) -> None:
+        """A case, and (n,) the cells of a memory that it concerns at a step.
+
+        A cell counts again when it counted before the step `since` ((n,), the last barrier); a case
+        of one block that stands for all counts `times` over.
+        """
+        key = case.kind, _site(case.first), _site(case.second)
+        if key not in self._found:
+            if len(self._found) >= MOST:
+                return
+            self._found[key] = case
+        cells, place = np.unique(cells, return_index=True)
+        counted = self._counted.get((key, memory), _NONE)
+        if cells[-1] >= len(counted):
+            counted = np.pad(counted, (0, 2 * int(cells[-1]) + 1 - len(counted)))
+        fresh = int((counted[cells] <= since[place]).sum())
+        counted[cells] = step
+        self._counted[key, memory] = counted
+        have = self._found[key]
+        self._found[key] = replace(have, count=have.count + fresh * times)
+
+    def take(self) -> tuple[Hazard, ...]:
+        """All of them; then they are forgotten."""
+        found = tuple(self._found.values())
+        self._found.clear()
+        self._counted.clear()
+        return found
+
+
+_VERBS = {
+    "read after write": ("written", "read"),
+    "write after read": ("read", "written"),
+    "write after write": ("written", "written"),
+}
+_REMEDIES = {
+    "copy": "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier",
+    "lane": "put __syncwarp() between them, with a mask that has both lanes",
+    "instruction": "give each lane its own element, or use an atomic",
+    "warp": "put __syncthreads() between them",
+    "warp, global": "put __syncthreads() between them, or use an atomic",
+    "block": "let blocks write apart, use an atomic, or publish with __threadfence() and an "
+    "atomic flag",
+}
+
+
+def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
+    """A hazard in a sentence."""
+    did, does = _VERBS[hazard.kind]
+    who, remedy = _apart(hazard, space)
+    one, two = (launch.thread_index(thread) for thread in hazard.threads)
+    also = f" of block {launch.block_index(hazard.blocks[0])}" if who == "block" else ""
+    away = {"lane": "of its warp", "instruction": "of its warp", "warp": "of another warp"}.get(
+        who, f"of block {launch.block_index(hazard.block)}"
+    )
+    if who == "copy":
+        message = (
+            f"an asynchronous copy by thread {one} into shared memory at {hazard.address:#x} "
+            f"({_line(hazard.first)}) is {does} by thread {two} ({_line(hazard.second)}) before "
+            "anybody waited for it"
+        )
+    elif who == "instruction":
+        message = (
+            f"{space} memory at {hazard.address:#x} is written by threads {one} and {two} of one "
+            f"warp in the same instruction ({_line(hazard.second)}), with different values"
+        )
+    else:
+        message = (
+            f"{space} memory at {hazard.address:#x} is {did} by thread {one}{also} "
+            f"({_line(hazard.first)}) and {does} by thread {two} {away} ({_line(hazard.second)}) "
+            "in no order"
+        )
+    return Finding(
+        "error",
+        f"race, {hazard.kind}",
+        f"{hazard.kind}: {message}",
+        hazard.second.line,
+        hazard.second.ptx_line,
+        launch.block_index(hazard.block),
+        two,
+        hazard.address,
+        hazard.count,
+        check="race",
+        remedy=remedy,
+    )
+
+
+def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
+    """How far the two threads are from each other, and the remedy."""
+    one, two = hazard.threads
+    if hazard.asynchronous:
+        who = "copy"
+    elif hazard.blocks[0] != hazard.blocks[1]:
+        who = "block"
+    elif one // 32 != two // 32:
+        return "warp", _REMEDIES["warp, global" if space == "global" else "warp"]
+    else:
+        who = "instruction" if hazard.together else "lane"
+    return who, _REMEDIES[who]
+
+
+def _line(at: MemoryInstruction) -> str:
+    return f"line {at.line}" if at.line else f"PTX line {at.ptx_line}"

@@ -1,0 +1,186 @@
+"""In which order the threads of a block are: barriers, warps that synchronise, awaited copies.
+
+Every event has a number, its step. What a thread did at step s is over for another thread when an
+event that orders the two came after s; so it is enough to keep the step of the last such event:
+of a block, of a warp; and of a pair of warps, a pair of lanes, once a part of them met alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuviz.arrays import I64, Bool
+from gpuviz.observe import Meeting, Warps, WarpSync
+from gpuviz.ptx.checks.batch import Batch
+from gpuviz.trace import LANES
+
+GROUPS = 8  # groups of asynchronous copies that are told apart
+
+
+class Order:
+    """What orders the threads of a batch.
+
+    `lockstep` takes the lanes of a warp for ordered, as they were before compute capability 7.0.
+    `barriers` (H,) are the steps of the last barrier of each block; it is replaced, not changed.
+    """
+
+    def __init__(self, batch: Batch, lockstep: bool) -> None:
+        self.batch, self.lockstep = batch, lockstep
+        self.barriers: I64 = np.zeros(1, np.int64)
+        self._warps: I64 = np.zeros(batch.warps, np.int64)
+        self._lanes: I64 | None = None  # (warps, to, from)
+        self._pairs: I64 | None = None  # (blocks, to, from)
+        self.copies: _Copies | None = None
+        batch.on_unfold(self._unfold)
+
+    def _unfold(self, blocks: int) -> None:
+        self.barriers = self.barriers.repeat(blocks)
+        self._warps = np.tile(self._warps, blocks)
+        if self._lanes is not None:
+            self._lanes = np.tile(self._lanes, (blocks, 1, 1))
+        if self._pairs is not None:
+            self._pairs = self._pairs.repeat(blocks, axis=0)
+        if self.copies is not None:
+            self.copies.unfold(blocks)
+
+    def barrier(self, step: int, blocks: I64, meeting: Meeting | None) -> None:
+        """Blocks go on from a barrier."""
+        rows = self.batch.block_rows(blocks)
+        if meeting is not None and meeting.count:
+            self._part(step, blocks, meeting)
+        else:
+            self.barriers = self.barriers.copy()
+            self.barriers[rows] = step
+            if self.copies is not None:
+                self.copies.barrier(rows)
+
+    def _part(self, step: int, blocks: I64, meeting: Meeting) -> None:
+        """A barrier of some warps: those that waited know what all that came have done."""
+        size, batch = self.batch.warps, self.batch
+        came = meeting.came.reshape(len(blocks), size, LANES).max(axis=2)
+        if (came != came[0]).any():
+            batch.unfold()
+        rows = batch.block_rows(blocks)
+        if batch.height == 1:
+            came = came[:1]
+        if self._pairs is None:
+            self._pairs = np.zeros((batch.height, size, size), np.int64)
+        waits = np.array([False, *meeting.waits])[came]
+        meets = waits[:, :, None] & (came > 0)[:, None, :]
+        self._pairs[rows] = _met(self._pairs[rows], meets, step)
+
+    def warp_sync(self, step: int, sync: WarpSync) -> None:
+        """Lanes of warps synchronise: those that name each other."""
+        warp, active, (members, running) = self.batch.spread(
+            sync.warps, sync.active, sync.members, sync.running
+        )
+        here: Bool = np.ones(members.shape, bool) if active is None else active
+        if not (running & ~here).any() and _names_all(members, here):
+            self._warps[warp] = step
+            return
+        if self._lanes is None:
+            self._lanes = np.zeros((len(self._warps), LANES, LANES), np.int64)
+        names = (members[:, :, None] >> np.arange(LANES, dtype=np.uint32)) & np.uint32(1) != 0
+        both = names & names.transpose(0, 2, 1) & here[:, :, None] & here[:, None, :]
+        self._lanes[warp] = _met(self._lanes[warp], both, step)
+
+    def copied(self, step: int) -> None:
+        """An asynchronous copy begins."""
+        if self.copies is None:
+            self.copies = _Copies(self.batch)
+        self.copies.steps.append(step)
+
+    def copy_group(self, step: int, left: int | None, warps: Warps, active: Bool | None) -> None:
+        """Lanes close a group of copies (None), or wait until `left` groups are under way."""
+        if self.copies is not None:
+            warp, lanes, _ = self.batch.spread(warps, active)
+            thread = (warp * LANES)[:, None] + np.arange(LANES)
+            self.copies.group(step, left, thread.reshape(-1) if lanes is None else thread[lanes])
+
+    def ordered(self, step: I64, other: I64, thread: I64) -> Bool:
+        """(n,) whether what threads did at some steps is over for threads of the same block.
+
+        Threads are numbered over the launch, warps padded to 32 lanes.
+        """
+        batch = self.batch
+        warp, block = thread // LANES, thread // (LANES * batch.warps)
+        row = block - batch.first if batch.height > 1 else np.zeros_like(block)
+        found = step < self.barriers[row]
+        if self.copies is not None:
+            found &= self.copies.settled(step, self._at(other))
+        own = row * batch.warps + warp % batch.warps
+        alike = other // LANES == warp
+        if alike.any():
+            if self.lockstep:
+                found |= alike
+            else:
+                found |= alike & (step < self._warps[own])
+                if self._lanes is not None:
+                    found |= alike & (step < self._lanes[own, thread % LANES, other % LANES])
+        if self._pairs is not None:
+            theirs = other // LANES % batch.warps
+            found |= step < self._pairs[row, warp % batch.warps, theirs]
+        return found
+
+    def _at(self, thread: I64) -> I64:
+        """Where the state of threads is."""
+        size = LANES * self.batch.warps
+        if self.batch.height == 1:
+            return thread % size
+        return thread - self.batch.first * size
+
+    def unfinished(self, step: I64, thread: I64) -> Bool:
+        """(n,) whether steps are copies that the threads which began them have not awaited."""
+        if self.copies is None:
+            return np.zeros(len(step), bool)
+        return self.copies.unfinished(step, self._at(thread))
+
+
+def _names_all(members: np.ndarray, here: Bool) -> bool:
+    """Whether every lane that is here names all that are here."""
+    bits = (here * (np.uint32(1) << np.arange(LANES, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+    return not ((~members & bits[:, None]) * here).any()
+
+
+def _met(known: I64, meets: Bool, step: int) -> I64:
+    """(N, P, P) what each of P knows of each other, after those that `meets` names have met."""
+    found = known.copy()
+    for one in range(known.shape[1]):
+        found = np.maximum(found, np.where(meets[:, :, one, None], known[:, one, None, :], 0))
+    return np.where(meets, step, found)
+
+
+class _Copies:
+    """Asynchronous copies into shared memory of the threads of a batch: which have been awaited."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._block = batch.warps * LANES
+        threads = batch.height * self._block
+        self.steps: list[int] = []
+        self._closed = np.zeros((threads, GROUPS), np.int64)  # steps, the latest group first
+        self._awaited = np.zeros(threads, np.int64)
+        self._at_barrier = np.zeros(threads, np.int64)
+
+    def unfold(self, blocks: int) -> None:
+        self._closed = np.tile(self._closed, (blocks, 1))
+        self._awaited = np.tile(self._awaited, blocks)
+        self._at_barrier = np.tile(self._at_barrier, blocks)
+
+    def group(self, step: int, left: int | None, thread: I64) -> None:
+        """Threads close a group of copies (None) or wait until `left` groups are under way."""
+        if left is None:
+            self._closed[thread] = np.roll(self._closed[thread], 1, axis=1)
+            self._closed[thread, 0] = step
+        elif left < GROUPS:
+            done = self._closed[thread, left] if left >= 0 else step
+            self._awaited[thread] = np.maximum(self._awaited[thread], done)
+
+    def barrier(self, rows: slice | I64) -> None:
+        by_block = self._at_barrier.reshape(-1, self._block)
+        by_block[rows] = self._awaited.reshape(-1, self._block)[rows]
+
+    def unfinished(self, step: I64, at: I64) -> Bool:
+        return np.isin(step, self.steps) & (step >= self._awaited[at])
+
+    def settled(self, step: I64, at: I64) -> Bool:
+        return ~np.isin(step, self.steps) | (step < self._at_barrier[at])

@@ -1,0 +1,36 @@
+"""What a check found, as a record: the sentence names the place, the thread and the line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gpuviz.observe import At
+from gpuviz.trace import LANES, Finding, Launch
+
+Severity = Literal["error", "warning"]
+
+
+def line_of(at: At) -> str:
+    """`line 12`, or that of the PTX where the CUDA line is not known."""
+    return f"line {at.line}" if at.line else f"PTX line {at.ptx_line}"
+
+
+def finding(
+    launch: Launch,
+    check: str,
+    kind: str,
+    what: str,
+    at: At,
+    thread: int,
+    remedy: str,
+    address: int = 0,
+    count: int = 1,
+    severity: Severity = "error",
+) -> Finding:
+    """Something that a thread did; threads are numbered over the launch, warps padded."""
+    number, own = divmod(thread, launch.warps_per_block * LANES)
+    block, index = launch.block_index(number), launch.thread_index(own)
+    message = f"{what} ({line_of(at)}, block {block}, thread {index})"
+    return Finding(
+        severity, kind, message, at.line, at.ptx_line, block, index, address, count, check, remedy
+    )

@@ -1,0 +1,294 @@
+// Kernels that look as if they were at fault and are not. Their launches are in launches.toml.
+
+extern "C" __global__ void early_return(const float* in, float* out, int n)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    if (t >= n) return;
+    tile[t] = in[t];
+    __syncthreads();
+    out[t] = tile[n - 1 - t];
+}
+
+extern "C" __global__ void padding_unused(const float* in, float4* points, float* out)
+{
+    int t = threadIdx.x;
+    points[t].x = in[t];
+    points[t].y = in[t] + 1.0f;
+    points[t].z = in[t] + 2.0f;
+    __syncthreads();
+    float4 p = points[63 - t];
+    out[t] = p.x + p.y + p.z;
+}
+
+extern "C" __global__ void last_block(const float* in, float* part, unsigned* done, float* out)
+{
+    __shared__ bool last;
+    __shared__ float sums[64];
+    int t = threadIdx.x;
+    sums[t] = in[blockIdx.x * 64 + t];
+    __syncthreads();
+    if (t == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < 64; ++i) sum += sums[i];
+        part[blockIdx.x] = sum;
+        __threadfence();
+        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && t == 0) {
+        __threadfence();
+        float sum = 0.0f;
+        for (int b = 0; b < gridDim.x; ++b) sum += part[b];
+        *out = sum;
+    }
+}
+
+extern "C" __global__ void warp_syncs(const float* in, float* out)
+{
+    __shared__ float part[32];
+    int lane = threadIdx.x;
+    part[lane] = in[lane];
+    __syncwarp();
+    for (int half = 16; half > 0; half /= 2) {
+        float other = lane < half ? part[lane + half] : 0.0f;
+        __syncwarp();
+        if (lane < half) part[lane] += other;
+        __syncwarp();
+    }
+    if (lane == 0) *out = part[0];
+}
+
+extern "C" __global__ void volatile_flag(const float* in, float* box, volatile int* flag, float* out)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        box[t] = in[t] * 2.0f;
+        __threadfence();
+        __syncthreads();
+        if (t == 0) *flag = 1;
+    } else {
+        if (t == 0)
+            while (*flag == 0) {}
+        __syncthreads();
+        __threadfence();
+        out[t] = box[63 - t];
+    }
+}
+
+extern "C" __global__ void butterfly(const float* in, float* out)
+{
+    float value = in[threadIdx.x];
+    for (int other = 16; other > 0; other /= 2) value += __shfl_xor_sync(0xffffffff, value, other);
+    out[threadIdx.x] = value;
+}
+
+extern "C" __global__ void copy_pipeline(const float* in, float* out, int turns)
+{
+    __shared__ __align__(16) float tile[2][256];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int turn = 0; turn <= turns; ++turn) {
+        if (turn < turns) {
+            unsigned to = (unsigned)__cvta_generic_to_shared(&tile[turn % 2][4 * t]);
+            const float* from = in + 256 * turn + 4 * t;
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (turn > 0) {
+            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            __syncthreads();
+            sum += tile[(turn - 1) % 2][255 - t] + tile[(turn - 1) % 2][t];
+            __syncthreads();
+        }
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void padded_transpose(const float* in, float* out)
+{
+    __shared__ float tile[16][17];
+    int x = threadIdx.x, y = threadIdx.y, bx = blockIdx.x * 16, by = blockIdx.y * 16;
+    tile[y][x] = in[(by + y) * 32 + bx + x];
+    __syncthreads();
+    out[(bx + y) * 32 + by + x] = tile[x][y];
+}
+
+extern "C" __global__ void partial_warp(const float* in, float* out)
+{
+    __shared__ float tile[40];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncwarp();
+    float value = tile[t ^ 1];
+    value += __shfl_xor_sync(t < 32 ? 0xffffffffu : 0x000000ffu, value, 1);
+    __syncthreads();
+    tile[39 - t] = value;
+    __syncthreads();
+    out[t] = tile[t];
+}
+
+extern "C" __global__ void named_barriers(const float* in, float* out, int turns)
+{
+    __shared__ float tile[128];
+    int t = threadIdx.x, half = t / 64, mine = t % 64;
+    float value = in[t];
+    for (int turn = 0; turn < turns + half; ++turn) {
+        tile[t] = value;
+        if (half) asm volatile("bar.sync 1, 64;" ::: "memory");
+        else asm volatile("bar.sync 2, 64;" ::: "memory");
+        value += tile[64 * half + 63 - mine];
+        if (half) asm volatile("bar.sync 1, 64;" ::: "memory");
+        else asm volatile("bar.sync 2, 64;" ::: "memory");
+    }
+    out[t] = value;
+}
+
+extern "C" __global__ void grid_stride(float* x, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        x[i] = x[i] * 2.0f;
+        x[i] += 1.0f;
+    }
+}
+
+extern "C" __global__ void histogram(const unsigned* in, unsigned* out, int n)
+{
+    __shared__ unsigned bins[16];
+    int t = threadIdx.x;
+    if (t < 16) bins[t] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 64 + t; i < n; i += gridDim.x * 64) atomicAdd(&bins[in[i] % 16], 1u);
+    __syncthreads();
+    if (t < 16) atomicAdd(&out[t], bins[t]);
+}
+
+extern "C" __global__ void double_buffer(const float* in, float* out, int turns)
+{
+    __shared__ float tile[2][64];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int turn = 0; turn < turns; ++turn) {
+        tile[turn % 2][t] = in[turn * 64 + t];
+        __syncthreads();
+        sum += tile[turn % 2][63 - t];
+    }
+    out[t] = sum;
+}
+
+extern "C" __global__ void spin_lock(const float* in, int* lock, float* sum)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0, 1) != 0) {}
+        __threadfence();
+        *sum += in[blockIdx.x];
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+}
+
+extern "C" __global__ void look_back(const int* in, volatile int* state, int* kept, int* out)
+{
+    __shared__ int before;
+    int t = threadIdx.x, b = blockIdx.x;
+    if (t == 0) {
+        int own = in[b];
+        if (b == 0) {
+            kept[0] = own;
+            __threadfence();
+            state[0] = 1;
+            before = 0;
+        } else {
+            while (state[b - 1] == 0) {}
+            __threadfence();
+            before = kept[b - 1];
+            kept[b] = before + own;
+            __threadfence();
+            state[b] = 1;
+        }
+    }
+    __syncthreads();
+    out[b * 32 + t] = before + t;
+}
+
+extern "C" __global__ void same_value(const int* in, int* found)
+{
+    __shared__ int any;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) any = 0;
+    __syncthreads();
+    if (in[i] > 5) {
+        any = 1;
+        *found = 1;
+    }
+    __syncthreads();
+    if (any && threadIdx.x == 0) found[1 + blockIdx.x] = any;
+}
+
+extern "C" __global__ void producer_consumer(const float* in, float* out, int turns)
+{
+    __shared__ float box[32];
+    int t = threadIdx.x, lane = t % 32;
+    for (int turn = 0; turn < turns; ++turn) {
+        if (t < 32) {
+            if (turn > 0) asm volatile("bar.sync 2, 64;" ::: "memory");
+            box[lane] = in[turn * 32 + lane];
+            asm volatile("bar.arrive 1, 64;" ::: "memory");
+        } else {
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+            out[turn * 32 + lane] = box[31 - lane];
+            if (turn < turns - 1) asm volatile("bar.arrive 2, 64;" ::: "memory");
+        }
+    }
+}
+
+extern "C" __global__ void heap_list(int* out, int n)
+{
+    int* own = (int*)malloc(n * sizeof(int));
+    if (!own) return;
+    for (int i = 0; i < n; ++i) own[i] = i * threadIdx.x;
+    int sum = 0;
+    for (int i = 0; i < n; ++i) sum += own[n - 1 - i];
+    free(own);
+    out[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void bytes(const unsigned char* in, unsigned char* out)
+{
+    __shared__ unsigned char tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    out[63 - t] = tile[t ^ 3];
+}
+
+extern "C" __global__ void half_warps(const float* in, float* out)
+{
+    __shared__ float part[32];
+    int lane = threadIdx.x, half = lane & 16;
+    unsigned mask = half ? 0xffff0000u : 0x0000ffffu;
+    part[lane] = in[lane];
+    __syncwarp(mask);
+    float other = part[half + 15 - lane % 16];
+    __syncwarp(mask);
+    part[lane] = other;
+    __syncwarp(mask);
+    out[lane] = part[half + (lane + 1) % 16];
+}
+
+extern "C" __global__ void last_warp(const float* in, float* out)
+{
+    __shared__ float part[128];
+    int t = threadIdx.x;
+    part[t] = in[blockIdx.x * 128 + t];
+    __syncthreads();
+    for (int half = 64; half >= 32; half /= 2) {
+        if (t < half) part[t] += part[t + half];
+        __syncthreads();
+    }
+    if (t < 32) {
+        float sum = part[t];
+        for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(0xffffffff, sum, half);
+        if (t == 0) out[blockIdx.x] = sum;
+    }
+}

@@ -1,0 +1,52 @@
+// Kernels that read what nobody wrote. The lines at fault are marked `fault: KERNEL`.
+// Their launches are in launches.toml.
+
+extern "C" __global__ void shared_tail(const float* in, float* out, int n)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    if (t < n) tile[t] = in[t];
+    __syncthreads();
+    out[t] = tile[63 - t];  // fault: shared_tail
+}
+
+extern "C" __global__ void heap_as_it_comes(int* out)
+{
+    int* own = (int*)malloc(4 * sizeof(int));
+    if (!own) return;
+    own[0] = threadIdx.x;
+    out[threadIdx.x] = own[0] + own[1];  // fault: heap_as_it_comes
+    free(own);
+}
+
+extern "C" __global__ void local_gaps(const int* index, int* out)
+{
+    int own[8];
+    for (int i = 0; i < 8; i += 2) own[index[i]] = i;
+    out[threadIdx.x] = own[index[threadIdx.x % 8]];  // fault: local_gaps
+}
+
+extern "C" __global__ void added_to_nothing(const float* in, float* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] += in[i];  // fault: added_to_nothing
+}
+
+extern "C" __global__ void half_written(const float* in, float* scratch, float* out)
+{
+    int t = threadIdx.x;
+    if (t < 32) scratch[t] = in[t];
+    __syncthreads();
+    out[t] = scratch[63 - t];  // fault: half_written
+}
+
+extern "C" __global__ void padding_used(const float* in, float4* points, float* out)
+{
+    int t = threadIdx.x;
+    points[t].x = in[t];
+    points[t].y = in[t] + 1.0f;
+    points[t].z = in[t] + 2.0f;
+    __syncthreads();
+    float4 p = points[63 - t];  // fault: padding_used
+    out[t] = p.x + p.y + p.z + p.w;
+}

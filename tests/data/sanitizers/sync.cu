@@ -1,0 +1,58 @@
+// Kernels whose threads do not meet where they say. The lines at fault are marked `fault: KERNEL`.
+// Their launches are in launches.toml.
+
+extern "C" __global__ void barrier_for_some(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    if (t < 40) __syncthreads();  // fault: barrier_for_some
+    out[t] = tile[t] * 2.0f;
+}
+
+extern "C" __global__ void two_barriers(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    if (t % 2) {
+        tile[t] = in[t];
+        __syncthreads();  // fault: two_barriers
+    } else {
+        tile[t] = -in[t];
+        __syncthreads();  // fault: two_barriers
+    }
+    out[t] = tile[63 - t];
+}
+
+extern "C" __global__ void wrong_count(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    asm volatile("bar.sync 1, 96;" ::: "memory");  // fault: wrong_count
+    out[t] = tile[63 - t];
+}
+
+extern "C" __global__ void not_in_own_mask(const float* in, float* out)
+{
+    __shared__ float part[32];
+    int lane = threadIdx.x;
+    part[lane] = in[lane];
+    __syncwarp(0x0000ffff);  // fault: not_in_own_mask
+    out[lane] = part[lane];
+}
+
+extern "C" __global__ void shuffle_from_nobody(const int* in, int* out)
+{
+    int lane = threadIdx.x;
+    int value = in[lane];
+    if (lane < 16) value += __shfl_down_sync(0xffffffff, value, 16);  // fault: shuffle_from_nobody
+    out[lane] = value;
+}
+
+extern "C" __global__ void masks_differ(const int* in, unsigned* out)
+{
+    int lane = threadIdx.x;
+    unsigned mask = lane < 20 ? 0x000fffffu : 0xffffffffu;
+    out[lane] = __ballot_sync(mask, in[lane] > 3);  // fault: masks_differ
+}
