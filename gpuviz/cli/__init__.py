@@ -1,8 +1,9 @@
 """The `gpuviz` command: no subcommand opens the window, on a link or a file if one is named; each
 subcommand is one file here, which is imported when it is asked for.
 
-Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported); 2 an error, told
-in one message on stderr; 3 this machine lacks something (a GPU, a compiler, a system library).
+Exit status: 0 done; 1 the answer is no (counts differ, something is unsupported, a check found an
+error); 2 an error, told in one message on stderr; 3 this machine lacks something (a GPU, a
+compiler, a system library).
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ import json
 from typing import Any
 
 from gpuviz.arch import architecture
+from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
+from gpuviz.errors import KernelFault
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import by_name
@@ -17,14 +19,18 @@ from gpuviz.ptx.options import BUDGET, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.terminal import err, out
+from gpuviz.trace import Finding
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
          --arg f32[16384]=rand --arg f32[16384]=zeros --arg i32=1
   gpuviz count --scene coalescing --set stride=8 --arch sm_80 --json
+  gpuviz count stencil.cu --grid 4 --block 64 --arg f32[256]=arange --arg i32=256 --check race,init
 
 LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared BYTES]
-          [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]..."""
+          [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]...
+
+Exit status: 0 done, 1 a check found an error, 2 the launch cannot be counted, 3 something lacks."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"compiled engine stops after {Options.seconds:.0f} seconds)",
     )
     add_engine(parser)
+    add_check(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -60,25 +67,44 @@ def _blocks(text: str) -> int | None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count, print, 0."""
-    arch = architecture(arguments.arch)
+    """Count, print; 0, or 1 when a check found an error."""
+    arch, checks = architecture(arguments.arch), checks_of(arguments)
     options = Options(
-        record=(), max_blocks=arguments.blocks, budget=arguments.budget, engine=arguments.engine
+        record=(),
+        max_blocks=arguments.blocks,
+        budget=arguments.budget,
+        engine=arguments.engine,
+        checks=checks,
     )
-    runs = {
-        role: emulated.run(job, arch, level=arguments.level, options=options)
-        for role, job in jobs(arguments).items()
-    }
+    entries, findings = [], list[Finding]()
+    for role, job in jobs(arguments).items():
+        try:
+            one = emulated.run(job, arch, level=arguments.level, options=options)
+        except KernelFault as fault:
+            ended = of_fault(fault, checks)
+            if ended is None:
+                raise
+            findings.append(ended)
+            entries.append(_ended(job.entry, ended, role))
+        else:
+            findings += one.trace.findings
+            entries.append(as_json(one, role) if arguments.json else {})
+            if not arguments.json:
+                out(as_text(one, role))
+        entries[-1]["checks"] = list(checks)
     if arguments.json:
-        found = [as_json(one, role) for role, one in runs.items()]
-        out(json.dumps(found[0] if len(found) == 1 else found, indent=1))
+        out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
-        for role, one in runs.items():
-            out(as_text(one, role))
-    for one in runs.values():
-        for f in one.trace.findings:
-            err(f"warning: {f.message}" + (f" and {f.count - 1:,} more" if f.count > 1 else ""))
-    return 0
+        out(summary(checks, findings))
+    for finding in findings:
+        err(told(finding))
+    return 1 if errors(findings) else 0
+
+
+def _ended(kernel: str, finding: Finding, role: str) -> dict[str, Any]:
+    """What there is to say of a launch that a fault ended."""
+    entry: dict[str, Any] = {"role": role} if role else {}
+    return entry | {"kernel": kernel, "findings": [vars(finding)], "ended_by_a_fault": True}
 
 
 def as_json(run: Run, role: str = "") -> dict[str, Any]:

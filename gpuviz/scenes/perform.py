@@ -47,12 +47,14 @@ def perform(
     measured: Measured | None = None,
     prebuilt: bool = False,
     library: Library | None = None,
+    checks: tuple[str, ...] = (),
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
 
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
+    `checks` are looked for while the launches run (see `gpuviz.ptx.checks.table`).
 
     Raises
     ------
@@ -71,7 +73,9 @@ def perform(
         def part(fraction: float, done: int = number) -> None:
             progress((done + fraction) / len(plans))
 
-        options = Options(record=plan.record, path=plan.path, progress=part, cancel=cancel)
+        options = Options(
+            record=plan.record, path=plan.path, checks=checks, progress=part, cancel=cancel
+        )
         job = job_of(plan, arch, prebuilt, library.programs)
         run = emulated.run(job, architecture(arch), level=level, options=options)
         runs[plan.role] = replace(

@@ -20,6 +20,7 @@ template <typename T> __global__ void saxpy(int n, T a, const T* x, T* y)
 template __global__ void saxpy<float>(int, float, const float*, float*);
 """
 LAUNCH = ["--grid", "4", "--block", "256", "--arg", "i32=1000", "--arg", "f32=2"]
+SHORT = ["--arg", "f32[8]=rand", "--arg", "f32[1024]=ones"]
 BUFFERS = ["--arg", "f32[1024]=rand", "--arg", "f32[1024]=ones"]
 
 
@@ -87,10 +88,7 @@ def test_arguments_from_a_file(
         (["count", "FILE", "--grid", "1"], "--block"),
         (["count", "FILE", "--entry", "absent", *LAUNCH, *BUFFERS], "absent"),
         (["count", "FILE", *LAUNCH], "takes 4 arguments"),
-        (
-            ["count", "FILE", *LAUNCH, "--arg", "f32[8]=rand", "--arg", "f32[1024]=ones"],
-            "past the end of buffer x",
-        ),
+        (["count", "FILE", *LAUNCH, *SHORT, "--check", "none"], "past the end of buffer x"),
         (
             ["count", "FILE", "--grid", "4", "--block", "2048", *LAUNCH[4:], *BUFFERS],
             "at most 1,024",

@@ -1,0 +1,58 @@
+"""`--check` on the command line: what is looked for, and what was found, in words."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from gpuviz.errors import KernelFault
+from gpuviz.language import english
+from gpuviz.ptx.checks.table import ALL, CHECKS, chosen
+from gpuviz.trace import Finding
+
+HELP = (
+    f"what to look for: all (default, with NumPy), none, or some of {','.join(CHECKS)}: "
+    + "; ".join(f"{name} ({check.finds})" for name, check in CHECKS.items())
+    + ". The compiled engine looks for nothing: with --check NumPy does it. What is found is told "
+    "on stderr; errors make the exit status 1"
+)
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """The argument that chooses checks."""
+    parser.add_argument("--check", type=chosen, default=None, metavar="NAME[,NAME]", help=HELP)
+
+
+def checks_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The checks asked for, or those that the engine comes with."""
+    if arguments.check is None:
+        return ALL if arguments.engine == "numpy" else ()
+    return tuple(arguments.check)
+
+
+def of_fault(fault: KernelFault, checks: Sequence[str]) -> Finding | None:
+    """A fault that ended a run as what one of the checks found; None when none looked for it."""
+    found = fault.finding
+    return found if isinstance(found, Finding) and found.check in checks else None
+
+
+def errors(findings: Sequence[Finding]) -> int:
+    """How many statements are at fault."""
+    return sum(finding.severity == "error" for finding in findings)
+
+
+def summary(checks: Sequence[str], findings: Sequence[Finding]) -> str:
+    """`checked memory, race: 1 error, 0 warnings`."""
+    wrong = errors(findings)
+    return (
+        f"checked {', '.join(checks) or 'nothing'}: "
+        + english("{n} error, ", "{n} errors, ", wrong)
+        + english("{n} warning", "{n} warnings", len(findings) - wrong)
+    )
+
+
+def told(finding: Finding) -> str:
+    """A finding in two lines: what, where, how often; and what to do about it."""
+    often = f" [{finding.count:,} times]" if finding.count > 1 else ""
+    remedy = f"\n    {finding.remedy}" if finding.remedy else ""
+    return f"{finding.severity}, {finding.check}: {finding.message}{often}{remedy}"
