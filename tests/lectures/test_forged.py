@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +13,15 @@ import pytest
 
 from gpuviz.cli.count import as_text
 from gpuviz.compile import bundled, gallery, nvrtc
-from gpuviz.draw.marks import Texts
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Mark, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.export.data import csv
 from gpuviz.export.export import Export
-from gpuviz.lectures import bundle
+from gpuviz.lectures import band, bundle
+from gpuviz.lectures.answer import Figure
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
@@ -127,6 +129,14 @@ def test_a_recording_in_a_file_never_stands_in_for_one_that_ships(
     assert measured(own).badge == "from a file" and measured(own).gpu.endswith(f"from {NAME}")
     assert own.provenance.badges["measured"].endswith(f", from {NAME}")
     assert f"from {NAME}" in csv_of(own)
+    number = Figure("sectors", "", 8, 4, measured(own))
+    stage = Stage(1280, 720, DARK)
+    said = drawn(band.figures(stage, Rect(0, 0, 1280, 40), (number,)))
+    assert "from a file" in said and any(text.endswith(f", from {NAME}") for text in said)
+
+
+def drawn(marks: Iterable[Mark]) -> list[str]:
+    return [text for mark in marks if isinstance(mark, Texts) for text in mark.strings]
 
 
 def other_ptx(files: dict[str, bytes]) -> None:
@@ -134,6 +144,7 @@ def other_ptx(files: dict[str, bytes]) -> None:
     (name,) = (name for name in files if name.startswith(bundle.PROGRAMS))
     packed = json.loads(files[name])
     packed["program"] |= {"ptx": packed["program"]["ptx"].replace("4;", "8;"), "origin": ""}
+    packed["program"]["source"] = "// something else"
     packed["program"]["cubin"] = ""
     files[name] = json.dumps(packed).encode()
 
@@ -158,13 +169,11 @@ def test_where_it_cannot_be_compiled_every_number_says_whose_program_it_was(
     _, own = views(path)
     said = f"program from {NAME}, not checked"
     run = own.runs["kernel"]
-    assert sectors(own) == 64 and run.unchecked == NAME
+    assert sectors(own) == 64 and run.unchecked == NAME and run.trace.source == KERNEL
     assert said in run.trace.notes and said in as_text(run)
     assert own.provenance.badges["counts"] == f"modelled, {said}"
     assert said in csv_of(own)
-    frame = own.story.frame(0.0, Stage(1280, 720, DARK))
-    texts = [mark.strings for mark in frame.marks if isinstance(mark, Texts)]
-    assert any(said in text for strings in texts for text in strings)
+    assert said in drawn(own.story.frame(0.0, Stage(1280, 720, DARK)).marks)
 
 
 def csv_of(view: View) -> str:
