@@ -1,7 +1,8 @@
 """Files written whole or not at all: whoever reads sees the old content or the new, never half.
 
 What is being written lies beside its target as `.gpuviz-HEX.part`, locked by who writes it. One
-that nobody holds was left by a process that was killed: the next who writes there removes it.
+that nobody holds was left by a process that was killed: the next who writes there removes it (not
+what can be lost: a cache has its own housekeeping).
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def _replaceable(target: Path) -> bool:
 @contextmanager
 def _beside(target: Path, durable: bool) -> Iterator[BinaryIO]:
     """A file in the same folder that becomes the target; it is held until it has."""
-    _remove_left(target.parent)
+    if durable:
+        remove_left(target.parent)
     part = target.with_name(f".gpuviz-{secrets.token_hex(8)}.part")
     with part.open("xb") as file:
         try:
@@ -122,8 +124,8 @@ def _beside(target: Path, durable: bool) -> Iterator[BinaryIO]:
         _sync_folder(target.parent)
 
 
-def _remove_left(folder: Path) -> None:
-    """Remove what a process was writing here when it was killed."""
+def remove_left(folder: Path) -> None:
+    """Remove what a process was writing here when it was killed, as each durable writing does."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _PART.fullmatch(entry.name):

@@ -108,6 +108,7 @@ class CrashFile:
 
     def _take(self, file: Path) -> None:
         """Read what was left, and count this start before anything comes of it."""
+        files.remove_left(file.parent)
         try:
             self.left = _read(file)
         except InputError:
