@@ -10,6 +10,7 @@ on the command line, in lessons and in files of launches.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -17,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz import npy
+from gpuviz import free_memory, npy
 from gpuviz.errors import InputError
 
 DTYPES: dict[str, type[np.generic]] = {
@@ -36,6 +37,7 @@ DTYPES: dict[str, type[np.generic]] = {
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 UNSET, NOBODYS = "unset", 0xCD  # every byte of what nobody set: large numbers, that show
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
+_COPIES, _FILLING = 3, 8
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=(.*)$", re.DOTALL)
 _FORM = (
@@ -137,6 +139,21 @@ def _integer(text: str, dtype: str, value: str) -> int:
             f"Argument {text!r}: {number} does not fit {dtype} ({limits.min} to {limits.max})."
         )
     return number
+
+
+def check_room(specs: Iterable[Spec]) -> None:
+    """Refuse arguments that this machine has no memory for, before any is made.
+
+    Each is made, placed, and copied when the launch has ended; to be filled it takes 8 bytes for
+    each element.
+
+    Raises
+    ------
+    InputError : says how much they need, and how much there is
+    """
+    buffers = [spec for spec in specs if isinstance(spec, BufferSpec)]
+    filling = max((spec.count for spec in buffers), default=0) * _FILLING
+    free_memory.check(sum(spec.size for spec in buffers) * _COPIES + filling, "the arguments need")
 
 
 @overload

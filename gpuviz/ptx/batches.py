@@ -29,12 +29,22 @@ def chosen_blocks(total: int, limit: int | None) -> list[tuple[int, int]]:
 
 
 def blocks_per_batch(program: Program, kernel: FunctionCode, memory: int) -> int:
-    """How many blocks run in step: as many as `memory` allows if they may wait for each other."""
+    """How many blocks run in step: as many as `memory` allows if they may wait for each other.
+
+    Raises
+    ------
+    LaunchError : it does not even allow one
+    """
     x, y, z = program.block
     threads = -(-x * y * z // 32) * 32
     per_thread = 8 * (len(kernel.registers) + 16) + kernel.local_size
     per_block = threads * per_thread + 2 * program.shared_size
-    by_memory = max(1, memory // max(per_block, 1))
+    by_memory = memory // max(per_block, 1)
+    if not by_memory:
+        raise LaunchError(
+            f"one block of {kernel.name} needs {per_block:,} bytes for {len(kernel.registers):,} "
+            f"registers a thread, local and shared memory: the emulator has {memory:,}"
+        )
     body = [i for f in reachable(program.module, program.kernel) for i in f.body]
     if any(map(_waits_for_others, body)):
         return by_memory

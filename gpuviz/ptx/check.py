@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gpuviz.errors import Error
+from gpuviz.errors import Error, shortened
 from gpuviz.ptx.decode.decoder import Decoder, step_of
 from gpuviz.ptx.decode.operands import Unsupported
 from gpuviz.ptx.decode.outline import outline
@@ -56,5 +56,5 @@ def _of_function(function: Function, number: int, decoder: Decoder) -> Iterator[
             try:
                 step_of(decoder.site(at, code, block))
             except Unsupported as error:
-                why = f"{error.what} is not supported"
+                why = f"{shortened(error.what)} is not supported"
                 yield Problem(at.opcode.text, at.ptx_line, at.line, why)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gpuviz import files, folders, records
+from gpuviz import bounded, files, folders, records
 from gpuviz.errors import Error
 from gpuviz.runners.consent import Code
 
@@ -84,8 +84,6 @@ def _read(file: Path | None) -> tuple[_Kept, ...]:
     if file is None:
         return ()
     try:
-        if file.stat().st_size > _LARGEST:
-            return ()
-        return records.read(file.read_bytes(), tuple[_Kept, ...], str(file))
-    except (OSError, Error):
+        return records.read(bounded.read(file, _LARGEST), tuple[_Kept, ...], str(file))
+    except Error:
         return ()

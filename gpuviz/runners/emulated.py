@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arguments import UNSET, materialise
+from gpuviz.arguments import UNSET, check_room, materialise
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.observe import Sums
 from gpuviz.ptx.emulator import Options, emulate
@@ -39,6 +39,7 @@ def run(
     sass = sass_level(job.program, module, job.entry, arch.sm) if level == "sass" else SassLevel()
     counter = Counter(arch)
     sink = Replay(sass.plan, counter) if sass.plan else counter
+    check_room(job.arguments)
     arguments = [np.asarray(materialise(s, n)) for n, s in enumerate(job.arguments)]
     names = source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(

@@ -9,6 +9,8 @@ from gpuviz.arguments import BufferSpec, Spec
 from gpuviz.compile import Program, Resources
 from gpuviz.errors import LaunchError
 from gpuviz.language import tr
+from gpuviz.ptx.simt.program import static_shared
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.consent import Whose
 
 Triple = tuple[int, int, int]
@@ -95,7 +97,7 @@ def check_limits(job: Job, arch: Architecture) -> None:
 def _check_shared(job: Job, arch: Architecture) -> None:
     if job.dynamic_shared < 0:
         raise LaunchError(f"dynamic shared memory of {job.dynamic_shared} bytes: give 0 or more")
-    static = job.resources.static_shared_bytes if job.resources else 0
+    static = _static_shared(job)
     wanted, most = static + job.dynamic_shared, arch.shared_per_block_optin
     if wanted > most:
         raise LaunchError(
@@ -109,6 +111,15 @@ def _check_shared(job: Job, arch: Architecture) -> None:
                 most=f"{most:,}",
             )
         )
+
+
+def _static_shared(job: Job) -> int:
+    """Bytes of the kernel's own shared variables."""
+    if job.resources is not None:
+        return job.resources.static_shared_bytes
+    module = parse(job.program.ptx)
+    kernel = module.by_name.get(job.entry)
+    return static_shared(module, kernel) if kernel is not None else 0
 
 
 def _check_registers(job: Job, arch: Architecture, threads: int) -> None:

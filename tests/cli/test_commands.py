@@ -114,7 +114,7 @@ def test_arguments_from_a_file(
         (["count", "FILE", *LAUNCH, *BUFFERS, "--dynamic-shared", "-4"], "0 or more"),
         (
             ["count", "FILE", *LAUNCH, "--arg", "f32[99999999999999]=ones", *BUFFERS[2:]],
-            "memory of",
+            "of memory",
         ),
         (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set is for --scene"),
         (["count", "--scene", "coalescing", "--grid", "4"], "--grid is for a FILE"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.code import FunctionCode, Slot
+from gpuviz.ptx.simt.spaces import LocalMemory
 from gpuviz.ptx.text.flow import Span, spans, visiting_order
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
 
+_SIDES = 2  # of an access: an address, a value
 _SYNCHRONISED = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
 
@@ -50,6 +53,11 @@ def _place_locals(code: FunctionCode) -> None:
             code.local_offset[variable.name] = start
             code.local_size = start + variable.size
     code.local_size = -(-code.local_size // 16) * 16
+    if code.local_size > LocalMemory.LIMIT:
+        raise LaunchError(
+            f"the local variables of {code.name} take {code.local_size:,} bytes a thread: there "
+            f"are {LocalMemory.LIMIT:,}"
+        )
 
 
 def param_accesses(instruction: Instruction) -> list[Slot]:
@@ -59,6 +67,8 @@ def param_accesses(instruction: Instruction) -> list[Slot]:
         return []
     address = next((o for o in instruction.operands if isinstance(o, Addr)), None)
     if address is None or not isinstance(address.base, Sym):
+        return []
+    if len(instruction.operands) < _SIDES:
         return []
     size = type_bytes(opcode.mods[-1])
     value = instruction.operands[0 if opcode.name == "ld" else 1]

@@ -11,6 +11,7 @@ from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.windows import GLOBAL
 
+_STRING = 1 << 16
 ALIGNMENT = 512  # of buffers, as CUDA's allocators give at least 256
 
 
@@ -70,12 +71,11 @@ class GlobalMemory:
         self.cells.bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
 
     def string_at(self, address: int) -> bytes:
-        """The zero-terminated string at an address."""
+        """The zero-terminated string at an address, of at most `_STRING` bytes."""
         at = address - GLOBAL
         if not 0 <= at < len(self.cells.bytes):
             return b"(bad pointer)"
-        end = int(np.argmax(self.cells.bytes[at:] == 0))
-        return self.cells.bytes[at : at + end].tobytes()
+        return self.cells.bytes[at : at + _STRING].tobytes().partition(b"\0")[0]
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every address; all lanes of the layout count as active."""

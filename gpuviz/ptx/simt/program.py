@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpuviz import free_memory
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.global_memory import GlobalMemory
@@ -15,6 +16,8 @@ from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Sym, Variabl
 
 Geometry = tuple[int, int, int]
 _WORKSPACE = 256  # bytes
+_CONSTANTS = 64 << 10  # bytes of a module's constant variables, at most
+_PARAMETERS = 32764  # bytes of a kernel's parameters, at most (CC 7.0 and later, CUDA 12.1)
 
 
 @dataclass
@@ -78,7 +81,16 @@ def place(
     memory: GlobalMemory,
     arguments: bytes,
 ) -> Program:
-    """Lay out every variable of a module. Seals `memory`."""
+    """Lay out every variable of a module. Seals `memory`.
+
+    Raises
+    ------
+    LaunchError, InputError : the variables are larger than a device, or this machine, has room for
+    """
+    free_memory.check(
+        2 * sum(v.size for v in _all(module, kernel) if v.space == "global"),
+        "the global variables of the PTX need",
+    )
     addresses = {f.name: CODE + 16 * i for i, f in enumerate(module.functions)}
     spaces: dict[str, str] = {}
     for variable in module.variables:
@@ -88,6 +100,10 @@ def place(
             )
             spaces[variable.name] = "global"
     constants = _place_linear([v for v in _all(module, kernel) if v.space == "const"], addresses)
+    if constants > _CONSTANTS:
+        raise LaunchError(
+            f"the constant variables of the PTX take {constants:,} bytes: there are {_CONSTANTS:,}"
+        )
     shared = _shared_variables(module, kernel)
     static = _place_linear([v for v in shared if v.size], addresses)
     dynamic = [v for v in shared if not v.size]
@@ -127,6 +143,11 @@ def place(
         spaces,
         workspace,
     )
+
+
+def static_shared(module: Module, kernel: Function) -> int:
+    """Bytes of shared memory that a kernel's variables take."""
+    return _place_linear([v for v in _shared_variables(module, kernel) if v.size], {})
 
 
 def _all(module: Module, kernel: Function) -> list[Variable]:
@@ -220,6 +241,11 @@ def parameter_offsets(function: Function) -> dict[str, int]:
 
 
 def parameter_bytes(function: Function) -> int:
-    """Size of the parameter block."""
+    """Size of the parameter block; LaunchError when it is larger than any can be."""
     offsets = parameter_offsets(function)
-    return max((offsets[p.name] + p.size for p in function.params), default=0)
+    size = max((offsets[p.name] + p.size for p in function.params), default=0)
+    if size > _PARAMETERS:
+        raise LaunchError(
+            f"the parameters of {function.name} take {size:,} bytes: there are {_PARAMETERS:,}"
+        )
+    return size

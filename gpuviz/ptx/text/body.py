@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from gpuviz.errors import FormatError
@@ -30,6 +31,7 @@ class BodyReader:
         self._first_pc = first_pc
         self._operands = OperandReader(stream, self.scopes)
         self._line = 0
+        self._taken = Counter[str]()
 
     def read(self) -> None:
         """Read from the opening brace to its partner."""
@@ -37,18 +39,26 @@ class BodyReader:
         self.scopes.enter()
         while self.scopes:
             self._statement()
-        self._check_labels()
-
-    def _check_labels(self) -> None:
         for instruction in self.instructions:
-            if instruction.opcode.name == "bra":
-                for target in instruction.operands:
-                    if not isinstance(target, Sym) or target.name not in self.labels:
-                        name = getattr(target, "name", target)
-                        raise FormatError(
-                            f"PTX line {instruction.ptx_line}: there is no label "
-                            f"{name} to branch to"
-                        )
+            for name in self._targets(instruction):
+                if name not in self.labels:
+                    raise FormatError(
+                        f"PTX line {instruction.ptx_line}: there is no label {name} to branch to"
+                    )
+
+    def _targets(self, instruction: Instruction) -> tuple[str, ...]:
+        """The names that a branch may jump to."""
+        name, operands = instruction.opcode.name, instruction.operands
+        if name not in ("bra", "brx"):
+            return ()
+        named = operands[-1] if len(operands) == 1 + (name == "brx") else None
+        if not isinstance(named, Sym):
+            raise FormatError(f"PTX line {instruction.ptx_line}: {name} names no label")
+        if name == "bra":
+            return (named.name,)
+        if named.name not in self.tables:
+            raise FormatError(f"PTX line {instruction.ptx_line}: no table {named.name} of targets")
+        return self.tables[named.name]
 
     def _statement(self) -> None:
         s, word = self._stream, self._stream.peek()
@@ -102,7 +112,8 @@ class BodyReader:
 
     def _variables(self) -> None:
         for found in read_variables(self._stream):
-            taken = sum(v.name.partition("#")[0] == found.name for v in self.variables)
+            taken = self._taken[found.name]
+            self._taken[found.name] += 1
             unique = f"{found.name}#{taken}" if taken else found.name
             self.scopes.rename(found.name, unique)
             self.variables.append(replace(found, name=unique))
@@ -137,5 +148,5 @@ class BodyReader:
         if not s.accept("@"):
             return None
         negated = s.accept("!")
-        register = self._operands.register("the guard of an instruction must be a register")
+        register = self._operands.predicate("the guard of an instruction")
         return Not(register) if negated else register

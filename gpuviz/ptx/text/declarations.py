@@ -33,7 +33,7 @@ def read_variable_list(
     while s.peek().startswith("."):
         word = s.next()
         if word == ".align":
-            align = number_value(s.next())
+            align = _alignment(s)
         elif word == ".attribute":  # `.attribute(.managed)`: of the host's memory, too
             s.skip_to(")")
             s.expect(")")
@@ -47,6 +47,8 @@ def read_variable_list(
     return found
 
 
+_LARGEST_ALIGN = 1 << 20
+_LARGEST = 1 << 47  # bytes: no address goes further
 _ELEMENT_TYPES = {f"{k}{n}" for k in "busf" for n in (8, 16, 32, 64)} | {
     "pred",
     "b128",
@@ -56,6 +58,13 @@ _ELEMENT_TYPES = {f"{k}{n}" for k in "busf" for n in (8, 16, 32, 64)} | {
     "samplerref",
     "surfref",
 }
+
+
+def _alignment(s: Stream) -> int:
+    align = number_value(s.next())
+    if not 0 < align <= _LARGEST_ALIGN or align & (align - 1):
+        raise FormatError(f"PTX line {s.line}: no variable is aligned to {align} bytes")
+    return align
 
 
 def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: bool) -> Variable:
@@ -76,6 +85,8 @@ def _variable(s: Stream, space: str, kind: str, lanes: int, align: int, extern: 
     size = element * count
     if counted and size == 0 and initial:
         size = len(initial)
+    if not 0 <= size < _LARGEST or len(initial) > size:
+        raise FormatError(f"PTX line {s.line}: {name} cannot be an array of that size")
     if ranged:
         raise FormatError(f"PTX line {s.line}: {name}<n> is not supported outside .reg")
     return Variable(name, space, kind, align or element, size, initial, relocations, extern)

@@ -15,7 +15,9 @@ from gpuviz.errors import FormatError
 from gpuviz.ptx.text.ir import Function, Instruction, Sym
 
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "trap", "call", "bar", "barrier", "brkpt"})
+_SOURCE = -1  # a node before all others
 _DEEPEST = 100  # loops within each other
+_WORK = 1_000_000  # nodes and edges looked at, which takes seconds
 Successors = Callable[[int], Iterable[int]]
 
 
@@ -78,79 +80,90 @@ def visiting_order(blocks: tuple[Span, ...]) -> list[int]:
 
     Raises
     ------
-    FormatError : more loops within loops than anybody writes
+    FormatError : loops within each other as no compiler makes them, which would take hours
     """
-    order = _ordered(set(range(len(blocks))), 0, lambda n: blocks[n].next) if blocks else []
+    order = _Order(lambda n: blocks[n].next).of(set(range(len(blocks))), 0) if blocks else []
     rank = {n: i for i, n in enumerate(order)}
     return [rank.setdefault(n, len(rank)) for n in range(len(blocks))]
 
 
-def _ordered(nodes: set[int], entry: int, successors: Successors, depth: int = 0) -> list[int]:
-    """Nodes reachable from entry, loops kept together: header, then its body, ordered likewise."""
-    if depth > _DEEPEST:
-        raise FormatError(f"the PTX has more than {_DEEPEST} loops within each other")
-    order: list[int] = []
-    for component in _components(nodes, entry, successors):
-        if len(component) == 1:
-            order += component
-            continue
-        header = component[-1]  # the node of the loop that was reached first
-        rest = set(component) - {header}
-        order.append(header)
-        entries = [s for s in successors(header) if s in rest]
-        order += _ordered_many(rest, entries, successors, depth + 1)
-    return order
+def _entangled() -> FormatError:
+    return FormatError(
+        f"the PTX has more than {_DEEPEST} loops within each other, or branches as no compiler "
+        "makes them"
+    )
 
 
-def _ordered_many(
-    nodes: set[int], entries: list[int], successors: Successors, depth: int
-) -> list[int]:
-    """As `_ordered`, from several entries: through a source that leads to all of them."""
-    source = -1
+class _Order:
+    """Finds the order; `left` is how many nodes and edges it may still look at."""
 
-    def following(node: int) -> Iterable[int]:
-        return entries if node == source else successors(node)
+    def __init__(self, successors: Successors) -> None:
+        self._successors = successors
+        self._left = _WORK
 
-    order = _ordered(nodes | {source}, source, following, depth)
-    return [n for n in order if n != source]
+    def of(self, nodes: set[int], entry: int, depth: int = 0) -> list[int]:
+        """Nodes reachable from entry, loops kept together: header, then its body, likewise."""
+        if depth == _DEEPEST:
+            raise _entangled()
+        order: list[int] = []
+        for component in self._components(nodes, entry):
+            if len(component) == 1:
+                order += component
+                continue
+            header = component[-1]  # the node of the loop that was reached first
+            rest = set(component) - {header}
+            order.append(header)
+            order += self._of_many(rest, [s for s in self._next(header) if s in rest], depth + 1)
+        return order
 
+    def _of_many(self, nodes: set[int], entries: list[int], depth: int) -> list[int]:
+        """As `of`, from several entries: through a source that leads to all of them."""
+        self._entries = entries
+        return [n for n in self.of(nodes | {_SOURCE}, _SOURCE, depth) if n != _SOURCE]
 
-def _components(nodes: set[int], entry: int, successors: Successors) -> list[list[int]]:
-    """Strongly connected components in topological order (Tarjan, without recursion).
+    def _next(self, node: int) -> Iterable[int]:
+        return self._entries if node == _SOURCE else self._successors(node)
 
-    The last node of a component is the one through which it was entered. Later successors are
-    visited first, so that earlier ones come earlier in the result.
-    """
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    waiting: set[int] = set()
-    found: list[list[int]] = []
-    work: list[tuple[int, list[int]]] = []
+    def _components(self, nodes: set[int], entry: int) -> list[list[int]]:
+        """Strongly connected components in topological order (Tarjan, without recursion).
 
-    def enter(node: int) -> None:
-        number[node] = low[node] = len(number)
-        stack.append(node)
-        waiting.add(node)
-        work.append((node, sorted(s for s in successors(node) if s in nodes)))
+        The last node of a component is the one through which it was entered. Later successors are
+        visited first, so that earlier ones come earlier in the result.
+        """
+        number: dict[int, int] = {}
+        low: dict[int, int] = {}
+        stack: list[int] = []
+        waiting: set[int] = set()
+        found: list[list[int]] = []
+        work: list[tuple[int, list[int]]] = []
 
-    enter(entry)
-    while work:
-        node, left = work[-1]
-        if left:
-            following = left.pop()
-            if following not in number:
-                enter(following)
-            elif following in waiting:
-                low[node] = min(low[node], number[following])
-            continue
-        work.pop()
-        if work:
-            low[work[-1][0]] = min(low[work[-1][0]], low[node])
-        if low[node] == number[node]:
-            at = stack.index(node)
-            component = stack[at:][::-1]
-            del stack[at:]
-            waiting.difference_update(component)
-            found.append(component)
-    return found[::-1]
+        def enter(node: int) -> None:
+            number[node] = low[node] = len(number)
+            stack.append(node)
+            waiting.add(node)
+            following = sorted(s for s in self._next(node) if s in nodes)
+            work.append((node, following))
+            self._left -= 1 + len(following)
+            if self._left < 0:
+                raise _entangled()
+
+        enter(entry)
+        while work:
+            node, left = work[-1]
+            if left:
+                following = left.pop()
+                if following not in number:
+                    enter(following)
+                elif following in waiting:
+                    low[node] = min(low[node], number[following])
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[node])
+            if low[node] == number[node]:
+                component = [stack.pop()]
+                while component[-1] != node:
+                    component.append(stack.pop())
+                waiting.difference_update(component)
+                found.append(component)
+        return found[::-1]

@@ -9,6 +9,8 @@ from gpuviz.ptx.text.ir import Addr, Imm, Not, Operand, Pair, Reg, Sym, Vec
 from gpuviz.ptx.text.scopes import Scopes
 from gpuviz.ptx.text.stream import Stream, number_value
 
+_DEEPEST = 8  # lists within each other
+
 
 class OperandReader:
     """Reads operands one after the other; what their names mean is up to the scopes."""
@@ -16,6 +18,7 @@ class OperandReader:
     def __init__(self, stream: Stream, scopes: Scopes) -> None:
         self._stream = stream
         self._scopes = scopes
+        self._depth = 0
 
     def list_until(self, end: str) -> tuple[Operand, ...]:
         """Operands with commas between them, and the mark that ends them."""
@@ -32,19 +35,28 @@ class OperandReader:
         if s.peek() == "[":
             found: Operand = self._address()
         elif s.peek() in ("{", "("):
-            found = Vec(self.list_until("}" if s.next() == "{" else ")"))
+            found = self._list()
         elif s.accept("!"):
-            found = Not(self.register("'!' wants a predicate register"))
+            found = Not(self.predicate("what follows '!'"))
         else:
             found = self._plain()
         return Pair(found, self._plain()) if s.accept("|") else found
 
-    def register(self, otherwise: str) -> Reg:
-        """A register; `otherwise` is the complaint when it is none."""
+    def _list(self) -> Vec:
+        """`{a, b}` or `(a, b)`, which may hold other lists."""
+        if self._depth == _DEEPEST:
+            raise FormatError(f"PTX line {self._stream.line}: lists within lists within lists")
+        self._depth += 1
+        found = Vec(self.list_until("}" if self._stream.next() == "{" else ")"))
+        self._depth -= 1
+        return found
+
+    def predicate(self, what: str) -> Reg:
+        """A predicate register; FormatError says `what` has to be one."""
         s = self._stream
         found = self._scopes.find(s.next())
-        if not isinstance(found, Reg):
-            raise FormatError(f"PTX line {s.line}: {otherwise}")
+        if not isinstance(found, Reg) or found.type != "pred":
+            raise FormatError(f"PTX line {s.line}: {what} has to be a predicate register")
         return found
 
     def _plain(self) -> Operand:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from gpuviz.errors import FormatError
 from gpuviz.ptx.text.ir import Reg, Sym
 
-_NUMBERED = re.compile(r"(.*?)(\d+)$")
+_DIGITS = "0123456789"
+_LONGEST = 9  # digits of a register's number
+_DEEPEST = 64  # braces within each other
 
 
 @dataclass
@@ -35,7 +37,9 @@ class Scopes:
         return bool(self._open)
 
     def enter(self) -> None:
-        """An opening brace."""
+        """An opening brace; FormatError when too many are open."""
+        if len(self._open) == _DEEPEST:
+            raise FormatError(f"more than {_DEEPEST} braces of the PTX are within each other")
         self._open.append(_Scope())
 
     def leave(self) -> None:
@@ -56,14 +60,17 @@ class Scopes:
 
     def find(self, name: str) -> Reg | Sym:
         """A register visible here, else a symbol."""
+        family = name.rstrip(_DIGITS)
+        digits = name[len(family) :]
+        number = int(digits) if 0 < len(digits) <= _LONGEST else -1
         for scope in reversed(self._open):
             if name in scope.single:
                 return scope.single[name]
             if name in scope.renamed:
                 return Sym(scope.renamed[name])
-            parts = _NUMBERED.match(name)
-            if parts and parts[1] in scope.family and int(parts[2]) < scope.family[parts[1]][1]:
-                scope.single[name] = self._new(name, scope.family[parts[1]][0])
+            kind, count = scope.family.get(family, ("", 0))
+            if 0 <= number < count:
+                scope.single[name] = self._new(name, kind)
                 return scope.single[name]
         return Sym(name)
 

@@ -6,6 +6,16 @@ from gpuviz.errors import FormatError
 from gpuviz.ptx.text.lexer import Token
 
 _END = Token("end", "", 0)
+_BITS = 64  # of a literal
+_BYTES = {
+    "pred": 1,
+    **{f"{letter}{bits}": bits // 8 for letter in "busf" for bits in (8, 16, 32, 64, 128)},
+    "bf16": 2,
+    "tf32": 4,
+    "f16x2": 4,
+    "bf16x2": 4,
+    **dict.fromkeys(("texref", "samplerref", "surfref"), 8),
+}
 
 
 class Stream:
@@ -78,7 +88,7 @@ class Stream:
 
 
 def number_value(text: str) -> int:
-    """An integer literal: decimal, 0x, 0b, octal, with sign and U suffix."""
+    """An integer literal of at most 64 bits: decimal, 0x, 0b, octal, with sign and U suffix."""
     negative = text.startswith("-")
     digits = text.lstrip("-").rstrip("U")
     try:
@@ -86,13 +96,13 @@ def number_value(text: str) -> int:
         value = int(digits, 8) if octal else int(digits, 0)
     except ValueError:
         raise FormatError(f"expected an integer in the PTX, found {text!r}") from None
+    if value.bit_length() > _BITS:
+        raise FormatError(f"the number {text} in the PTX has more than {_BITS} bits")
     return -value if negative else value
 
 
 def type_bytes(kind: str) -> int:
-    """Size in bytes of a PTX fundamental type."""
-    if kind in ("pred", "texref", "samplerref", "surfref"):
-        return 8 if kind != "pred" else 1
-    if kind in ("f16x2", "bf16x2"):
-        return 4
-    return int(kind.lstrip("busftpredx_")) // 8 if kind[-1].isdigit() else 8
+    """Size in bytes of a PTX fundamental type; FormatError for what is none."""
+    if kind not in _BYTES:
+        raise FormatError(f"the PTX has values of a type .{kind}, which is not known")
+    return _BYTES[kind]

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpuviz import records
-from gpuviz.arguments import materialise
+from gpuviz.arguments import check_room, materialise
 from gpuviz.arrays import Array
 from gpuviz.errors import Error
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -95,6 +95,7 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
     """
     program, leave = job.program, permit(job, agreed)
+    check_room(job.arguments)
     arguments = tuple(np.asarray(materialise(spec, n)) for n, spec in enumerate(job.arguments))
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
