@@ -111,7 +111,7 @@ def display(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A display of X, and the process that makes it."""
     made = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(made[1]), "-screen", "0", "1280x800x24", *options],
+        ["Xvfb", "-displayfd", str(made[1]), "-screen", "0", "1600x800x24", *options],
         pass_fds=[made[1]],
         stderr=subprocess.DEVNULL,
     )
@@ -138,3 +138,53 @@ def test_a_display_that_is_gone_ends_it_and_loses_nothing(tmp_path: Path) -> Non
     after = again.told()
     again.kill()
     assert after["lesson"] == "banks" and after["note"]
+
+
+PRESENTED = """
+import subprocess
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+def monitors(*told):
+    subprocess.run(["xrandr", *told], check=False, capture_output=True)
+def count(n):
+    wait(lambda: len(QGuiApplication.screens()) == n)
+def on(widget):
+    return widget.screen().name()
+monitors("--output", "screen", "--primary")
+for name, left in (("B", 0), ("C", 800)):
+    monitors("--setmonitor", name, f"800/200x800/200+{left}+0", "none")
+count(3)
+window.actions_["present.start"].trigger()
+given = window.lecture.presenting.presentation
+wait(lambda: given.conductor.shown.story and given.speaker.isVisible())
+before = [(on(given.screen), on(given.speaker))]
+given.press(Qt.Key.Key_Space)
+place = given.conductor.place
+for many, told in (
+    (2, ["--delmonitor", "B"]),
+    (1, ["--delmonitor", "C"]),
+    (2, ["--setmonitor", "D", "800/200x800/200+800+0", "none"]),
+    (1, ["--delmonitor", "D"]),
+):
+    monitors(*told)
+    count(many)
+    end = time.monotonic() + 1
+    wait(lambda: time.monotonic() > end)
+    before.append((on(given.screen), on(given.speaker)))
+shown = [given.screen.isVisible(), given.speaker.isVisible()]
+for _ in range(3):  # the first may only end what moves
+    given.press(Qt.Key.Key_Space)
+print(before, shown, given.conductor.place > place, flush=True)
+given.close()
+"""
+
+
+@pytest.mark.skipif(not (shutil.which("Xvfb") and shutil.which("xrandr")), reason="no Xvfb, xrandr")
+def test_a_screen_pulled_while_presenting_stops_nothing(tmp_path: Path) -> None:
+    """Screens come and go as monitors that RandR 1.5 makes of one output."""
+    with display() as (name, _):
+        process = Process(tmp_path, PRESENTED, QT_QPA_PLATFORM="xcb", DISPLAY=name)
+        pulled = [("B", "screen"), ("C", "screen"), ("screen", "screen")]
+        pulled += [("D", "screen"), ("screen", "screen")]
+        assert process.line() == f"{pulled} {[True, True]} True"
+        assert process.end() == 0

@@ -27,6 +27,7 @@ from gpuviz.scenes.sources import Sources
 
 THEME = "projector"
 SCALES = (0.75, 0.85, 1.0, 1.15, 1.3, 1.5)  # of the letters, to what a screen begins with
+SCREENS_MS = 400  # after which windows follow the screens that there are
 DIGITS_MS = 700  # after which a number that was typed is gone to
 
 
@@ -48,6 +49,12 @@ def places() -> Places:
     primary = QGuiApplication.primaryScreen()
     others = [screen for screen in QGuiApplication.screens() if screen is not primary]
     return Places(others[0] if others else primary, primary)
+
+
+def _application() -> QGuiApplication:
+    app = QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    return app
 
 
 class Presentation(QObject):
@@ -78,7 +85,7 @@ class Presentation(QObject):
             raise InputError(f"the lecture “{lecture.title}” has no slide that can be shown")
         self._scale = 1.0
         self._typed = ""
-        self._over = False
+        self._over = self._placed = False
         self.slide_runs = SlideRuns(lecture, perform, library, self, known)
         self.measurements = SlideMeasurements(Meter(sources, self), self)
         self.conductor = Conductor(lecture, self.slide_runs, self.measurements, self)
@@ -90,6 +97,10 @@ class Presentation(QObject):
         self._digits.setSingleShot(True)
         self._digits.setInterval(DIGITS_MS)
         self._digits.timeout.connect(self._go_to_typed)
+        self._screens = QTimer(self)  # a beamer that is plugged in comes and goes a few times
+        self._screens.setSingleShot(True)
+        self._screens.setInterval(SCREENS_MS)
+        self._screens.timeout.connect(self._place)
         for window in (self.screen, self.speaker):
             window.pressed.connect(self.press)
         self.conductor.over.connect(self.close)
@@ -101,7 +112,16 @@ class Presentation(QObject):
 
     def start(self, slide: int = 0) -> None:
         """Show both windows, each on its screen, and the first slide."""
-        where = places()
+        self._place()
+        app = _application()
+        for changed in (app.screenAdded, app.screenRemoved):
+            changed.connect(self._follow_screens)
+        self.conductor.start(slide)
+        self.measurements.look()
+
+    def _place(self) -> None:
+        """Each window on its screen. On a single one the speaker's waits behind the other."""
+        where, self._placed = places(), True
         self.screen.setScreen(where.audience)
         self.screen.setGeometry(where.audience.geometry())
         self.screen.showFullScreen()
@@ -109,10 +129,14 @@ class Presentation(QObject):
             self.speaker.setScreen(where.speaker)
             self.speaker.move(where.speaker.availableGeometry().topLeft())
             self.speaker.showMaximized()
+        elif self.speaker.isVisible():
+            self.speaker.showNormal()
+        self.screen.raise_()
         self.screen.activateWindow()
         self.screen.setFocus()
-        self.conductor.start(slide)
-        self.measurements.look()
+
+    def _follow_screens(self, screen: QScreen) -> None:
+        self._screens.start()
 
     def press(self, key: int) -> None:
         """A key of either window."""
@@ -130,6 +154,11 @@ class Presentation(QObject):
             return
         self._over = True
         self._digits.stop()
+        self._screens.stop()
+        if self._placed:
+            app = _application()
+            for changed in (app.screenAdded, app.screenRemoved):
+                changed.disconnect(self._follow_screens)
         self.conductor.close()
         self.slide_runs.close()
         self.measurements.close()
