@@ -10,7 +10,7 @@ from gpuviz.ptx.decode.decoder import Decoder, step_of
 from gpuviz.ptx.decode.operands import Unsupported
 from gpuviz.ptx.decode.outline import outline
 from gpuviz.ptx.simt.global_memory import GlobalMemory
-from gpuviz.ptx.simt.program import parameter_bytes, place, reachable
+from gpuviz.ptx.simt.program import Program, parameter_bytes, place, reachable
 from gpuviz.ptx.text.ir import Function, Module
 
 _ONE = (1, 1, 1)
@@ -41,12 +41,13 @@ def _of_kernel(module: Module, kernel: Function) -> tuple[Problem, ...]:
         )
     except Error as error:
         return (Problem("", 0, 0, str(error)),)
-    found = [
-        problem
-        for number, function in enumerate(reachable(module, kernel))
-        for problem in _of_function(function, number, Decoder(program))
-    ]
-    return tuple(sorted(found, key=lambda problem: problem.ptx_line))
+    return tuple(sorted(problems(program), key=lambda problem: problem.ptx_line))
+
+
+def problems(program: Program) -> Iterator[Problem]:
+    """The problems of the kernel of a program, and of the functions that it may call."""
+    for number, function in enumerate(reachable(program.module, program.kernel)):
+        yield from _of_function(function, number, Decoder(program))
 
 
 def _of_function(function: Function, number: int, decoder: Decoder) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gpuviz.arrays import Array
 from gpuviz.observe import Sink
+from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.table import sinks as checking
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
@@ -96,6 +97,8 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     from gpuviz.ptx.compiled.observed import observe  # LLVM is loaded when it is needed
 
     try:
+        for problem in problems(launched.program):  # told of when it is executed, if it is
+            raise NotTaken(f"{problem.opcode}: {problem.why}")
         observe(launched, sinks, options)
     except NotTaken as reason:
         return f"the compiled engine left this launch to the NumPy engine: {reason}"
@@ -104,5 +107,5 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
 
 def _lockstep(module: Module) -> bool:
     """Whether the lanes of a warp run in step, as below compute capability 7.0."""
-    found = re.search(r"^\s*\.target\s+sm_(\d+)", module.text, re.MULTILINE)
+    found = re.search(r"^[ \t]*\.target\s+sm_(\d+)", module.text, re.MULTILINE)
     return found is not None and int(found[1]) < 70

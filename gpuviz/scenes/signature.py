@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gpuviz.compile import Program, demangled
+from gpuviz.errors import FormatError
 from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.names import source_parameters, split_at_commas
@@ -86,8 +87,16 @@ class Taken:
 
 
 def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
-    """The parameters of a kernel, as well as source and PTX tell."""
-    variables = parse(program.ptx).by_name[entry].params
+    """The parameters of a kernel, as well as source and PTX tell.
+
+    Raises
+    ------
+    FormatError : the PTX cannot be read, or has no such kernel
+    """
+    function = parse(program.ptx).by_name.get(entry)
+    if function is None:
+        raise FormatError(f"the PTX of {program.name} has no kernel {entry}")
+    variables = function.params
     names = source_parameters(program.source, entry, len(variables))
     types = _demangled_types(entry) or _source_types(program.source, entry)
     if len(types) != len(variables):

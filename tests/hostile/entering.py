@@ -16,6 +16,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from unittest import mock
 
 from tests.hostile.kind import Call, Command
 from tests.hostile.outcome import LONGEST, MEBIBYTES, SECONDS, told
@@ -73,16 +75,14 @@ def _faults() -> Iterator[list[str]]:
     from gpuviz.errors import KernelFault
 
     found: list[str] = []
+    before = KernelFault.__init__
 
-    def made(self: KernelFault, message: str = "") -> None:
-        found.append(message)
-        super(KernelFault, self).__init__(message)
+    def made(self: KernelFault, *said: Any, **more: Any) -> None:
+        found.append(type(self).__name__)
+        before(self, *said, **more)
 
-    KernelFault.__init__ = made  # type: ignore[method-assign]
-    try:
+    with mock.patch.object(KernelFault, "__init__", made):
         yield found
-    finally:
-        del KernelFault.__init__
 
 
 def _raised(error: BaseException) -> tuple[str, str]:

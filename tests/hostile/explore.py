@@ -29,6 +29,7 @@ import atheris
 
 with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.paths"]):
     from gpuviz.ptx import check, emulator
+    from gpuviz.ptx.checks.table import ALL
     from gpuviz.ptx.text import parser
 
 from gpuviz.arguments import materialise
@@ -40,7 +41,7 @@ from tests.hostile.mutation import changed_text, encoded
 _SECONDS = 5.0  # of processor time that an input may take
 _MEMORY = 2 << 30
 _LARGEST = 20_000  # bytes
-_OPTIONS = emulator.Options(max_blocks=1, budget=20_000, memory=64 << 20, races=True, path=True)
+_OPTIONS = emulator.Options(max_blocks=1, budget=20_000, memory=64 << 20, path=True, checks=ALL)
 
 
 class _Slow(Exception):
@@ -79,8 +80,7 @@ class Search:
         self.read += 1
         check.unsupported(module)
         for name in module.kernels[:1]:
-            kinds = [one.type for one in module.by_name[name].params][:16]
-            specs = [argument(ptx.SPECS.get(kind, "i32=1")) for kind in kinds]
+            specs = map(argument, ptx.specs_of([x.type for x in module.by_name[name].params]))
             given = [materialise(spec, number) for number, spec in enumerate(specs)]
             emulator.emulate(module, name, (2, 1, 1), (64, 1, 1), given, options=_OPTIONS)
             self.ran += 1

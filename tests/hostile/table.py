@@ -20,6 +20,7 @@ from tests.hostile.kinds import (
     settings,
     sweep,
     trace,
+    window,
 )
 
 _ALL: tuple[Kind, ...] = (
@@ -36,6 +37,7 @@ _ALL: tuple[Kind, ...] = (
     exported.KIND,
     link.KIND,
     settings.KIND,
+    window.KIND,
     cache.KIND,
     sweep.KIND,
     names.KIND,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("resource", reason="processes are bounded by POSIX's limits")
+
 from tests.hostile import __main__ as command
 from tests.hostile import breaking, entering
 from tests.hostile.corpus import cases, seeded
 from tests.hostile.figures import figures, table
-from tests.hostile.kind import Kind
 from tests.hostile.outcome import Outcome
 from tests.hostile.pool import Asked, tried
 from tests.hostile.table import KINDS
@@ -48,8 +49,9 @@ def test_thousands(capsys: pytest.CaptureFixture[str]) -> None:
     check(outcomes)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_a_seed_makes_the_same_input_again(kind: Kind) -> None:
+@pytest.mark.parametrize("name", ["ptx", "ptx_made", "cuda", "npy", "lecture", "trace", "names"])
+def test_a_seed_makes_the_same_input_again(name: str) -> None:
+    kind = KINDS[name]
     assert kind.content(5) == kind.content(5)
     assert len({kind.content(seed) for seed in range(5)}) > 1
 

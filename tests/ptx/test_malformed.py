@@ -5,7 +5,7 @@ import pytest
 
 from gpuviz.errors import FormatError, UnsupportedError
 from gpuviz.ptx.check import unsupported
-from gpuviz.ptx.emulator import emulate
+from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
 
 HEAD = """.version 9.0
@@ -56,3 +56,16 @@ def test_loops_within_loops_have_an_end() -> None:
     back = "".join(f"@%p1 bra L{n};\n" for n in reversed(range(400)))
     with pytest.raises(FormatError, match="more than 100 loops within each other"):
         unsupported(parse(kernel(f"{labels}{back}ret;")))
+
+
+def test_the_compiled_engine_leaves_it_to_who_can_tell() -> None:
+    options = Options(engine="compiled")
+    module = parse(kernel("shfl.sync.idx.b32 %r1, %r2, 1; ret;"))
+    with pytest.raises(UnsupportedError, match="this form of the instruction is not supported"):
+        emulate(module, "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)], options=options)
+
+
+def test_a_global_variable_of_a_function_has_its_place() -> None:
+    body = ".global .b32 own = 7; mov.u64 %rd1, own; ld.global.u32 %r1, [%rd1]; ret;"
+    assert unsupported(parse(kernel(body)))["k"] == ()
+    emulate(parse(kernel(body)), "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)])

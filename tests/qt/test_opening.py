@@ -128,6 +128,23 @@ def test_files_without_kernels_are_refused(window: Window, qtbot: QtBot, tmp_pat
     assert marked_lines(ValueError()) == {}
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (".pragma", "ends in the middle of a statement"),
+        ("ret; } /*\n.entry gone( */ {", "expected a declaration"),
+    ],
+)
+def test_ptx_that_cannot_be_read_is_refused(
+    body: str, said: str, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(f".version 9.0\n.target sm_90\n.visible .entry k() {{ {body}")
+    window.kernel_opener.open(path, "sm_90")
+    qtbot.waitUntil(window.message.isVisible)
+    assert said in window.message.text.toPlainText()
+
+
 def test_an_open_form_does_not_outlive_the_window(
     make: Callable[..., Window], qtbot: QtBot, ptx: Path
 ) -> None:

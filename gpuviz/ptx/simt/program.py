@@ -93,7 +93,7 @@ def place(
     )
     addresses = {f.name: CODE + 16 * i for i, f in enumerate(module.functions)}
     spaces: dict[str, str] = {}
-    for variable in module.variables:
+    for variable in _all(module, kernel):
         if variable.space == "global":
             addresses[variable.name] = memory.add(
                 demangled(variable.name), np.zeros(max(variable.size, 1), np.uint8)

@@ -16,6 +16,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.signature import taken_by
 from gpuviz.stopping import stopped_by
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ class KernelOpener(QObject):
         """Runs in a thread."""
         try:
             with stopped_by(lambda: number != self._number):
-                outcome: object = load_program(path, arch=arch)
+                program = load_program(path, arch=arch)
+                for kernel in program.kernels:  # what cannot be read is told here, not by the form
+                    taken_by(program, kernel)
+                outcome: object = program
         except Exception as error:
             outcome = error
         with suppress(RuntimeError):  # the window may be gone by now

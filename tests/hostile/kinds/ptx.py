@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\b(?:\d+|0[fd][0-9A-F]+)\b")
 _STATEMENT = re.compile(r"^\t[a-z@].*;$", re.MULTILINE)
 _KINDS = (_REGISTER, _REGISTER, _OPCODE, _OPCODE, _NUMBER, _NUMBER, _STATEMENT)
 _ENTRY = re.compile(r"\.entry\s+([\w$.]+)\s*\(([^)]*)\)")
-SPECS = {"u64": "f32[4096]=ones", "b64": "f32[4096]=ones", "f32": "f32=1.5", "f64": "f64=1.5"}
+_SPECS = {"u64": "f32[4096]=ones", "b64": "f32[4096]=ones", "f32": "f32=1.5", "f64": "f64=1.5"}
 
 
 @cache
@@ -102,13 +102,32 @@ def check(file: Path) -> Sequence[str]:
     return "check", str(file)
 
 
+def specs_of(kinds: Sequence[str]) -> list[str]:
+    """Arguments for parameters of these types."""
+    return [_SPECS.get(kind, "i32=1") for kind in kinds[:64]]
+
+
 def count(file: Path) -> Sequence[str]:
     """Run its first kernel, with arguments as it declares them."""
     found = _ENTRY.search(file.read_bytes().decode(errors="replace"))
     kinds = re.findall(r"\.(u64|b64|f32|f64|u32|b32)\b", found[2]) if found else []
-    specs = [SPECS.get(kind, "i32=1") for kind in kinds[:64]]
+    specs = specs_of(kinds)
     where = ("--grid", "2", "--block", "64", "--budget", "200000", "--level", "ptx")
     return "count", str(file), *where, *(x for spec in specs for x in ("--arg", spec))
 
 
-KIND = Kind("ptx", 420, ".ptx", make, (check, count))
+def compiled(file: Path) -> None:
+    """Run it as machine code."""
+    from gpuviz.arguments import materialise, parse
+    from gpuviz.ptx.emulator import Options, emulate
+    from gpuviz.ptx.text import parser
+
+    module = parser.parse(file.read_text(errors="replace"))
+    options = Options(max_blocks=1, seconds=1.0, threads=1, engine="compiled")
+    for name in module.kernels[:1]:
+        specs = map(parse, specs_of([one.type for one in module.by_name[name].params]))
+        given = [materialise(spec, number) for number, spec in enumerate(specs)]
+        emulate(module, name, (2, 1, 1), (64, 1, 1), given, options=options)
+
+
+KIND = Kind("ptx", 420, ".ptx", make, (check, count), calls=(compiled,))

@@ -6,7 +6,7 @@ from random import Random
 
 from tests.hostile import nasty
 from tests.hostile.kind import Kind
-from tests.hostile.kinds.ptx import check, count, opcodes
+from tests.hostile.kinds.ptx import check, compiled, count, opcodes
 from tests.hostile.mutation import encoded
 
 _TYPES = ("pred", "b8", "u16", "b16", "s32", "u32", "b32", "f32", "u64", "b64", "f64", "f16x2")
@@ -164,4 +164,4 @@ def _variable(random: Random) -> str:
     return f"{extern}.{space} {align}.{random.choice(_TYPES)} {name}{size}{value};"
 
 
-KIND = Kind("ptx_made", 320, ".ptx", make, (check, count))
+KIND = Kind("ptx_made", 320, ".ptx", make, (check, count), calls=(compiled,))
