@@ -240,7 +240,7 @@ class Trace:
 
     Attributes
     ----------
-    instructions : memory instructions that were executed at least once
+    instructions : memory instructions that made the requests
     requests : every request of the blocks in `recorded`
     recorded : linear ids of the blocks whose requests were kept
     blocks_emulated : how many of `launch.blocks` were executed (all, unless a budget forced

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture
-from gpuviz.arrays import I64
+from gpuviz.arrays import I64, U64
 from gpuviz.memory.counts import Count, kind_of
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
@@ -72,6 +72,7 @@ class Counter(Sums):
         self._known = Patterns()
         self._footprint = Footprint()
         self._last: dict[MemoryInstruction, tuple[Access, I64]] = {}
+        self._visited: U64 | None = None
         self._before: tuple[dict[MemoryInstruction, I64], Footprint] = {}, Footprint()
 
     def launch_begin(self, launch: Launch, report: Report) -> None:
@@ -82,6 +83,7 @@ class Counter(Sums):
         """Back to what was counted before the launch."""
         self._sums, self._footprint = dict(self._before[0]), self._before[1].copy()
         self._last.clear()
+        self._visited = None
 
     def access(self, access: Access) -> None:
         """Count the N requests of one access, each `access.repeat` times."""
@@ -101,7 +103,8 @@ class Counter(Sums):
         """Note where a load goes."""
         at = access.instruction
         loads = at.space == "global" and at.op in ("load", "copy")
-        if loads and access.placed and self._keep(at):
+        if loads and access.placed and access.address is not self._visited and self._keep(at):
+            self._visited = access.address
             self._footprint.mark(access)
 
     def result(self) -> Counts:

@@ -10,6 +10,7 @@ from gpuviz.arrays import Array
 from gpuviz.observe import Sink
 from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.table import sinks as checking
+from gpuviz.ptx.compiled.choice import LEAST_WORK, estimated_work
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
@@ -94,8 +95,13 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     """Run a launch on the compiled engine; why it did not, or ""."""
     if options.engine == "numpy":
         return "the NumPy engine was asked for"
-    from gpuviz.ptx.compiled.observed import observe  # LLVM is loaded when it is needed
+    if options.engine == "auto" and (work := estimated_work(launched)) < LEAST_WORK:
+        return f"the NumPy engine ran this launch: about {work:,} thread instructions are few"
+    from gpuviz.ptx.compiled.build import available  # LLVM is loaded when it is needed
+    from gpuviz.ptx.compiled.observed import observe
 
+    if not available():
+        return "the NumPy engine ran this launch: there is no llvmlite here"
     try:
         for problem in problems(launched.program):  # told of when it is executed, if it is
             raise NotTaken(f"{problem.opcode}: {problem.why}")

@@ -33,6 +33,6 @@ class Options:
     record_limit: int = RECORD_LIMIT
     path: bool = False
     checks: tuple[str, ...] = ()
-    engine: Engine = "numpy"
+    engine: Engine = "auto"
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)

@@ -78,6 +78,8 @@ class RequestRecorder(OfBlocks):
         if not self._listening or self._space not in ("", at.space):
             return
         row, block, warp = access.warps.of(self._here)
+        if not len(row):
+            return
         address, bits = access.address[row], np.full(len(row), _ALL)
         if access.active is not None:
             lanes = access.active[row]

@@ -31,7 +31,7 @@ class Access:
     """One memory instruction: `count` units of `unit` bytes in each lane.
 
     `origin` is the argument or variable whose buffer a global address is in ("" unknown);
-    `form` the operation of an atomic. The last four say what is to be asked of the cells.
+    `form` the operation of an atomic. The last five say what is to be asked of the cells.
     """
 
     number: int
@@ -43,6 +43,7 @@ class Access:
     origin: str
     form: str = ""
     used: bool = False
+    once: bool = False  # leaves a bit, which must not be there yet
     claims: bool = False  # leaves its turn, and asks who wrote
     asks_readers: bool = False
     asks_writers: bool = False
@@ -83,11 +84,17 @@ class Access:
 
 
 class Accesses:
-    """All memory instructions of a graph, by the op that makes them."""
+    """All memory instructions of a graph, by the op that makes them.
 
-    def __init__(self, graph: Graph, program: Program, pointers: dict[int, str]) -> None:
+    `turns`: buffers are not expected to be written but once in each cell.
+    """
+
+    def __init__(
+        self, graph: Graph, program: Program, pointers: dict[int, str], turns: bool
+    ) -> None:
         self.graph = graph
         self.program = program
+        self._turns = turns
         self._origins = _Origins(graph, program, pointers)
         self.all: list[Access] = []
         self.of: dict[Op, Access] = {}
@@ -146,7 +153,16 @@ class Accesses:
         for access in everything:
             groups.setdefault("" if unknown else access.origin, []).append(access)
         for group in groups.values():
-            self._ask(group)
+            if not self._turns and all(a.how == "store" for a in group):
+                for access in group:
+                    access.once = True
+            else:
+                self._ask(group)
+
+    @property
+    def written(self) -> set[str]:
+        """The buffers that may be written; "" when one is not known."""
+        return {a.origin for a in self.all if a.space == "global" and a.how != "load"}
 
     def _ask_shared(self) -> None:
         """By region: what may run between two barriers."""

@@ -1,17 +1,20 @@
 """From a kernel to machine code: modules of LLVM IR, compiled once and kept on disk.
 
-An entry of the cache is found by the text of its module, the versions of gpuviz and llvmlite, and
-the features of this processor; one that is damaged counts as absent.
+An entry of the cache is found by all that the code depends on: the instructions, the shape of a
+block, this package, the version of LLVM, and the features of this processor. One that is damaged
+counts as absent.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gpuviz.disk_cache import DiskCache, key
@@ -36,30 +39,51 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 
 @dataclass(eq=False)
 class Part:
-    """A module: its text, the functions that others call, and the patterns it counts through."""
+    """A module: its text, and the patterns that its functions count through."""
 
     text: str
-    exports: tuple[str, ...]
     patterns: dict[int, Pattern] = field(default_factory=dict)
 
 
-def together(kernel: Kernel) -> Part:
+@dataclass(eq=False)
+class Code:
+    """Machine code in memory: addresses of its functions by name, and the patterns it counts."""
+
+    addresses: dict[str, int]
+    patterns: dict[int, Pattern]
+    _engine: Any
+
+
+def together(kernel: Kernel) -> Code:
     """The code for warps whose lanes are together."""
+    names = [f"region{number}" for number in range(len(kernel.regions))]
+    return _code("together " + kernel.key, names, lambda: _together(kernel))
+
+
+def apart(kernel: Kernel) -> Code:
+    """The code for warps whose lanes have parted."""
+    return _code("apart " + kernel.key, ["parted"], lambda: _apart(kernel))
+
+
+def driver() -> Code:
+    """The code that runs the blocks of a worker."""
+    return _code("driver", ["run"], lambda: Part(support.driver() + _ATTRIBUTES))
+
+
+def _together(kernel: Kernel) -> Part:
     made = [
         Converged(kernel, number, start, blocks)
         for number, (start, blocks) in enumerate(kernel.regions.items())
     ]
-    names = tuple(f"region{one.number}" for one in made)
-    return _part([(one, one.text()) for one in made], names)
+    return _part([(one, one.text()) for one in made])
 
 
-def apart(kernel: Kernel) -> Part:
-    """The code for warps whose lanes have parted."""
+def _apart(kernel: Kernel) -> Part:
     made = Parted(kernel)
-    return _part([(made, made.text())], ("parted",))
+    return _part([(made, made.text())])
 
 
-def _part(made: list[tuple[Emitter, str]], exports: tuple[str, ...]) -> Part:
+def _part(made: list[tuple[Emitter, str]]) -> Part:
     text = "\n".join(body for _, body in made)
     atomics = sorted({one for emitter, _ in made for one in emitter.kernel_atomics})
     text += "".join(memory.atomic_function(form, kind) for form, kind in atomics)
@@ -77,12 +101,7 @@ def _part(made: list[tuple[Emitter, str]], exports: tuple[str, ...]) -> Part:
     for emitter, _ in made:
         patterns.update(emitter.counted_patterns)
     whole = "\n".join(unique.values()) + "\n" + body.replace("noinline {", "noinline #0 {")
-    return Part(whole + _ATTRIBUTES, exports, patterns)
-
-
-def driver() -> Part:
-    """The code that runs the blocks of a worker."""
-    return Part(support.driver() + _ATTRIBUTES, ("run",))
+    return Part(whole + _ATTRIBUTES, patterns)
 
 
 @cache
@@ -109,48 +128,55 @@ def available() -> bool:
     return True
 
 
+@cache
+def _own_source() -> str:
+    """A digest of the files that write the code."""
+    found = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
 def _object(part: Part) -> bytes:
-    """The machine code of a part, from the cache or from LLVM."""
-    llvm, target, machine = _machine()
-    name = key(hashlib.sha256(part.text.encode()).hexdigest(), machine)
-    found = CACHE.load(name)
-    if found is not None:
-        return found
+    llvm, target, _ = _machine()
     module = llvm.parse_assembly(part.text)
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
-    code = bytes(target.emit_object(module))
-    CACHE.store(name, code)
-    return code
+    return bytes(target.emit_object(module))
 
 
-@dataclass(eq=False)
-class Code:
-    """Machine code in memory: addresses of its functions by name."""
-
-    addresses: dict[str, int]
-    _engine: Any
+def _kept(name: str, make: Callable[[], Part]) -> tuple[dict[int, Pattern], bytes]:
+    """Patterns and machine code, from the disk or made now."""
+    name = key(name, _machine()[2], _own_source())
+    found = CACHE.load(name)
+    if found is not None:
+        head, _, code = found.partition(b"\n")
+        return {int(k): tuple(v) for k, v in json.loads(head).items()}, code
+    part = make()
+    code = _object(part)
+    CACHE.store(name, json.dumps(part.patterns).encode() + b"\n" + code)
+    return part.patterns, code
 
 
 _LOADED: dict[str, Code] = {}
 
 
-def code_of(part: Part) -> Code:
-    """The machine code of a part, ready to be called; kept while the process lives."""
-    name = hashlib.sha256(part.text.encode()).hexdigest()
+def _code(name: str, exports: list[str], make: Callable[[], Part]) -> Code:
+    """Machine code ready to be called; kept while the process lives."""
     with _LOCK:
         if name not in _LOADED:
             llvm, _, _ = _machine()
+            patterns, code = _kept(name, make)
             target = llvm.Target.from_default_triple().create_target_machine(jit=True)
             engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-            engine.add_object_file(llvm.ObjectFileRef.from_data(_object(part)))
+            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             engine.finalize_object()
-            found = {one: int(engine.get_function_address(one)) for one in part.exports}
+            found = {one: int(engine.get_function_address(one)) for one in exports}
             if len(_LOADED) >= 64:
                 _LOADED.pop(next(iter(_LOADED)))
-            _LOADED[name] = Code(found, engine)
+            _LOADED[name] = Code(found, patterns, engine)
         return _LOADED[name]
 
 

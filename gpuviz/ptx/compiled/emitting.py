@@ -125,7 +125,7 @@ class Emitter(ABC):
         if self.kernel.program.spaces.get(name) in ("shared", "const"):
             address = self.kernel.program.address_of(name) or 0
             return w.number(address + sym.offset, bits)
-        number = self.kernel.symbols.setdefault(name, len(self.kernel.symbols))
+        number = self.kernel.symbols[name]
         table = self.constant_field("symbols", 64)
         at = w.let(f"inttoptr i64 {table.name} to ptr")
         at = w.let(f"getelementptr i64, ptr {at}, i64 {number}")

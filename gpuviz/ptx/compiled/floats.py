@@ -97,13 +97,22 @@ def _core(name: str, w: Writer, *x: Value) -> Value:
         return w.real_intrinsic("fma", *x)
     if name == "rcp":
         return w.real("fdiv", w.number(_ONE[x[0].bits], x[0].bits), *x)
-    return w.real_intrinsic("sqrt", *x) if name == "sqrt" else w.real(f"f{name}", *x)
+    if name == "sqrt":
+        return w.real_intrinsic("sqrt", *x)
+    found = w.real(f"f{name}", *x)
+    return _of_first_nan(w, x[0], found) if x[0].bits == 64 else found
+
+
+def _of_first_nan(w: Writer, a: Value, found: Value) -> Value:
+    """LLVM may swap operands, and of two NaN the first is handed on."""
+    return w.select(is_nan(w, a), w.op("or", a, w.number(1 << 51, 64)), found)
 
 
 def _fused_double(w: Writer, a: Value, b: Value, c: Value) -> Value:
     """With an infinity or NaN the plain sum, whose NaN the NumPy engine gives."""
     found = w.real_intrinsic("fma", a, b, c)
-    plain = w.real("fadd", w.real("fmul", a, b), c)
+    product = _of_first_nan(w, a, w.real("fmul", a, b))
+    plain = _of_first_nan(w, product, w.real("fadd", product, c))
     infinity, finite = w.number(EXPONENT["f64"], 64), None
     for x in (a, b, c):
         inside = w.real_compare("olt", w.real_intrinsic("fabs", x), infinity)

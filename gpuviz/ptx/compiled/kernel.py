@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from dataclasses import dataclass, field
 
 from gpuviz.ptx.arithmetic.kinds import bits_of
@@ -10,14 +12,17 @@ from gpuviz.ptx.compiled.accesses import Accesses, regions
 from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, targets, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.shapes import Shapes, Threads
-from gpuviz.ptx.simt.program import Program
+from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Imm, Operand, Reg
 
 
 @dataclass(eq=False)
 class Kernel:
-    """A kernel and what was found out about it; `symbols` are names whose address is looked up."""
+    """A kernel and what was found out about it; `symbols` are names whose address is looked up.
+
+    `key` is a digest of everything that its code depends on.
+    """
 
     program: Program
     graph: Graph
@@ -31,6 +36,7 @@ class Kernel:
     scalars: dict[int, int] = field(default_factory=dict)
     frame_size: int = 0
     symbols: dict[str, int] = field(default_factory=dict)
+    key: str = ""
 
     def bits(self, register: int) -> int:
         """The width of a register; 1: a predicate."""
@@ -42,18 +48,29 @@ class Kernel:
         return regions(self.graph)
 
 
-def kernel_of(program: Program, pointers: dict[int, str], apart: frozenset[int]) -> Kernel:
+def kernel_of(
+    program: Program,
+    pointers: dict[int, str],
+    apart: frozenset[int] = frozenset(),
+    turns: bool = True,
+) -> Kernel:
     """Look at a kernel.
 
     `pointers` name the buffers by the offset of their parameter; `apart` are instructions that are
-    to be computed lane by lane.
+    to be computed lane by lane; without `turns` no cell is expected to be written twice.
     """
     graph = graph_of(program)
+    names = {
+        n for f in reachable(program.module, program.kernel) for i in f.body for n in symbols(i)
+    }
     live, threads = live_in(graph), Threads.of(program.block)
     shapes = Shapes(graph, program, threads, apart, live[0])
-    accesses = Accesses(graph, program, pointers)
+    accesses = Accesses(graph, program, pointers, turns)
     loose, flat = _settled(graph, _loose), _settled(graph, _flat)
     kernel = Kernel(program, graph, live, shapes, threads, accesses, loose, flat)
+    placed = (name for name in sorted(names) if name in program.addresses)
+    kernel.symbols = {name: number for number, name in enumerate(placed)}
+    kernel.key = _key(program, pointers, apart, turns)
     used = 0
     for number in live:
         used |= number
@@ -68,6 +85,18 @@ def kernel_of(program: Program, pointers: dict[int, str], apart: frozenset[int])
         at += 4 if kernel.bits(register) == 1 else 4 * kernel.bits(register)
     kernel.frame_size = -(-at // 64) * 64
     return kernel
+
+
+def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], turns: bool) -> str:
+    code = [
+        (f.name, f.registers, f.body, f.labels, f.tables, f.params, f.returns, f.variables)
+        for f in reachable(program.module, program.kernel)
+    ]
+    inner = ("shared", "const")
+    placed = {n: a for n, a in program.addresses.items() if program.spaces.get(n) in inner}
+    fixed = (program.block, program.shared_size, program.dynamic_shared, program.workspace)
+    found = pickle.dumps((code, placed, fixed, program.parameter_offset, pointers, turns))
+    return hashlib.sha256(found + repr(sorted(apart)).encode()).hexdigest()
 
 
 def _settled(graph: Graph, holds) -> frozenset[int]:  # type: ignore[no-untyped-def]

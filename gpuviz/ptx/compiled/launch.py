@@ -25,13 +25,17 @@ from gpuviz.ptx.compiled.memory_map import (
     CONFLICT,
     FAULT,
     NEEDED,
+    TWICE,
     UNWRITTEN,
     WRAPPED,
 )
 from gpuviz.ptx.compiled.worker import Worker
 from gpuviz.ptx.compiled.writing import NotTaken, Pattern
+from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
+from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
+from gpuviz.ptx.simt.windows import GLOBAL
 from gpuviz.trace import LANES, Buffer
 
 CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it takes others
@@ -45,6 +49,7 @@ _WHY = {
     CANCELLED: "cancelled",
 }
 Told = Callable[[Kernel, Array, Array, Array], None]
+Kept = list[tuple[int, Array]]  # parts of global memory: offset and bytes
 Ranges = Sequence[tuple[int, int]]  # first block and count
 
 
@@ -55,7 +60,7 @@ class Executed:
     kernel: Kernel
     workers: list[Worker]
     patterns: dict[int, Pattern]
-    before: Array = field(repr=False)  # global memory before the launch
+    before: Kept  # the buffers that it may write, as they were
 
 
 @dataclass
@@ -92,12 +97,14 @@ def execute(
     buffers: Sequence[Buffer],
     ranges: Ranges,
     told: Told,
+    again: Callable[[], None],
     limits: Limits,
     threads: int = 1,
 ) -> Executed:
     """Run blocks.
 
-    `told` hears requests that fit no pattern while the launch runs, from one thread at a time.
+    `told` hears requests that fit no pattern while the launch runs, from one thread at a time;
+    `again` is called when all of it starts over.
 
     Raises
     ------
@@ -107,12 +114,15 @@ def execute(
     """
     _refuse(program)
     apart: frozenset[int] = frozenset()
+    turns = False
     for _ in range(8):
-        attempt = _Attempt(program, buffers, apart, told)
-        wrapped = attempt.run(ranges, limits, threads)
-        if wrapped is None:
+        attempt = _Attempt(program, buffers, apart, turns, told)
+        stopped = attempt.run(ranges, limits, threads)
+        if stopped is None:
             return Executed(attempt.kernel, attempt.workers, attempt.patterns, attempt.before)
-        apart |= {wrapped}
+        again()
+        turns |= stopped < 0
+        apart |= {stopped} if stopped >= 0 else set()
     raise NotTaken("addresses that wrap")
 
 
@@ -121,35 +131,53 @@ def _refuse(program: Program) -> None:
     for function in reachable(program.module, program.kernel):
         for at in function.body:
             name, mods = at.opcode.name, at.opcode.mods
-            if polls(at) or (name in ("atom", "red") and ("cas" in mods or "exch" in mods)):
-                raise NotTaken(f"{at.opcode.text}, by which threads may wait for each other")
+            if polls(at) and space_named(mods) != "shared":
+                raise NotTaken(f"{at.opcode.text}, by which blocks may wait for each other")
             if name == "cp":
                 raise NotTaken("an asynchronous copy")
+
+
+def _spins(program: Program) -> bool:
+    """Whether lanes may wait for others of their warp: then turns are given as in no other code."""
+    return any(
+        polls(at) or (at.opcode.name in ("atom", "red") and {"cas", "exch"} & set(at.opcode.mods))
+        for function in reachable(program.module, program.kernel)
+        for at in function.body
+    )
 
 
 class _Attempt:
     """One try at a launch."""
 
     def __init__(
-        self, program: Program, buffers: Sequence[Buffer], apart: frozenset[int], told: Told
+        self,
+        program: Program,
+        buffers: Sequence[Buffer],
+        apart: frozenset[int],
+        turns: bool,
+        told: Told,
     ) -> None:
         self.program = program
-        self.kernel = kernel_of(program, _pointers(program, buffers), apart)
-        together = build.together(self.kernel)
+        self.kernel = kernel_of(program, _pointers(program, buffers), apart, turns)
+        together, driver = build.together(self.kernel), build.driver()
+        self._code = [together, driver]  # lives as long as it is run
         self.patterns = together.patterns
-        regions = build.code_of(together)
-        names = (f"region{n}" for n in range(len(self.kernel.regions)))
-        self._regions = np.array([regions.addresses[name] for name in names], np.uint64)
+        self._regions = np.array(list(together.addresses.values()), np.uint64)
         self._parted = 0
-        self._driver = build.RUN(build.code_of(build.driver()).addresses["run"])
+        self._driver = build.RUN(driver.addresses["run"])
+        self._spins = _spins(program)
         self._lock = threading.Lock()
         self._told = told
         self._bounds = _bounds(program, buffers)
         self.workers: list[Worker] = []
-        self.before = program.memory.cells.bytes.copy()
+        self.before = _kept(program, self._bounds, self.kernel.accesses.written)
 
     def run(self, ranges: Ranges, limits: Limits, threads: int) -> int | None:
-        """Run all blocks; the pc of an instruction whose address wrapped, None when all is well."""
+        """Run all blocks; None when all is well.
+
+        Else what to change for another try: the pc of an instruction whose address wrapped, or -1
+        when a cell was written twice.
+        """
         share = _Share(ranges)
         self.workers = [self._worker() for _ in range(max(1, min(threads, share.total)))]
         hands = [threading.Thread(target=self._work, args=(w, share)) for w in self.workers]
@@ -175,12 +203,13 @@ class _Attempt:
         if why is not None or share.failed is not None:
             self._restore()
             raise why or share.failed or AssertionError
-        found = [worker for worker in self.workers if worker.get("stop", 32)]
-        if found:
+        found = [(worker.get("stop", 32), worker.get("stop_at", 32)) for worker in self.workers]
+        own = [one for one in found if one[0] not in (0, CANCELLED)]  # others were stopped by it
+        if own:
             self._restore()
-            first = found[0].get("stop", 32)
-            if first == WRAPPED:
-                return found[0].get("stop_at", 32)
+            first, where = own[0]
+            if first in (WRAPPED, TWICE):
+                return where if first == WRAPPED else -1
             raise NotTaken(_WHY.get(first, "an unknown reason"))
         for worker in self.workers:
             worker.flush()
@@ -190,6 +219,12 @@ class _Attempt:
         if why is not None:
             self._restore()
             raise why
+        if self._spins and self._idle():
+            self._restore()
+            raise NotTaken("loops that may wait for a value that nobody writes")
+        if self._twice():
+            self._restore()
+            return -1
         return None
 
     def _worker(self) -> Worker:
@@ -223,10 +258,12 @@ class _Attempt:
         worker.set("block", first)
         worker.set("last_block", last)
         while (result := self._driver(worker.address)) == NEEDED:
+            if self._spins:
+                raise NotTaken("lanes that part where they may wait for each other")
             with self._lock:
                 if not self._parted:
-                    self._parted = build.code_of(build.apart(self.kernel)).addresses["parted"]
-            worker.name_symbols()
+                    self._code.append(build.apart(self.kernel))
+                    self._parted = self._code[-1].addresses["parted"]
             worker.set("parted", self._parted)
         return not result
 
@@ -260,8 +297,21 @@ class _Attempt:
                 return True
         return False
 
+    def _idle(self) -> bool:
+        """Whether some loop may have been idle for longer than the NumPy engine lets it."""
+        x, y, z = self.program.block
+        a, b, c = self.program.grid
+        warps = -(-x * y * z // LANES) * a * b * c
+        most = max(int(worker.tables["full"].max()) for worker in self.workers)
+        return most > IDLE_LOOPS * warps // 2
+
+    def _twice(self) -> bool:
+        """Whether workers wrote the same cell, where each is expected to be written once."""
+        pairs = itertools.combinations(self.workers, 2)
+        return any((one.once & other.once).any() for one, other in pairs)
+
     def _restore(self) -> None:
-        self.program.memory.cells.bytes[:] = self.before
+        put_back(self.program, self.before)
 
 
 class _Share:
@@ -294,6 +344,26 @@ class _Share:
         """There is nothing more to run."""
         with self._lock:
             self._left.clear()
+
+
+def _kept(program: Program, bounds: dict[str, tuple[int, int]], names: set[str]) -> Kept:
+    """Copies of the buffers of some names; of all memory when one is not known."""
+    memory = program.memory.cells.bytes
+    if not names <= bounds.keys():
+        return [(0, memory.copy())]
+    return [
+        (low - GLOBAL, memory[low - GLOBAL : high - GLOBAL].copy())
+        for low, high in (bounds[name] for name in sorted(names))
+    ]
+
+
+def put_back(program: Program, kept: Kept) -> Kept:
+    """Put bytes back into global memory; those that were there."""
+    memory, found = program.memory.cells.bytes, []
+    for start, content in kept:
+        found.append((start, memory[start : start + len(content)].copy()))
+        memory[start : start + len(content)] = content
+    return found
 
 
 def _pointers(program: Program, buffers: Sequence[Buffer]) -> dict[int, str]:

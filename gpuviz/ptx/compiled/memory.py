@@ -99,7 +99,7 @@ def store(e: Emitter, op: Op) -> None:
     if guard is None and _follows(e, access, address):
         assert address.pattern is not None
         _check_pattern(e, access, address)
-        _ask(e, access, w.spread(address), "-1")
+        _ask(e, access, address, "-1")
         order = _filled(address.pattern, access)
         if order is not None:
             at = _pointer(e, access, address, min(address.pattern))
@@ -247,13 +247,22 @@ def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
     if space not in ("shared", "global"):
         return
     watched = space == "shared" and access.how == "load"
-    if not (access.claims or access.asks_writers or watched):
+    if not (access.once or access.claims or access.asks_writers or watched):
         return
     cell = e.kernel.accesses.cell[space]
+    if access.once and wide.pattern is not None and _filled(wide.pattern, access) is not None:
+        base = w.op("add", replace(wide, pattern=SAME), w.number(min(wide.pattern) - GLOBAL, 64))
+        first = w.op("lshr", base, w.number(cell.bit_length() - 1, 64))
+        words = access.width // cell
+        w.line(f"call void @once_run(ptr %c, i64 {first.name}, i64 {words})")
+        return
+    wide = w.spread(wide)
     start = w.op("sub", wide, w.number(GLOBAL, 64)) if space == "global" else wide
     first = w.op("lshr", start, w.number(cell.bit_length() - 1, 64))
     for i in range(max(1, access.width // cell)):
         at = w.op("add", first, w.number(i, 64)) if i else first
+        if access.once:
+            w.line(f"call void @once(ptr %c, <32 x i64> {at.name}, i32 {on})")
         if watched:
             _ask_defined(e, access, at, on)
         for name, wanted in (

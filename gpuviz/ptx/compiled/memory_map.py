@@ -35,7 +35,7 @@ WORKER = _offsets(
         ),
         *(f"loop{n}" for n in range(5)),
         *(f"loop_data{n}" for n in range(5)),
-        *("shared_cells", "exists"),
+        *("shared_cells", "exists", "once"),
     ),
     8,
 )
@@ -56,7 +56,7 @@ RUNNING, WAITING, ENDED = 0, 1, 2  # status of a warp
 # What a function of the generated code returns.
 END, WAIT, SWITCH, STOP, NEEDED = 0, 1, 2, 3, 4
 # Why a launch is stopped (the field stop).
-CANCELLED, FAULT, CONFLICT, UNWRITTEN, BARRIER, WRAPPED, CALLED = 1, 2, 3, 4, 5, 6, 7
+CANCELLED, FAULT, CONFLICT, UNWRITTEN, BARRIER, WRAPPED, CALLED, TWICE = 1, 2, 3, 4, 5, 6, 7, 8
 
 # One record for each memory instruction.
 ACCESS = _offsets(("low", "span", "histogram", "table", "marks", "width", "known", "entry_size"), 8)

@@ -13,7 +13,7 @@ from gpuviz.arrays import Array
 from gpuviz.observe import Listeners, Sink, Sums
 from gpuviz.ptx.batches import chosen_blocks
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.launch import Executed, Limits, execute
+from gpuviz.ptx.compiled.launch import Executed, Limits, execute, put_back
 from gpuviz.ptx.compiled.replay import tell, tell_rows
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.interpreter import interpret
@@ -44,13 +44,16 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
     def hear(kernel: Kernel, numbers: Array, masks: Array, addresses: Array) -> None:
         tell_rows(told, kernel, numbers, masks, addresses)
 
+    def again() -> None:
+        for sink in sums:
+            sink.start_over()
+
     try:
         limits = Limits(options.cancel, options.progress, options.budget, options.seconds)
         workers = options.threads or os.cpu_count() or 1
-        done = execute(launched.program, launch.buffers, ranges, hear, limits, workers)
+        done = execute(launched.program, launch.buffers, ranges, hear, again, limits, workers)
     except NotTaken:
-        for sink in sums:
-            sink.start_over()
+        again()
         raise
     for first, count in ranges:
         for blocks_begin in told.blocks_begin:
@@ -76,10 +79,8 @@ def _record(
     inside = [(b, 1) for b in wanted if any(f <= b < f + n for f, n in ranges)]
     if not inside:
         return
-    memory = launched.program.memory.cells.bytes
-    after = memory.copy()
-    memory[:] = done.before
+    after = put_back(launched.program, done.before)
     try:
         interpret(launched, kept, options, inside)
     finally:
-        memory[:] = after
+        put_back(launched.program, after)

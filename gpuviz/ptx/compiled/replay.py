@@ -12,7 +12,7 @@ from gpuviz.observe import Access, Listeners, Place, Warps
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.compiled.worker import Group
 from gpuviz.trace import LANES
 
 _FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
@@ -61,6 +61,9 @@ def tell(told: Listeners, done: Executed) -> None:
                 for access in _requests(made, done):
                     for hear in told.access:
                         hear(access)
+        for access in _visits(done):
+            for hear in told.access:
+                hear(access)
     for block in kernel.graph.blocks:
         full = int(tables["full"][block.number])
         warps = full + int(tables["part_warps"][block.number])
@@ -97,9 +100,6 @@ def _requests(made: Made, done: Executed) -> Iterator[Access]:
                 rows = start + (phases[:, None] << shift) + offsets
                 lanes = None if active.all() else np.repeat(active, len(rows), axis=0)
                 yield Access(instruction, rows.astype(np.uint64), lanes, repeat, placed=False)
-    if number in done.workers[0].marks:
-        touched = np.bitwise_or.reduce([worker.marks[number] for worker in done.workers])
-        yield from _sectors(made, touched)
 
 
 def _alike(counts: Array) -> Iterator[tuple[int, Array]]:
@@ -108,12 +108,34 @@ def _alike(counts: Array) -> Iterator[tuple[int, Array]]:
         yield int(count), np.flatnonzero(counts == count)
 
 
-def _sectors(made: Made, touched: Array) -> Iterator[Access]:
-    """Where the requests that were counted by pattern went; told with no warp at all."""
+def _visits(done: Executed) -> Iterator[Access]:
+    """Where the requests that were counted by pattern went; told with no warp at all.
+
+    Loads of one line of the program share what they visited, and are told the very same array.
+    """
+    first = done.workers[0]
+    rows: dict[Group, U64] = {}
+    for made in done.kernel.accesses.all:
+        group = first.group(made)
+        if group not in first.marks or not _counted(made, done):
+            continue
+        if group not in rows:
+            touched = np.bitwise_or.reduce([worker.marks[group][1] for worker in done.workers])
+            rows[group] = _sectors(first.marks[group][0], touched)
+        if len(rows[group]):
+            yield Access(made.instruction, rows[group], None, 0)
+
+
+def _counted(made: Made, done: Executed) -> bool:
+    number = made.number
+    return any(w.histograms[number].any() or w.seen(number) for w in done.workers)
+
+
+def _sectors(start: int, touched: Array) -> U64:
+    """(N, 32) an address in each sector that is marked; the last row is filled up."""
     found = np.flatnonzero(touched)
-    if len(found):
-        size = -(-len(found) // LANES) * LANES
-        address = np.full(size, found[0], np.int64)
-        address[: len(found)] = found
-        rows = (address.reshape(-1, LANES) * 32 + GLOBAL).astype(np.uint64)
-        yield Access(made.instruction, rows, None, 0)
+    if not len(found):
+        return np.zeros((0, LANES), np.uint64)
+    address = np.full(-(-len(found) // LANES) * LANES, found[0], np.int64)
+    address[: len(found)] = found
+    return np.asarray((address.reshape(-1, LANES) + start) * 32, dtype=np.uint64)

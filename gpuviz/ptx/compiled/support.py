@@ -18,6 +18,7 @@ from gpuviz.ptx.compiled.memory_map import (
     PERIODS,
     PLACES,
     ROW,
+    TWICE,
     UNWRITTEN,
     WORKER,
 )
@@ -404,6 +405,79 @@ start:
 """
 
 
+# Cells that are written once at most have a bit each.
+_ONCE = f"""
+define internal void @once(ptr %c, <32 x i64> %i, i32 %m) noinline {{
+start:
+{field("once", "ptr")}
+  %arr = alloca <32 x i64>, align 64
+  store <32 x i64> %i, ptr %arr, align 64
+  br label %loop
+loop:
+  %left = phi i32 [%m, %start], [%rest, %one]
+  %seen = phi i32 [0, %start], [%seen1, %one]
+  %go = icmp ne i32 %left, 0
+  br i1 %go, label %one, label %end
+one:
+  %l = call i32 @llvm.cttz.i32(i32 %left, i1 false)
+  %l6 = zext i32 %l to i64
+  %p = getelementptr i64, ptr %arr, i64 %l6
+  %x = load i64, ptr %p
+  %word = lshr i64 %x, 5
+  %q = getelementptr i32, ptr %once, i64 %word
+  %x32 = trunc i64 %x to i32
+  %place = and i32 %x32, 31
+  %bit = shl i32 1, %place
+  %old = load i32, ptr %q
+  %hit = and i32 %old, %bit
+  %seen1 = or i32 %seen, %hit
+  %new = or i32 %old, %bit
+  store i32 %new, ptr %q
+  %b = sub i32 %left, 1
+  %rest = and i32 %left, %b
+  br label %loop
+end:
+  %twice = icmp ne i32 %seen, 0
+  br i1 %twice, label %bad, label %fine
+bad:
+  call void @stop(ptr %c, i32 {TWICE}, i32 0)
+  ret void
+fine:
+  ret void
+}}
+"""
+_ONCE_RUN = f"""
+define internal void @once_run(ptr %c, i64 %i, i64 %n) noinline {{
+start:
+{field("once", "ptr")}
+  %w = lshr i64 %i, 5
+  %first = getelementptr i32, ptr %once, i64 %w
+  %place = and i64 %i, 31
+  %mask = shl i64 4294967295, %place
+  br label %loop
+loop:
+  %k = phi i64 [0, %start], [%k1, %loop]
+  %seen = phi i64 [0, %start], [%seen1, %loop]
+  %q = getelementptr i32, ptr %first, i64 %k
+  %old = load i64, ptr %q, align 4
+  %hit = and i64 %old, %mask
+  %seen1 = or i64 %seen, %hit
+  %new = or i64 %old, %mask
+  store i64 %new, ptr %q, align 4
+  %k1 = add i64 %k, 1
+  %go = icmp ult i64 %k1, %n
+  br i1 %go, label %loop, label %end
+end:
+  %twice = icmp ne i64 %seen1, 0
+  br i1 %twice, label %bad, label %fine
+bad:
+  call void @stop(ptr %c, i32 {TWICE}, i32 0)
+  ret void
+fine:
+  ret void
+}}
+"""
+
 _UNWRITTEN = f"""
 define internal void @defined(ptr %c, i32 %k, <32 x i64> %i, i32 %m) noinline {{
 start:
@@ -458,6 +532,8 @@ FUNCTIONS: dict[str, str] = {
     "stop": _STOP,
     "elsewhere": _ELSEWHERE,
     "mark": _MARK,
+    "once": _ONCE,
+    "once_run": _ONCE_RUN,
     "defined": _UNWRITTEN,
     "numpy_loop": _NUMPY_LOOP,
     **{f"note_{space}": _note(space) for space in PERIODS},

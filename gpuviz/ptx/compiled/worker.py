@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arrays import Array
+from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.floats import LOOPS
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import (
@@ -29,6 +30,7 @@ from gpuviz.ptx.simt.windows import GLOBAL
 from gpuviz.trace import LANES
 
 ROWS = 1 << 13  # requests that fit no pattern, kept before they are told
+Group = tuple[str, int, str]
 _FLUSH = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _PERIOD = {"const": 16, "param": 16, **PERIODS}
 
@@ -161,7 +163,7 @@ class Worker:
         self.point("accesses", table)
         self.histograms: dict[int, Array] = {}
         self.entries: dict[int, Array] = {}
-        self.marks: dict[int, Array] = {}
+        self.marks: dict[Group, tuple[int, Array]] = {}  # of loads of a line, from a sector on
         size = len(self.kernel.program.memory.cells.bytes)
         for access in everything:
             fields: dict[str, int] = {"width": access.width}
@@ -184,11 +186,18 @@ class Worker:
             fields["histogram"] = self.histograms[access.number].ctypes.data
             fields["table"] = self.entries[access.number].ctypes.data
             if access.space == "global" and access.how == "load":
-                self.marks[access.number] = np.zeros(size // 32 + 2, np.uint8)
-                fields["marks"] = self.marks[access.number].ctypes.data - (GLOBAL >> 5)
+                start, end = bounds.get(access.origin, (GLOBAL, GLOBAL + size))
+                group = self.group(access)
+                if group not in self.marks:
+                    self.marks[group] = start >> 5, np.zeros((end - start >> 5) + 2, np.uint8)
+                fields["marks"] = self.marks[group][1].ctypes.data - (start >> 5)
             row = table[access.number * ACCESS_SIZE :][:ACCESS_SIZE]
             for name, value in fields.items():
                 row[ACCESS[name] :][:8].view(np.uint64)[0] = value & 0xFFFFFFFFFFFFFFFF
+
+    def group(self, access: Access) -> Group:
+        """Loads that share what they mark as visited."""
+        return access.origin, access.op.at.line, access.op.at.opcode.text
 
     def _cells(self, program: Program) -> None:
         """Who wrote and read what, where that is asked."""
@@ -202,6 +211,9 @@ class Worker:
         self.readers = np.zeros(arena if tracked["global readers"] else 1, np.uint32)
         self.point("global_written", self.written)
         self.point("global_readers", self.readers)
+        once = any(access.once for access in accesses.all)
+        self.once = np.zeros(arena // 32 + 8 if once else 1, np.uint32)
+        self.point("once", self.once)
         self.set("shared_cells", shared)
         self.set("turn", 0)
 

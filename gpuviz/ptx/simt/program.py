@@ -175,7 +175,7 @@ def _named(function: Function | None, variable: Variable | None) -> set[str]:
     """The names in a function's code and in a variable's initial value."""
     names = {r.symbol for r in variable.relocations} if variable else set()
     for instruction in function.body if function else ():
-        names |= _symbols(instruction)
+        names |= symbols(instruction)
     return names
 
 
@@ -187,7 +187,7 @@ def _shared_variables(module: Module, kernel: Function) -> list[Variable]:
     return [v for v in module.variables if v.space == "shared" and v.name in named] + own
 
 
-def _symbols(instruction: Instruction) -> set[str]:
+def symbols(instruction: Instruction) -> set[str]:
     """Every name among an instruction's operands, in addresses and lists too."""
     left: list[object] = list(instruction.operands)
     found: set[str] = set()
