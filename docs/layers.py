@@ -31,6 +31,7 @@ LAYERS = (
         "free_memory",
         "folders",
         "disk_cache",
+        "reach",
         "records",
         "archive",
         "language",

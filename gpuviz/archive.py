@@ -66,8 +66,9 @@ def write(
     packed = io.BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MANIFEST, said)
-        archive.writestr(form.arrays, packed.getvalue(), zipfile.ZIP_STORED)
+        # Without the time of day, so that the same content is the same file.
+        archive.writestr(zipfile.ZipInfo(MANIFEST), said, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo(form.arrays), packed.getvalue(), zipfile.ZIP_STORED)
 
 
 @dataclass(frozen=True, eq=False)

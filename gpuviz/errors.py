@@ -2,6 +2,7 @@
 
 Error
 ├── InputError           a bad argument, file or launch given by the user
+│   ├── Elsewhere        a file that names others outside of its own folder
 │   ├── LaunchError      a launch that no device would accept, or whose arguments do not fit
 │   └── FormatError      a file that is damaged, foreign or newer than this program
 ├── CompileError         CUDA C that does not compile (has the diagnostics)
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 _LONGEST = 4000  # letters of a message
 _WORD = 300  # letters of it without a space between
@@ -41,6 +43,19 @@ class Error(Exception):
 
 class InputError(Error):
     """A bad argument, file or launch given by the user."""
+
+
+class Elsewhere(InputError):
+    """Files outside of the folder of the one that names them; its reader has not agreed to them."""
+
+    def __init__(self, what: str, files: tuple[Path, ...]) -> None:
+        """`what` names the files, by their whole names."""
+        names = ", ".join(map(str, files))
+        super().__init__(
+            f"{what} reads {names}, outside of its lecture's folder. If you know what that is, "
+            "agree to it (in the window when the lecture is opened, elsewhere with --allow FILE)"
+        )
+        self.files = files
 
 
 class LaunchError(InputError):
@@ -78,12 +93,14 @@ class Cancelled(Error):
 class Failure:
     """Why a performance failed: a sentence, and what a developer needs to know of it.
 
-    `expected` is true for errors that gpuviz raises on purpose.
+    `expected` is true for errors that gpuviz raises on purpose; `elsewhere` are files that the user
+    may agree to.
     """
 
     message: str
     details: str
     expected: bool
+    elsewhere: tuple[Path, ...] = ()
 
 
 def failure_of(error: BaseException) -> Failure:
@@ -92,5 +109,6 @@ def failure_of(error: BaseException) -> Failure:
 
     details = "".join(traceback.format_exception(error))
     if isinstance(error, Error):
-        return Failure(str(error), details, expected=True)
+        files = error.files if isinstance(error, Elsewhere) else ()
+        return Failure(str(error), details, True, files)
     return Failure(f"{type(error).__name__}: {error}", details, expected=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuviz import files, language
+from gpuviz.cli.lecture_reach import add_allow, agreed
 from gpuviz.cli.painter import painter, painter_for
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --lecture and a .pdf: a page a slide, with the speaker's notes",
     )
+    add_allow(parser)
 
 
 def render(arguments: argparse.Namespace, looks: Provenance) -> int:
@@ -52,7 +54,7 @@ def render(arguments: argparse.Namespace, looks: Provenance) -> int:
     else:
         files.make_folder(arguments.output)
     session, file = Session(), find(arguments.lecture)
-    told = opened(file, session)
+    told = opened(file, session, agreed(arguments, file))
     library = session.library(file)
     if arguments.language == language.ENGLISH and told.language in language.languages():
         language.choose(told.language)

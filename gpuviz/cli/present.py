@@ -6,15 +6,17 @@ import argparse
 from pathlib import Path
 
 from gpuviz import files, language
+from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.launch import add_language, at_least_one
-from gpuviz.errors import InputError
+from gpuviz.errors import Elsewhere, InputError
 from gpuviz.language import english
-from gpuviz.lectures.bundle import find, opened, shipped
+from gpuviz.lectures.bundle import find, opened, shipped, unpacked
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.own_launches import plans_of
-from gpuviz.lectures.packing import pack
+from gpuviz.lectures.packing import Packing, gather, write
 from gpuviz.lectures.reading import read
+from gpuviz.reach import Reach
 from gpuviz.runners import recording
 from gpuviz.runners.agreed import Agreed, kept
 from gpuviz.runners.faults import NoDevice
@@ -55,12 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pack",
         type=Path,
         metavar="OUT",
-        help="show nothing: write one file with its kernels and recordings",
+        help="show nothing: write one file with its kernels and recordings, and list what is in it",
     )
     parser.add_argument(
         "--check", action="store_true", help="show nothing: list what of the file could not be read"
     )
     add_trust(parser)
+    lecture_reach.add_allow(parser)
     add_language(parser)
 
 
@@ -75,12 +78,17 @@ def run(arguments: argparse.Namespace) -> int:
         recording.read(path)  # what cannot be read is said now
     session.choose_recordings(reversed(arguments.recording))
     file = find(arguments.lecture)
-    lecture = opened(file, session)
+    lecture = opened(file, session, lecture_reach.agreed(arguments, file))
     for problem in lecture.all_problems:
         err(f"gpuviz: {arguments.lecture}, {problem}")
     if arguments.pack is not None:
         files.check_place(arguments.pack)
-        pack(lecture, arguments.pack, library=session.library(file))
+        reach = Reach(unpacked(file)[0].absolute().parent, lecture_reach.allowed(arguments))
+        packing = gather(lecture, reach, library=session.library(file))
+        _tell(packing)
+        if packing.outside:
+            raise Elsewhere(f"the bundle of {file.name}", packing.outside)
+        write(packing, arguments.pack)
         return 0
     if arguments.check:
         return 1 if lecture.all_problems else 0
@@ -91,10 +99,19 @@ def run(arguments: argparse.Namespace) -> int:
         lecture.language if lecture.language in language.languages() else arguments.language
     )
     library = session.library(file)
-    agreed = _agreed(lecture, library, arguments.trust)
+    may_run = _agreed(lecture, library, arguments.trust)
     from gpuviz import app
 
-    return app.present(lecture, library, agreed, arguments.slide - 1)
+    return app.present(lecture, library, may_run, arguments.slide - 1)
+
+
+def _tell(packing: Packing) -> None:
+    """List what goes in: name, size, and where it is from."""
+    wide = max(len(file.name) for file in packing.files)
+    for file in packing.files:
+        out(f"{file.name:{wide}} {len(file.content):>12,} B  {file.origin or ''}".rstrip())
+    for problem in packing.problems:
+        err(f"gpuviz: {problem}")
 
 
 def _agreed(lecture: Lecture, library: Library, trust: bool) -> Agreed:
@@ -107,7 +124,7 @@ def _agreed(lecture: Lecture, library: Library, trust: bool) -> Agreed:
             arch = gpu.facts().sm
     except NoDevice:
         return kept()
-    agreed, left = settle(codes_of(plans, arch, library.file, library.programs), trust)
+    agreed, left = settle(codes_of(plans, arch, library.file, library), trust)
     if left:
         err(f"gpuviz: {refusal(left)}")
     return agreed

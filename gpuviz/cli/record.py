@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpuviz import files
 from gpuviz.arch import architecture
+from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
@@ -70,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="launches to time (default %(default)s)",
     )
+    lecture_reach.add_allow(parser)
     add_device(parser)
     add_trust(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)
@@ -78,7 +80,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and write; 0, or 1 when some launches could not be measured."""
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
-    wanted = (*variants(lessons), *(one for name in arguments.lecture for one in of_lecture(name)))
+    lectures = [find(name) for name in arguments.lecture]
+    told = (
+        one for file in lectures for one in of_lecture(file, lecture_reach.agreed(arguments, file))
+    )
+    wanted = (*variants(lessons), *told)
     if not wanted and not arguments.lecture:
         raise InputError("what to record? give --all, --scene ID (see gpuviz list), or --lecture")
     return _check(arguments.output, wanted) if arguments.check else _record(arguments, wanted)
@@ -139,11 +145,11 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
                     yield one, values, plan, key
 
 
-def of_lecture(name: str) -> Iterator[Variant]:
+def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Variant]:
     """Every launch of a lecture's slides that is none of a lesson's `variants`."""
     seen = {(one.id, key) for one, _, _, key in variants(SCENES)}
-    text, _ = unpacked(find(name))
-    views = [slide.view for slide in read(text).slides if slide.view]
+    text, _ = unpacked(file)
+    views = [slide.view for slide in read(text, agreed).slides if slide.view]
     for view in views:
         one = lesson_for(view)
         both = [{**view.values, **view.compare_values}] if view.compared else []

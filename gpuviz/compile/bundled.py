@@ -1,44 +1,87 @@
 """Compiled programs that a lecture carries, for machines that have no compiler.
 
-They are found by kernel, source, macros and architecture, for kernels that lie in the same file;
-where there is a compiler nobody asks. That they were compiled from their source is the file's word.
+They are found by kernel, source, headers, macros and architecture, for kernels that lie in the same
+file; where there is a compiler nobody asks. That they were compiled from their source is the file's
+word.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuviz import records
-from gpuviz.compile.compiler import own_headers, read_text
+from gpuviz import bounded, records
+from gpuviz.compile.compiler import read_text
 from gpuviz.compile.program import Program
 from gpuviz.compile.source_hash import source_hash
+from gpuviz.errors import InputError
+from gpuviz.reach import Reach
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class ProgramKey:
-    """What a program was compiled from: `kernel` is the file's name, `arch` the one asked for."""
+    """What a program was compiled from: `kernel` is the file's name, `arch` the one asked for.
+
+    `headers` are names as seen from the kernel's folder, each with its checksum.
+    """
 
     kernel: str
     source_hash: str
-    defines: tuple[tuple[str, str], ...]
+    defines: Pairs
     arch: str
+    headers: Pairs = ()
 
 
 Programs = Mapping[ProgramKey, Program]
 
 
-def key_of(kernel: str, source: str, defines: Mapping[str, str], arch: str) -> ProgramKey:
+def key_of(
+    kernel: str, source: str, defines: Mapping[str, str], arch: str, headers: Pairs = ()
+) -> ProgramKey:
     """The key of a program."""
-    return ProgramKey(kernel, source_hash(source), tuple(sorted(defines.items())), arch)
+    return ProgramKey(kernel, source_hash(source), tuple(sorted(defines.items())), arch, headers)
 
 
-def text_of(path: Path) -> str:
-    """A user's own source with the headers that lie beside it: either makes another program."""
-    source = read_text(path)
-    headers = own_headers(source, (path.parent.resolve(),))
-    return "".join((source, *(headers[file] for file in sorted(headers))))
+def own_key(path: Path, program: Program, defines: Mapping[str, str], arch: str) -> ProgramKey:
+    """The key of a program that was made of a user's own file; InputError if that is gone."""
+    headers = sorted(
+        (Path(os.path.relpath(file, path.parent.resolve())).as_posix(), _checksum(Path(file)))
+        for file in program.read or ()
+    )
+    return key_of(path.name, read_text(path), defines, arch, tuple(headers))
+
+
+def find(
+    programs: Programs, path: Path, arch: str, defines: Mapping[str, str], reach: Reach | None
+) -> Program | None:
+    """The program that was made of a file and its headers as they are now; None if there is none.
+
+    Headers beyond the reach are not looked at.
+    """
+    folder = path.parent.resolve()
+    wanted = key_of(path.name, read_text(path), defines, arch)
+    for key, program in programs.items():
+        files = {folder / name: checksum for name, checksum in key.headers}
+        if (
+            replace(key, headers=()) == wanted
+            and not any(reach and reach.elsewhere(file) for file in files)
+            and all(_checksum(file) == checksum for file, checksum in files.items())
+        ):
+            return replace(program, read=tuple(map(str, files)))
+    return None
+
+
+def _checksum(file: Path) -> str:
+    """Of a file's content, "" when it cannot be read."""
+    with suppress(InputError):
+        return hashlib.sha256(bounded.read(file)).hexdigest()
+    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +91,9 @@ class _Packed:
     kernel: str
     source_hash: str
     arch: str
-    defines: tuple[tuple[str, str], ...]
+    defines: Pairs
     program: Program
+    headers: Pairs = ()
 
 
 def of_file(program: Program, name: str) -> Program:
@@ -58,11 +102,15 @@ def of_file(program: Program, name: str) -> Program:
 
 
 def pack(key: ProgramKey, program: Program) -> str:
-    """A program and its key as a text."""
-    return records.text(_Packed(key.kernel, key.source_hash, key.arch, key.defines, program))
+    """A program and its key as a text, which says nothing of where its files lay."""
+    made = replace(program, read=())
+    return records.text(
+        _Packed(key.kernel, key.source_hash, key.arch, key.defines, made, key.headers)
+    )
 
 
 def unpack(text: bytes) -> tuple[ProgramKey, Program]:
     """What `pack` made; FormatError for anything else."""
     kept = records.read(text, _Packed, "a compiled program in the lecture is damaged")
-    return ProgramKey(kept.kernel, kept.source_hash, kept.defines, kept.arch), kept.program
+    key = ProgramKey(kept.kernel, kept.source_hash, kept.defines, kept.arch, kept.headers)
+    return key, kept.program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from gpuviz import bounded
 from gpuviz.compile import archs, cache, elf, headers, host, log, nvcc, nvrtc, paths
 from gpuviz.compile.binding import Output
 from gpuviz.compile.program import CompileError, Program, Resources
-from gpuviz.compile.reading import reading
+from gpuviz.compile.reading import reading, users_own
 from gpuviz.errors import InputError, UnavailableError
 
 # What CuPy's RawModule passes, so that numerics agree; then what the pictures need.
@@ -113,6 +113,7 @@ def _from_ptx(path: Path, ptx: str) -> Program:
         arch=target[1],
         compiler=made_by[1] if made_by else "unknown",
         note=f"read from {path.name}: no machine code, so no registers and no sass level",
+        read=(str(beside),) if source else (),
     )
 
 
@@ -138,10 +139,11 @@ def _with_nvrtc(
     if not output.ok and headers.wants_prelude(output.log):
         options = (*options, f"--pre-include={headers.PRELUDE}")
         output = library.compile(source, _FOLDER + name, options, given, instances)
-    program = _program(output, source, name, arch, compiler)
     foreign = folders[len(include) :]
-    read = reading(output.read, (source, *macros), given, include, foreign, since)
-    cache.store(key, program, read)
+    read = users_own(output.read, (source, *macros), given, foreign)
+    program = _program(output, source, name, arch, compiler, include, read)
+    known = reading(output.read, (source, *macros), given, include, foreign, since)
+    cache.store(key, program, known)
     return program
 
 
@@ -165,11 +167,11 @@ def _with_nvcc(
         return kept
     since = time.time_ns()
     output = nvcc.compile(command, source, name, arch, macros, include)
-    program = replace(
-        _program(output, source, name, arch, compiler), note=f"compiled by {compiler}: {reason}"
-    )
-    read = reading(output.read, (source, *macros), (), include, _SYSTEM, since)
-    cache.store(key, program, read)
+    read = users_own(output.read, (source, *macros), (), _SYSTEM)
+    made = _program(output, source, name, arch, compiler, include, read)
+    program = replace(made, note=f"compiled by {compiler}: {reason}")
+    known = reading(output.read, (source, *macros), (), include, _SYSTEM, since)
+    cache.store(key, program, known)
     return program
 
 
@@ -177,12 +179,22 @@ def _host_reason(name: str, line: int, text: str) -> str:
     return f"it has host code (line {line}: {text})"
 
 
-def _program(output: Output, source: str, name: str, arch: str, compiler: str) -> Program:
+def _program(
+    output: Output,
+    source: str,
+    name: str,
+    arch: str,
+    compiler: str,
+    include: tuple[Path, ...],
+    read: tuple[str, ...] | None,
+) -> Program:
     if not output.ok:
-        raise log.failure(name, output.log, _FOLDER)
+        failure = log.failure(name, output.log, _FOLDER)
+        failure.read = read
+        raise failure
     found = log.diagnostics(output.log, _FOLDER)
     return Program(
-        ptx=paths.normalise(output.ptx, name),
+        ptx=paths.normalise(output.ptx, name, include),
         cubin=output.cubin,
         log=log.lasting(output.log),
         resources=_resources(output),
@@ -191,6 +203,7 @@ def _program(output: Output, source: str, name: str, arch: str, compiler: str) -
         name=name,
         arch=arch,
         compiler=compiler,
+        read=read,
     )
 
 
@@ -199,20 +212,3 @@ def _resources(output: Output) -> dict[str, Resources]:
         kernel: replace(facts, constant_bytes=elf.constant_bytes(output.cubin, kernel))
         for kernel, facts in log.resources(output.log).items()
     }
-
-
-def own_headers(source: str, include: Sequence[Path]) -> dict[Path, str]:
-    """The user's headers that a source includes, directly or through others, and their texts."""
-    found: dict[Path, str] = {}
-    waiting = host.includes(source)
-    while waiting:
-        file = _resolve(waiting.pop(), include)
-        if file is not None and file not in found:
-            found[file] = read_text(file)
-            waiting += host.includes(found[file])
-    return found
-
-
-def _resolve(name: str, include: Iterable[Path]) -> Path | None:
-    candidates = (folder / name for folder in include)
-    return next((file for file in candidates if file.is_file()), None)

@@ -16,7 +16,6 @@ _HOST = re.compile(
     r"|\b(?:malloc|calloc|srand|rand|fprintf|fopen|exit|atoi|scanf)\s*\("
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _STRUCTURE = re.compile(r"[{};]|(?P<function>__global__|__device__)")
 _NOWHERE = (sys.maxsize, sys.maxsize)
 
@@ -65,8 +64,3 @@ def _device_functions(plain: str) -> Iterator[tuple[int, int]]:
             function = -1
     if depth > 0 and function >= 0:
         yield max(opened, function), len(plain)
-
-
-def includes(source: str) -> list[str]:
-    """Names of the headers a text includes."""
-    return _INCLUDE.findall(source)

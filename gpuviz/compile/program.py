@@ -50,10 +50,14 @@ class CompileError(Error):
     """CUDA C that does not compile."""
 
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = (), log: str = ""):
-        """Keep the diagnostics and the compiler's whole log beside the message."""
+        """Keep the diagnostics and the compiler's whole log beside the message.
+
+        `read` are the user's own headers that were read, as of a `Program`.
+        """
         super().__init__(message)
         self.diagnostics = diagnostics
         self.log = log
+        self.read: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +75,8 @@ class Program:
     note : in words, anything the user should know about how it was made
     origin : name of the file that brought it, which nobody held against its source; "" for what
         was compiled here, or ships
+    read : the user's own files that were read besides the one compiled: headers by whole names, as
+        they were opened; None where the compiler did not say
     """
 
     ptx: str
@@ -84,6 +90,7 @@ class Program:
     compiler: str
     note: str = field(default="")
     origin: str = ""
+    read: tuple[str, ...] | None = ()
 
     @property
     def kernels(self) -> tuple[str, ...]:

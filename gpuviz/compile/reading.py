@@ -5,6 +5,7 @@ The compiler itself names what it opened; nothing is guessed from the text.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,9 +52,9 @@ def reading(
     joined = [_SPLICE.sub("", text) for text in texts]
     if names is None:
         return None if any(map(_READS.search, joined)) else Reading()
-    opened = [name for name in names if name not in given and not name.startswith(_OWN)]
+    opened = _opened(names, given)
     folders = tuple(map(str, foreign))
-    users = [name for name in opened if not name.startswith(folders)] if folders else opened
+    users = users_own(names, texts, given, foreign) or ()
     files = {name: _checksum(name, since) for name in opened}
     known = {name: checksum for name, checksum in files.items() if checksum}
     asks = any("__has_include" in text for text in (*joined, *map(_text, users)))
@@ -61,6 +62,26 @@ def reading(
         return None
     places = _earlier(opened, users, [*map(str, own), *folders], len(own))
     return Reading(known, tuple(sorted({place for place in places if not _exists(place)})))
+
+
+def users_own(
+    names: Sequence[str] | None,
+    texts: Sequence[str],
+    given: Collection[str],
+    foreign: Sequence[Path],
+) -> tuple[str, ...] | None:
+    """Those of the files that are the user's, and no header of the compiler's or the system's.
+
+    None when it cannot be known; for the rest see `reading`.
+    """
+    if names is None:
+        return None if any(_READS.search(_SPLICE.sub("", text)) for text in texts) else ()
+    whole = {name: Path(os.path.normpath(name)) for name in _opened(names, given)}
+    return tuple(name for name, path in whole.items() if not any(map(path.is_relative_to, foreign)))
+
+
+def _opened(names: Sequence[str], given: Collection[str]) -> list[str]:
+    return [name for name in names if name not in given and not name.startswith(_OWN)]
 
 
 def _earlier(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,10 @@ from gpuviz.compile import bundled, nvrtc
 from gpuviz.compile.archs import compile_arch
 from gpuviz.compile.bundled import Programs
 from gpuviz.compile.compiler import load_program, read_text
-from gpuviz.compile.program import Program, Resources
+from gpuviz.compile.program import CompileError, Program, Resources
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import FormatError, InputError, UnavailableError
+from gpuviz.reach import Reach
 
 ARCH = "sm_90"  # the architecture that prebuilt PTX is made for
 FOLDER, INDEX = "kernels/prebuilt", "index.json"
@@ -97,22 +98,39 @@ def prebuilt(kernel: str, defines: Mapping[str, str], arch: str = "") -> Program
 
 
 def own_program(
-    path: Path, arch: str, defines: Mapping[str, str], programs: Programs = NO_PROGRAMS
+    path: Path,
+    arch: str,
+    defines: Mapping[str, str],
+    programs: Programs = NO_PROGRAMS,
+    reach: Reach | None = None,
 ) -> Program:
     """A user's own kernel file: compiled where that can be done, else one of these programs.
 
+    A kernel in the folder of a lecture reads headers within that one's `reach` only.
+
     Raises
     ------
+    Elsewhere : it has read others
     UnavailableError : there is no compiler, and no such program
     InputError, CompileError : as `load_program` does
     """
     try:
-        return load_program(path, arch=compile_arch(arch), defines=defines)
+        program = load_program(path, arch=compile_arch(arch), defines=defines)
+    except CompileError as error:  # its words repeat lines of the headers
+        _check(path, error.read, reach)
+        raise
     except UnavailableError:
-        key = bundled.key_of(path.name, bundled.text_of(path), defines, arch)
-        if (found := programs.get(key)) is None:
+        if (found := bundled.find(programs, path, arch, defines, reach)) is None:
             raise
         return replace(found, source=read_text(path), name=path.name)  # whatever it says of itself
+    _check(path, program.read, reach)
+    return program
+
+
+def _check(path: Path, read: Iterable[str] | None, reach: Reach | None) -> None:
+    """Elsewhere for headers beyond the reach; a user's own kernel from elsewhere has its own."""
+    if reach is not None and Reach(reach.folder).elsewhere(path) is None:
+        reach.check(path.name, map(Path, read or ()))
 
 
 def gallery(kernel: str, defines: Mapping[str, str], arch: str = ARCH) -> Program:

@@ -12,17 +12,19 @@ The bundle is a zip, named like a plain lecture; nothing in it is executed or un
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from gpuviz import bounded, folders, resources, zips
+from gpuviz import bounded, resources, zips
 from gpuviz.compile import Program, bundled
 from gpuviz.compile.bundled import ProgramKey
 from gpuviz.errors import FormatError, InputError
+from gpuviz.lectures import unpacked as unpacked_to
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.lectures.reading import read
+from gpuviz.reach import Reach
 from gpuviz.runners import recording
 from gpuviz.runners.session import Carried, Session
 
@@ -50,16 +52,20 @@ def find(name: str) -> Path:
     return found
 
 
-def opened(path: Path, session: Session) -> Lecture:
+def opened(path: Path, session: Session, agreed: frozenset[Path] = frozenset()) -> Lecture:
     """The lecture in a file; what the file carries is had by the session, until it is forgotten.
+
+    `agreed` are files outside of its folder that it may read.
 
     Raises
     ------
     InputError, FormatError : as `unpacked`, and as `reading.read`; the session is as it was
     """
     text, carried = unpacked(path)
-    lecture = read(text)
-    session.open_lecture(path, carried)
+    lecture = read(text, agreed)
+    own = any(slide.view is not None and slide.view.launch for slide in lecture.slides)
+    reach = Reach(text.absolute().parent, agreed) if own else None
+    session.open_lecture(path, replace(carried, reach=reach))
     return lecture
 
 
@@ -75,12 +81,12 @@ def unpacked(path: Path) -> tuple[Path, Carried]:
     try:
         if not is_bundle(path):
             return path, Carried()
-        folder = _folder(path)
-        if not _whole(path, folder):
-            _unpack(path, folder)
+        with bounded.opened(path, LARGEST) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
+        folder = unpacked_to.folder_of(digest, partial(_contents, path))
+        return folder / TEXT, _carried(folder)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    return folder / TEXT, _carried(folder)
 
 
 def is_bundle(path: Path) -> bool:
@@ -89,39 +95,11 @@ def is_bundle(path: Path) -> bool:
         return file.read(4) in _ZIPS
 
 
-def _folder(path: Path) -> Path:
-    """Where a bundle is unpacked to: a place for each content."""
-    digest = hashlib.sha256(bounded.read(path, LARGEST)).hexdigest()[:20]
-    return folders.cache() / "lectures" / digest
-
-
-def _whole(path: Path, folder: Path) -> bool:
-    """Whether nothing is missing: caches are cleaned file by file."""
-    if not (folder / TEXT).is_file():
-        return False
+def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The files of a bundle, one after another."""
     with zips.opened(path, LARGEST, _MOST) as archive:
-        return all((folder / name).is_file() for name in _members(path, archive))
-
-
-def _unpack(path: Path, folder: Path) -> None:
-    """All or nothing: a bundle that was half unpacked would be taken for whole."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(dir=folder.parent, suffix=".part"))
-    try:
-        with zips.opened(path, LARGEST, _MOST) as archive:
-            for name in _members(path, archive):
-                target = part.joinpath(*PurePosixPath(name).parts)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.read(name))
-        if folder.exists():
-            shutil.rmtree(folder)
-        try:
-            os.replace(part, folder)
-        except OSError:
-            if not _whole(path, folder):  # else another gpuviz has unpacked it meanwhile
-                raise
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        for name in _members(path, archive):
+            yield name, archive.read(name)
 
 
 def _members(path: Path, archive: zips.Zip) -> list[str]:

@@ -12,6 +12,9 @@ _SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*+(?P<slide>[ \t]*\[\[[ \t]*slide[ \t]*\]\
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _QUOTES = ('"""', "'''")
 _UNFINISHED = "(at end of document)"
+_DEEPEST = 40  # tables and lists within each other
+_TOO_DEEP = "brackets within brackets, more than can be read: take some out"
+_TOO_LARGE = "{}: numbers go up to 9223372036854775807"
 _REACH = 50  # how many beginnings of slides are looked for inside one long string
 
 
@@ -51,7 +54,7 @@ def _end(text: str, edges: list[int], at: int) -> int:
         except tomllib.TOMLDecodeError as error:
             if _UNFINISHED not in str(error):
                 break
-        except ValueError:  # a number of thousands of digits
+        except (ValueError, RecursionError):  # thousands of digits, or of brackets
             break
         else:
             one = at == 0 or len(found["slide"]) == 1
@@ -60,13 +63,32 @@ def _end(text: str, edges: list[int], at: int) -> int:
 
 
 def loads(chunk: Chunk) -> dict[str, object]:
-    """The chunk as TOML; `Broken` where it is none."""
+    """The chunk as TOML; `Broken` where it is none, or beyond what TOML says of numbers."""
     try:
-        return tomllib.loads(chunk.text)
+        found = tomllib.loads(chunk.text)
     except tomllib.TOMLDecodeError as error:
         raise Broken(*_told(str(error), chunk)) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise Broken(chunk.line, str(error)) from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise Broken(chunk.line, _TOO_LARGE.format("a number")) from None
+    except RecursionError:
+        raise Broken(chunk.line, _TOO_DEEP) from None
+    _check(found, chunk)
+    return found
+
+
+def _check(found: dict[str, object], chunk: Chunk) -> None:
+    """`Broken` where a number or a nesting would make whoever tells of it stumble."""
+    waiting: list[tuple[str, object, int]] = [("", found, 0)]
+    while waiting:
+        key, value, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise Broken(line_of(chunk, key), f"{key}: {_TOO_DEEP}")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise Broken(line_of(chunk, key), _TOO_LARGE.format(key))
+        if isinstance(value, dict):
+            waiting += ((name, inner, depth + 1) for name, inner in value.items())
+        elif isinstance(value, list):
+            waiting += ((key, inner, depth + 1) for inner in value)
 
 
 class Broken(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from gpuviz.errors import InputError
@@ -19,10 +20,14 @@ Guess = int | float | str
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a file that could not be taken as it is; lines count from 1."""
+    """Something in a file that could not be taken as it is; lines count from 1.
+
+    `elsewhere` are files outside of the lecture's folder, which its reader may agree to.
+    """
 
     line: int
     text: str
+    elsewhere: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         """`line 12: …`."""
@@ -100,7 +105,10 @@ class Slide:
 
 @dataclass(frozen=True)
 class Lecture:
-    """A lecture; `problems` are those of its head, `minutes` how long it is meant to take."""
+    """A lecture; `problems` are those of its head, `minutes` how long it is meant to take.
+
+    `agreed` are the files outside of its folder that its reader agreed to.
+    """
 
     title: str
     slides: tuple[Slide, ...] = ()
@@ -109,6 +117,13 @@ class Lecture:
     language: str = ""
     problems: tuple[Problem, ...] = ()
     raw: str = ""
+    agreed: frozenset[Path] = frozenset()
+
+    @property
+    def elsewhere(self) -> tuple[Path, ...]:
+        """Files that its slides name, but may not read before its reader agrees."""
+        every = (file for problem in self.all_problems for file in problem.elsewhere)
+        return tuple(dict.fromkeys(every))
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:

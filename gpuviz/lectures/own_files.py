@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gpuviz import arguments
+from gpuviz.arguments import BufferSpec
 from gpuviz.errors import InputError
 from gpuviz.local import local
+from gpuviz.reach import Reach, whole_name
 from gpuviz.scenes import traced
+from gpuviz.scenes.kernel import launch_of
 
 KERNEL, TRACE = "kernel", "trace"
 _KNOWN = ("file", "entry", "name", "grid", "block", "arguments", "shared")
@@ -17,16 +22,19 @@ Plain = Mapping[str, Any]
 Launch = dict[str, int | str | bool]
 
 
-def launch_in(plain: Plain, folder: Path) -> Launch:
+def launch_in(plain: Plain, reach: Reach) -> Launch:
     """What a view's record has of a slide's kernel or trace; nothing for a lesson of the course.
 
     Raises
     ------
+    Elsewhere : it names files beyond the lecture's reach, which are not looked at
     InputError : the file is not there, or something about it is not known
     """
     if TRACE in plain:
-        return {traced.FILE: _there(str(plain[TRACE]), folder, "trace").as_posix()}
-    return _kernel(plain[KERNEL], folder) if KERNEL in plain else {}
+        file = _placed(str(plain[TRACE]), reach)
+        reach.check("this slide", [file])
+        return {traced.FILE: _there(file, "trace").as_posix()}
+    return _kernel(plain[KERNEL], reach) if KERNEL in plain else {}
 
 
 def told(launch: Mapping[str, int | str | bool], folder: Path) -> dict[str, Any]:
@@ -39,6 +47,23 @@ def told(launch: Mapping[str, int | str | bool], folder: Path) -> dict[str, Any]
     return {}
 
 
+def files_of(launch: Mapping[str, int | str | bool]) -> frozenset[Path]:
+    """The files that a view's record names, by whole names."""
+    if not launch:
+        return frozenset()
+    if traced.FILE in launch:
+        return frozenset((whole_name(traced.path_of(launch)),))
+    found = launch_of(launch)
+    files = [found.path]
+
+    def keep(name: str) -> str:
+        files.append(Path(name))
+        return name
+
+    moved(found.arguments, keep)
+    return frozenset(map(whole_name, files))
+
+
 def plain_values(given: Plain) -> Launch:
     """Numbers, texts, yes and no; InputError for anything else."""
     for key, value in given.items():
@@ -47,7 +72,27 @@ def plain_values(given: Plain) -> Launch:
     return dict(given)
 
 
-def _kernel(given: Plain, folder: Path) -> Launch:
+def moved(specs: tuple[str, ...], how: Callable[[str], str]) -> tuple[str, ...]:
+    """Arguments with the files that some are read from under other names.
+
+    Raises
+    ------
+    InputError : an argument cannot be understood
+    """
+    return tuple(_moved(spec, how) for spec in specs)
+
+
+def _moved(spec: str, how: Callable[[str], str]) -> str:
+    try:
+        found = arguments.parse(spec)
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"the argument {spec[:40]}… cannot be read: {error}") from None
+    if not isinstance(found, BufferSpec) or not found.fill.startswith("@"):
+        return spec
+    return str(replace(found, fill=f"@{how(found.fill[1:])}"))
+
+
+def _kernel(given: Plain, reach: Reach) -> Launch:
     """A launch with its file, and those that its arguments are read from, found."""
     for key in given:
         if key not in _KNOWN:
@@ -55,29 +100,42 @@ def _kernel(given: Plain, folder: Path) -> Launch:
     launch = plain_values(given)
     if not launch.get("file"):
         raise InputError("a kernel without a file: it needs file, entry, grid, block")
-    found = _there(str(launch["file"]), folder, "kernel")
-    arguments = shlex.split(str(launch.get("arguments", "")))
-    there = shlex.join(_argument(folder, spec) for spec in arguments)
-    return {**launch, "file": found.as_posix(), **({"arguments": there} if there else {})}
+    files = [_placed(str(launch["file"]), reach)]
+
+    def place(name: str) -> str:
+        files.append(_placed(name, reach))
+        return files[-1].as_posix()
+
+    there = shlex.join(moved(_split(str(launch.get("arguments", ""))), place))
+    reach.check("this slide", files)
+    found = _there(files[0], "kernel").as_posix()
+    return {**launch, "file": found, **({"arguments": there} if there else {})}
 
 
-def _there(name: str, folder: Path, what: str) -> Path:
-    """A file, as seen from the lecture's folder."""
+def _split(text: str) -> tuple[str, ...]:
     try:
-        file = Path(local(name, folder)).expanduser()
-        found = file if file.is_absolute() else folder / file
-        if found.is_file():
-            return found
-    except (OSError, RuntimeError, ValueError):  # no name of a file, or nobody's home folder
-        found = Path(name)
-    raise InputError(f"there is no {what} file {found}")
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(f"arguments cannot be told apart: {error}, in {text[:80]}") from None
 
 
-def _argument(folder: Path, spec: str) -> str:
-    """An argument that is read from a file beside the lecture, with the place of that file."""
-    head, sign, name = spec.partition("=@")
-    beside = folder / (local(name, folder) if sign else name)
-    return f"{head}={sign[1:]}{beside.as_posix()}" if sign and beside.is_file() else spec
+def _placed(name: str, reach: Reach) -> Path:
+    """The file that a name means, as seen from the lecture's folder."""
+    try:
+        if "\0" in name:
+            raise ValueError("a file name has no null in it")
+        return reach.folder / Path(local(name, reach.folder)).expanduser()
+    except (RuntimeError, ValueError) as error:  # nobody's home folder
+        raise InputError(f"there is no file {name!r}: {error}") from None
+
+
+def _there(file: Path, what: str) -> Path:
+    try:
+        if file.is_file():
+            return file
+    except (OSError, ValueError):  # no name of a file
+        pass
+    raise InputError(f"there is no {what} file {file}")
 
 
 def _seen(file: Path, folder: Path) -> str:

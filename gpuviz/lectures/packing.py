@@ -1,23 +1,27 @@
-"""Makes a bundle of a lecture: gathers kernels, compiles every launch, collects recordings."""
+"""Makes a bundle of a lecture: gathers kernels, compiles every launch, collects recordings.
+
+What goes in is gathered first, as a list to be shown: nothing leaves that nobody has seen.
+"""
 
 from __future__ import annotations
 
-import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpuviz import bounded
-from gpuviz.compile import bundled
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.compiler import own_headers, read_text
+from gpuviz.compile import CompileError, bundled
+from gpuviz.compile.program import Program
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.files import whole
 from gpuviz.lectures.bundle import KERNELS, LARGEST, PROGRAMS, RECORDINGS, TEXT, TRACES
+from gpuviz.lectures.kernel_tree import check_moved, tree_of
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.own_files import moved
 from gpuviz.lectures.writing import text_of
+from gpuviz.reach import Reach, whole_name
 from gpuviz.runners import recording, session
 from gpuviz.runners.base import Cancel, Progress, go_on, quiet
 from gpuviz.runners.recording import Entry, Recording
@@ -31,62 +35,134 @@ from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
 
 Measured = Callable[[Plan], Entry | None]
-_DATA = re.compile(r"^(.*=\s*@)(.+)$", re.DOTALL)  # an argument that is read from a file
 
 
-def pack(
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A file of a bundle: its name in there, and the file it is from; None: it was made for it."""
+
+    name: str
+    content: bytes
+    origin: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """What goes into a bundle, and what of the lecture will not play from it, in words.
+
+    `outside` are the files from outside of the lecture's own folder.
+    """
+
+    files: tuple[Packed, ...]
+    outside: tuple[Path, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes, before they are compressed."""
+        return sum(len(file.content) for file in self.files)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gathering:
+    """A bundle being made: its files so far, by name, which lie in `home` as they are named."""
+
+    home: Path
+    library: Library
+    measured: Measured
+    files: dict[str, Packed] = field(default_factory=dict)
+    entries: dict[object, Entry] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def has_other(self, name: str, content: bytes) -> bool:
+        """Whether there is a file of that name with another content."""
+        return name in self.files and self.files[name].content != content
+
+    def add(self, name: str, content: bytes, origin: Path | None = None) -> None:
+        """A file, also to be found in `home`."""
+        self.files[name] = Packed(name, content, whole_name(origin) if origin else None)
+        (self.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.home / name).write_bytes(content)
+
+
+def gather(
     lecture: Lecture,
-    path: Path,
+    reach: Reach | None = None,
     measured: Measured | None = None,
     progress: Progress = quiet,
     cancel: Cancel = go_on,
     library: Library | None = None,
-) -> None:
-    """Write the bundle, whole or not at all. It takes as long as compiling every launch.
+) -> Packing:
+    """What a bundle of the lecture has in it. It takes as long as compiling every launch.
 
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
-    of a launch in place of its recordings.
+    of a launch in place of its recordings. Files beyond `reach` are from outside; without one, all
+    are. A kernel that does not compile is packed all the same.
 
     Raises
     ------
-    InputError : a file of a kernel is missing or lies elsewhere, or the bundle cannot be written
-    CompileError, UnavailableError : a kernel cannot be compiled
+    InputError : a file of a kernel is missing, or its headers would not be found in a bundle
+    UnavailableError : a kernel cannot be compiled here
     Cancelled : `cancel` said so
     """
     library = library or session.shipped()
-    find = measured or library.recordings.entry
-    files = _named(lecture)
-    entries: dict[object, Entry] = {}
-    views = [
-        (slide.view, *one)
-        for slide in lecture.slides
-        if slide.view is not None
-        for one in _variants(slide.view)
-    ]
-    for number, (view, values, arch) in enumerate(views):
-        if cancel():
-            raise Cancelled(f"stopped; {path} was not written")
-        for plan in lesson_for(view).plan(values):
-            _compile(plan, arch, files, library.programs)
-            if (entry := find(plan)) is not None:
-                entries[entry.launch] = entry
-        progress((number + 1) / (len(views) + 1))
-    files |= _recordings(entries.values())
-    _write(files, path)
-    progress(1.0)
-
-
-def _named(lecture: Lecture) -> dict[str, bytes]:
-    """The text and the files it names, which lie in the bundle as they are named."""
-    files: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        slides = tuple(_moved(slide, files, home) for slide in lecture.slides)
-        for name, content in files.items():
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).write_bytes(content)
-        files[TEXT] = text_of(replace(lecture, slides=slides), home).encode()
-    return files
+        made = _Gathering(Path(folder), library, measured or library.recordings.entry)
+        slides: list[Slide] = []
+        for number, slide in enumerate(lecture.slides, 1):
+            if cancel():
+                raise Cancelled("stopped; the bundle was not written")
+            slides.append(_gathered(slide, number, made))
+            progress(number / (len(lecture.slides) + 1))
+        told = replace(lecture, slides=tuple(slides), agreed=frozenset())
+        made.add(TEXT, text_of(told, made.home).encode())
+    for name, content in _recordings(made.entries.values()).items():
+        made.files[name] = Packed(name, content)
+    files = tuple(made.files[name] for name in sorted(made.files))
+    progress(1.0)
+    return Packing(files, _outside(files, reach), tuple(made.problems))
+
+
+def write(packing: Packing, path: Path) -> None:
+    """Write the bundle, whole or not at all; InputError when that cannot be done."""
+    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for packed in packing.files:
+            archive.writestr(
+                zipfile.ZipInfo(packed.name, (1980, 1, 1, 0, 0, 0)),
+                packed.content,
+                zipfile.ZIP_DEFLATED,
+            )
+
+
+def _outside(files: Iterable[Packed], reach: Reach | None) -> tuple[Path, ...]:
+    origins = dict.fromkeys(file.origin for file in files if file.origin is not None)
+    return tuple(file for file in origins if reach is None or reach.elsewhere(file))
+
+
+def _gathered(slide: Slide, number: int, made: _Gathering) -> Slide:
+    """A slide as it is in the bundle; its files and what was measured of it are added."""
+    if slide.view is None:
+        return slide
+    programs: dict[str, Program] = {}
+    read: list[str] | None = []
+    for values, arch in _variants(slide.view):
+        for plan in lesson_for(slide.view).plan(values):
+            if (entry := made.measured(plan)) is not None:
+                made.entries[entry.launch] = entry
+            if not Path(plan.kernel).is_absolute():
+                continue  # a kernel of the course is there wherever gpuviz is
+            try:
+                program = job_of(plan, arch, library=made.library).program
+                programs[arch] = program
+                found = program.read
+                _add_program(plan, arch, program, made)
+            except CompileError as error:
+                made.problems.append(f"slide {number}: {error}")
+                found = error.read
+            read = None if read is None or found is None else [*read, *found]
+    if traced.FILE in slide.view.launch:
+        return _with_trace(slide, slide.view, made)
+    return _with_kernel(slide, slide.view, read, programs, made) if slide.view.launch else slide
 
 
 def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
@@ -100,83 +176,66 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
         )
 
 
-def _compile(plan: Plan, arch: str, files: dict[str, bytes], programs: Programs) -> None:
-    """The program of a kernel that lies in the bundle, for a machine that cannot compile it."""
-    own = Path(plan.kernel)
-    if not own.is_absolute():
-        return  # a kernel of the course is never taken from a file
-    program = job_of(plan, arch, programs=programs).program
-    key = bundled.key_of(own.name, bundled.text_of(own), dict(plan.defines), arch)
+def _add_program(plan: Plan, arch: str, program: Program, made: _Gathering) -> None:
+    """The program of a launch, for a machine that cannot compile it."""
+    key = bundled.own_key(Path(plan.kernel), program, dict(plan.defines), arch)
     content = bundled.pack(key, program).encode()
-    if content not in files.values():
-        files[f"{PROGRAMS}/{len(files)}.json"] = content
+    known = [file for file in made.files.values() if file.name.startswith(f"{PROGRAMS}/")]
+    if all(file.content != content for file in known):
+        made.add(f"{PROGRAMS}/{len(known)}.json", content)
 
 
-def _moved(slide: Slide, files: dict[str, bytes], home: Path) -> Slide:
-    """A slide whose kernel or trace lies in the bundle; its files are added."""
-    if slide.view is None or not slide.view.launch:
-        return slide
-    if traced.FILE in slide.view.launch:
-        file = traced.path_of(slide.view.launch)
-        name = _free(f"{TRACES}/{file.name}", _read(file), files)
-        return replace(
-            slide, view=replace(slide.view, launch={traced.FILE: str(home / name)}), raw=""
-        )
-    launch = launch_of(slide.view.launch)
+def _with_trace(slide: Slide, view: Provenance, made: _Gathering) -> Slide:
+    """A slide whose trace lies in the bundle."""
+    file = traced.path_of(view.launch)
+    content, name, number = _read(file), f"{TRACES}/{file.name}", 1
+    while made.has_other(name, content):
+        number += 1
+        name = f"{TRACES}/{file.stem}-{number}{file.suffix}"
+    made.add(name, content, file)
+    return replace(slide, view=replace(view, launch={traced.FILE: str(made.home / name)}), raw="")
+
+
+def _with_kernel(
+    slide: Slide,
+    view: Provenance,
+    read: list[str] | None,
+    programs: dict[str, Program],
+    made: _Gathering,
+) -> Slide:
+    """A slide whose kernel lies in the bundle, with its headers and the files of its arguments."""
+    launch = launch_of(view.launch)
     if not launch.path.is_file():
         raise InputError(f"the kernel file {launch.path} of the slide “{slide.name}” is missing")
-    folder = launch.path.parent
-    own = {launch.path: _read(launch.path)}
-    for header, text in own_headers(read_text(launch.path), (folder.resolve(),)).items():
-        own[header] = text.encode()
-    beside: dict[str, bytes] = {}
-    for file, content in own.items():
-        if not file.resolve().is_relative_to(folder.resolve()):
-            raise InputError(
-                f"{launch.path} includes {file}, which does not lie beside it: move "
-                "it there, for a bundle to hold both"
-            )
-        beside[file.resolve().relative_to(folder.resolve()).as_posix()] = content
-    place = _place(launch.path, beside, files)
-    files |= {f"{place}/{name}": content for name, content in beside.items()}
-    arguments = tuple(_data(spec, place, files) for spec in launch.arguments)
-    moved = replace(launch, path=home / place / launch.path.name, arguments=arguments)
-    record = record_of(moved) | {"file": moved.path.as_posix()}
-    return replace(slide, view=replace(slide.view, launch=record), raw="")
+    tree = tree_of(launch.path, read)
+    contents = {name: _read(file) for name, file in tree.files.items()}
+    place = _place(launch.path.stem, contents, made)
+    for name, content in contents.items():
+        made.add(f"{place}/{name}", content, tree.files[name])
+    copy = made.home / place / tree.kernel
+    if len(tree.files) > 1:
+        check_moved(launch.path, copy, made.home, programs)
+    arguments = moved(launch.arguments, lambda name: _data(Path(name), place, made))
+    record = record_of(replace(launch, path=copy, arguments=arguments))
+    return replace(slide, view=replace(view, launch=record | {"file": copy.as_posix()}), raw="")
 
 
-def _place(kernel: Path, beside: dict[str, bytes], files: dict[str, bytes]) -> str:
+def _place(stem: str, contents: dict[str, bytes], made: _Gathering) -> str:
     """A folder of the bundle for a kernel and its headers; the same one for the same files."""
-    stem, number = kernel.stem, 1
-    while True:
-        place = f"{KERNELS}/{stem}" if number == 1 else f"{KERNELS}/{stem}-{number}"
-        if all(
-            files.get(f"{place}/{name}", content) == content for name, content in beside.items()
-        ):
-            return place
+    place, number = f"{KERNELS}/{stem}", 1
+    while any(made.has_other(f"{place}/{name}", content) for name, content in contents.items()):
         number += 1
+        place = f"{KERNELS}/{stem}-{number}"
+    return place
 
 
-def _data(spec: str, place: str, files: dict[str, bytes]) -> str:
-    """An argument, its file in the bundle if it is read from one."""
-    found = _DATA.match(spec)
-    if found is None:
-        return spec
-    file = Path(found[2].strip())
+def _data(file: Path, place: str, made: _Gathering) -> str:
+    """The name in the bundle of a file that an argument is read from."""
     content = _read(file)
-    while files.get(f"{place}/{file.name}", content) != content:
+    while made.has_other(f"{place}/{file.name}", content):
         place += "/other"  # another file of that name is there: both keep theirs
-    files[f"{place}/{file.name}"] = content
-    return f"{found[1]}{place}/{file.name}"
-
-
-def _free(name: str, content: bytes, files: dict[str, bytes]) -> str:
-    """The content under this name, or under one like it where that is taken by another."""
-    path, number = Path(name), 1
-    while files.setdefault(name, content) != content:
-        number += 1
-        name = path.with_stem(f"{path.stem}-{number}").as_posix()
-    return name
+    made.add(f"{place}/{file.name}", content, file)
+    return f"{place}/{file.name}"
 
 
 def _read(file: Path) -> bytes:
@@ -195,11 +254,3 @@ def _recordings(entries: Iterable[Entry]) -> dict[str, bytes]:
             recording.write(file, Recording(found[0].measurement.device, tuple(found)))
             files[f"{RECORDINGS}/{file.name}"] = _read(file)
     return files
-
-
-def _write(files: dict[str, bytes], path: Path) -> None:
-    with whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            archive.writestr(
-                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED
-            )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
-from gpuviz.errors import Error, InputError
+from gpuviz.errors import InputError, failure_of
 from gpuviz.lectures.answer import answer, figures
 from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Lecture, Slide
@@ -51,8 +51,8 @@ def pages(
     for number, slide in enumerate(lecture.slides, 1):
         try:
             yield from _of(number, slide, looks, library)
-        except Error as error:
-            yield Missing(number, str(error))
+        except Exception as error:  # whatever goes wrong with a slide is that slide's
+            yield Missing(number, failure_of(error).message)
 
 
 def _of(number: int, slide: Slide, looks: Provenance, library: Library | None) -> Iterator[Page]:

@@ -9,12 +9,14 @@ from typing import Annotated, Any, TypedDict
 from msgspec import Meta
 
 from gpuviz import bounded, records
-from gpuviz.errors import FormatError
+from gpuviz.errors import FormatError, failure_of
 from gpuviz.lectures.chunks import Broken, Chunk, beginnings, chunks, line_of, loads
 from gpuviz.lectures.lecture import Lecture, Problem, Slide
-from gpuviz.lectures.slide_fields import slide_of
+from gpuviz.lectures.slide_fields import Fault, slide_of
+from gpuviz.reach import Reach
 
 KEY, VERSION = "gpuviz-lecture", 1
+_LONGEST = 400  # letters of a problem
 _LARGEST = 1 << 20  # bytes of a text that is believed to be a lecture
 Head = TypedDict(
     "Head",
@@ -28,15 +30,16 @@ Head = TypedDict(
 )
 
 
-def read(path: Path) -> Lecture:
-    """The lecture in a text file.
+def read(path: Path, agreed: frozenset[Path] = frozenset(), folder: Path | None = None) -> Lecture:
+    """The lecture in a text file, in its folder or, if it is a copy, another one's; `agreed` are
+    files outside of the folder that it may name.
 
     Raises
     ------
     InputError : the file cannot be read
     FormatError : it is no lecture at all
     """
-    return parse(_text(path), path.absolute().parent, path.name)
+    return parse(_text(path), folder or path.absolute().parent, path.name, agreed)
 
 
 def title(path: Path) -> str:
@@ -55,8 +58,10 @@ def _text(path: Path) -> str:
     return text.replace("\r\n", "\n")
 
 
-def parse(text: str, folder: Path, name: str = "") -> Lecture:
-    """The lecture of a text; kernels are looked for in `folder`.
+def parse(
+    text: str, folder: Path, name: str = "", agreed: frozenset[Path] = frozenset()
+) -> Lecture:
+    """The lecture of a text; kernels are looked for in `folder`, and among the files `agreed`.
 
     Raises
     ------
@@ -68,27 +73,38 @@ def parse(text: str, folder: Path, name: str = "") -> Lecture:
             f"{name or 'this'} is no lecture of gpuviz: line 1 has to be {KEY} = {VERSION}"
         )
     made = _head(head, name)
-    return replace(made, slides=tuple(slide_in(chunk, folder) for chunk in slides))
+    reach = Reach(folder, agreed)
+    told = tuple(slide_in(chunk, reach) for chunk in slides)
+    return replace(made, slides=told, agreed=agreed)
 
 
-def slide_in(chunk: Chunk, folder: Path) -> Slide:
+def slide_in(chunk: Chunk, reach: Reach) -> Slide:
     """The slide of a chunk, with its problems."""
     try:
         found = loads(chunk)
     except Broken as error:
-        return Slide(problems=(Problem(error.line, error.text),), raw=chunk.text)
+        return Slide(problems=(_problem(error.line, error.text),), raw=chunk.text)
     rows = found.pop("slide")
     assert isinstance(rows, list)  # as [[slide]] begins every chunk but the first
-    slide, faults = slide_of(rows[0], folder)
-    problems = [Problem(line_of(chunk, fault.key), fault.text) for fault in faults]
+    try:
+        slide, faults = slide_of(rows[0], reach)
+    except Exception as error:  # what nobody thought of breaks this slide, and no other
+        said = f"this slide cannot be read: {failure_of(error).message}"
+        slide, faults = Slide(), (Fault("slide", said),)
+    problems = [_problem(line_of(chunk, one.key), one.text, one.files) for one in faults]
     problems += [
-        Problem(
+        _problem(
             line_of(chunk, key), f"{key} belongs to no slide: write it before the first [[slide]]"
         )
         for key in found
     ]
     ordered = sorted(problems, key=lambda problem: problem.line)
     return replace(slide, problems=tuple(ordered), raw=chunk.text)
+
+
+def _problem(line: int, text: str, files: tuple[Path, ...] = ()) -> Problem:
+    """What is wrong in a line, without the end of what repeats a value of thousands of letters."""
+    return Problem(line, text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …", files)
 
 
 def _head(chunk: Chunk, name: str) -> Lecture:
@@ -98,10 +114,10 @@ def _head(chunk: Chunk, name: str) -> Lecture:
     try:
         found = loads(chunk)
     except Broken as error:
-        problems.append(Problem(error.line, error.text))
+        problems.append(_problem(error.line, error.text))
     problems += _strange(chunk, found)
     good, wrong = records.fields(found, Head)
-    problems += [Problem(line_of(chunk, key), said) for key, said in wrong.items()]
+    problems += [_problem(line_of(chunk, key), said) for key, said in wrong.items()]
     title = good.get("title") or Path(name).stem
     return Lecture(
         title,

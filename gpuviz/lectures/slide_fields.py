@@ -12,12 +12,13 @@ from msgspec import Meta
 
 from gpuviz import records
 from gpuviz.arch import architecture
-from gpuviz.errors import Error, FormatError, InputError
+from gpuviz.errors import Elsewhere, Error, FormatError, InputError
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.lectures.own_files import KERNEL, TRACE, launch_in, plain_values, told
 from gpuviz.memory.counts import Count, find, parts
 from gpuviz.memory.derived import DERIVED
 from gpuviz.memory.units import SPACES
+from gpuviz.reach import Reach
 from gpuviz.scenes.check import check_values
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -65,14 +66,15 @@ VIEW = (*SHOWN, "values", "arch", "level", "compare", "compare_arch")
 
 @dataclass(frozen=True)
 class Fault:
-    """A key whose value cannot be taken, and why."""
+    """A key whose value cannot be taken, and why; `files` are what the reader may agree to."""
 
     key: str
     text: str
+    files: tuple[Path, ...] = ()
 
 
-def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
-    """The slide of plain values; files of kernels are looked for in `folder`.
+def slide_of(plain: Plain, reach: Reach) -> tuple[Slide, tuple[Fault, ...]]:
+    """The slide of plain values; files of kernels are looked for within `reach`.
 
     What cannot be taken is left out of the slide, and told.
     """
@@ -85,14 +87,15 @@ def slide_of(plain: Plain, folder: Path) -> tuple[Slide, tuple[Fault, ...]]:
         try:
             return how(good[key])
         except InputError as error:
-            faults.append(Fault(key, str(error)))
+            files = error.files if isinstance(error, Elsewhere) else ()
+            faults.append(Fault(key, str(error), files))
             return default
 
     title, words = str(good.get("title", "")), str(good.get("words", "")).strip("\n")
     view = None
     shown = [key for key in reversed(SHOWN) if key in good]
     if shown:
-        view = take(shown[0], lambda _: _view(good, folder), None)
+        view = take(shown[0], lambda _: _view(good, reach), None)
     elif not title and not words and not faults:
         faults.append(Fault("slide", "it names no lesson, and has no words"))
     if "question" in good and not set(SHOWN) & plain.keys():
@@ -130,9 +133,9 @@ def plain_of(slide: Slide, folder: Path) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value not in ("", [], {})}
 
 
-def _view(plain: Plain, folder: Path) -> Provenance:
+def _view(plain: Plain, reach: Reach) -> Provenance:
     """The view of a slide, its values checked; InputError names what there is not."""
-    launch = launch_in(plain, folder)
+    launch = launch_in(plain, reach)
     wanted = Provenance(
         str(plain.get("lesson", "")),
         plain_values(plain.get("values", {})),

@@ -6,20 +6,22 @@ Of a slide that was changed, only the keys that differ are set anew.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Item
 
 from gpuviz import bounded, files, records
 from gpuviz.errors import InputError
 from gpuviz.lectures.chunks import Broken, Chunk, loads
 from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, Head, slide_in
 from gpuviz.lectures.slide_fields import plain_of
+from gpuviz.reach import Reach
 
 _LINE = 1 << 16  # bytes of a first line, at most
 _INLINE = ("values", "compare", "kernel")
@@ -45,7 +47,8 @@ def _windows(path: Path) -> bool:
 
 def text_of(lecture: Lecture, folder: Path) -> str:
     """The text; files of kernels in `folder` are named as seen from there."""
-    parts = [_head(lecture), *(_slide(slide, folder) for slide in lecture.slides)]
+    reach = Reach(folder, lecture.agreed)
+    parts = [_head(lecture), *(_slide(slide, reach) for slide in lecture.slides)]
     read = {lecture.raw, *(slide.raw for slide in lecture.slides)}
     close = [part for part in parts if not part.endswith("\n\n") and part in read]
     kept = set(close) if len(close) > 1 else set()  # more than the last: as the author likes it
@@ -77,19 +80,29 @@ def _head(lecture: Lecture) -> str:
     return tomlkit.dumps(document)
 
 
-def _slide(slide: Slide, folder: Path) -> str:
+def _slide(slide: Slide, reach: Reach) -> str:
     """The text it was read from, if that still says the same; else with what differs set anew."""
-    if slide.raw:
-        before = slide_in(Chunk(1, slide.raw), folder)
-        if replace(before, problems=(), raw="") == replace(slide, problems=(), raw=""):
-            return slide.raw
-        try:
-            return _edited(slide.raw, plain_of(before, folder), plain_of(slide, folder))
-        except TOMLKitError:
-            kept = "".join(f"# {line}" for line in slide.raw.splitlines(keepends=True))
-            kept = _ended(kept.rstrip("\n# "), "\n")  # it was broken: what it said stays to be read
-            return kept + _edited("[[slide]]\n", {}, plain_of(slide, folder))
-    return _edited("[[slide]]\n", {}, plain_of(slide, folder))
+    plain = plain_of(slide, reach.folder)
+    if not slide.raw:
+        return _edited("[[slide]]\n", {}, plain)
+    before = slide_in(Chunk(1, slide.raw), reach)
+    if replace(before, problems=(), raw="") == replace(slide, problems=(), raw=""):
+        return slide.raw
+    with suppress(Exception):  # what is no TOML, or only almost, can fail in any way
+        made = _edited(slide.raw, plain_of(before, reach.folder), plain)
+        if not before.problems or slide.problems or _shows(made, slide, reach):
+            return made
+    kept = "".join(f"# {line}" for line in slide.raw.splitlines(keepends=True))
+    kept = _ended(kept.rstrip("\n# "), "\n")  # it was broken: what it said stays to be read
+    return kept + _edited("[[slide]]\n", {}, plain)
+
+
+def _shows(text: str, slide: Slide, reach: Reach) -> bool:
+    """Whether the slide's view is read from the text, in spite of what was broken in there."""
+    if slide.view is None:
+        return True
+    own = Reach(reach.folder, reach.agreed | files_of(slide.view.launch))
+    return slide_in(Chunk(1, text), own).view is not None
 
 
 def _edited(raw: str, before: Mapping[str, Any], plain: Mapping[str, Any]) -> str:

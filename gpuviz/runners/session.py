@@ -9,7 +9,7 @@ ships. Nothing of it is kept elsewhere, so it goes with the session.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpuviz.compile.bundled import ProgramKey, Programs
     from gpuviz.compile.program import Program
+    from gpuviz.reach import Reach
     from gpuviz.runners.recorded import Recordings
     from gpuviz.runners.recording import Recording
     from gpuviz.runners.sweep_file import Times
@@ -28,6 +29,7 @@ class Carried:
 
     recordings: tuple[Recording, ...] = ()
     programs: Mapping[ProgramKey, Program] = field(default_factory=dict)
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,8 @@ class Library:
     compile, and the times of all block shapes (`sweep`).
 
     Recordings in the files `chosen` are asked first, those in `opened` last; they and those that
-    ship are read when they are needed. `file` is the name of the lecture it is for, "" for none.
+    ship are read when they are needed. `file` is the name of the lecture it is for, "" for none;
+    kernels in its folder read files within `reach` only, which is None for the user's own.
     """
 
     chosen: tuple[Path, ...] = ()
@@ -44,6 +47,7 @@ class Library:
     programs: Programs = field(default_factory=dict)
     own_times: Times | None = None
     file: str = ""
+    reach: Reach | None = None
 
     @cached_property
     def recordings(self) -> Recordings:
@@ -107,8 +111,17 @@ class Session:
         self._carried[file] = Carried(
             tuple(recording.of_file(one, file.name) for one in carried.recordings),
             {key: bundled.of_file(one, file.name) for key, one in carried.programs.items()},
+            carried.reach,
         )
         self._libraries.clear()
+
+    def agree(self, lecture: Path, files: frozenset[Path]) -> None:
+        """Let the kernels of a lecture read these files outside of its folder."""
+        carried = self._carried.get(lecture)
+        if carried is not None and carried.reach is not None:
+            reach = replace(carried.reach, agreed=carried.reach.agreed | files)
+            self._carried[lecture] = replace(carried, reach=reach)
+            self._libraries.clear()
 
     def forget(self, file: Path) -> None:
         """Put away what a file brought, if anything."""
@@ -133,4 +146,4 @@ class Session:
         if not (lecture or self._chosen or opened or self._times):
             return shipped()
         name = lecture.name if lecture else ""
-        return Library(self._chosen, opened, carried.programs, self._times, name)
+        return Library(self._chosen, opened, carried.programs, self._times, name, carried.reach)

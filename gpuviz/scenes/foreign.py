@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.errors import Error
 from gpuviz.runners.consent import Code, asked
+from gpuviz.runners.session import Library, shipped
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.sources import JobOf
@@ -18,7 +17,7 @@ def codes_of(
     plans: Iterable[Plan],
     arch: str,
     file: str,
-    programs: Programs = NO_PROGRAMS,
+    library: Library | None = None,
     job_of: JobOf = job_of,
 ) -> tuple[Code, ...]:
     """The strangers' code among the launches of a file, compiled for an architecture, once each.
@@ -28,7 +27,7 @@ def codes_of(
     found: dict[str, Code] = {}
     for plan in plans:
         try:
-            job = job_of(plan, arch, programs=programs)
+            job = job_of(plan, arch, library=library or shipped())
         except Error:
             continue
         if (code := asked(replace(job, file=file))) is not None:

@@ -10,8 +10,6 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, session
@@ -76,7 +74,7 @@ def perform(
         options = Options(
             record=plan.record, path=plan.path, checks=checks, progress=part, cancel=cancel
         )
-        job = job_of(plan, arch, prebuilt, library.programs)
+        job = job_of(plan, arch, prebuilt, library)
         run = emulated.run(job, architecture(arch), level=level, options=options)
         runs[plan.role] = replace(
             run,
@@ -87,16 +85,17 @@ def perform(
     return Performance(lesson.tell(checked, runs), runs, plans)
 
 
-def job_of(plan: Plan, arch: str, prebuilt: bool = False, programs: Programs = NO_PROGRAMS) -> Job:
+def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:
     """The launch of a plan, compiled for an architecture; taken prebuilt when that is asked for,
-    or where there is no compiler; a user's own file then from `programs`, if they have it.
+    or where there is no compiler; a user's own file then from the programs of `library`, if they
+    have it.
 
     A file of a kernel is a stranger's: whoever named it may have had it from somewhere.
     """
-    own = Path(plan.kernel)
+    own, library = Path(plan.kernel), library or session.shipped()
     whose: Whose = "stranger" if own.is_absolute() else "course"
     if own.is_absolute():
-        program = own_program(own, arch, dict(plan.defines), programs)
+        program = own_program(own, arch, dict(plan.defines), library.programs, library.reach)
     elif prebuilt:
         program = _shipped(plan)
     else:

@@ -10,23 +10,23 @@ from gpuviz.runners.agreed import Agreed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpuviz.compile.bundled import Programs
     from gpuviz.runners.gpu.client import Gpu
     from gpuviz.runners.job import Job
+    from gpuviz.runners.session import Library
     from gpuviz.scenes.base import Plan
 
 
 class JobOf(Protocol):
     """Makes a job of a plan."""
 
-    def __call__(self, plan: Plan, arch: str, *, programs: Programs) -> Job:
-        """The launch compiled for an architecture, or one of the programs; or an `errors.Error`."""
+    def __call__(self, plan: Plan, arch: str, *, library: Library) -> Job:
+        """The launch compiled for an architecture, or one of the library; or an `errors.Error`."""
 
 
-def _compiled(plan: Plan, arch: str, *, programs: Programs) -> Job:
+def _compiled(plan: Plan, arch: str, *, library: Library) -> Job:
     from gpuviz.scenes.perform import job_of  # the compiler is not needed until something runs
 
-    return job_of(plan, arch, programs=programs)
+    return job_of(plan, arch, library=library)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,6 @@ from gpuviz.export.export import Export
 from gpuviz.lectures import band, bundle
 from gpuviz.lectures.answer import Figure
 from gpuviz.lectures.lecture import Lecture
-from gpuviz.lectures.packing import pack
 from gpuviz.lectures.reading import read
 from gpuviz.memory.counts import Count
 from gpuviz.results.badges import caption
@@ -35,6 +34,7 @@ from gpuviz.scenes.check import check_values
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import lesson_for, view_of
 from gpuviz.views.provenance import Provenance
+from tests.lectures.packing import pack
 
 COURSE = lesson("coalescing")
 NAME = "stranger.gpuviz-lecture"

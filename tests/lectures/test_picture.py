@@ -17,6 +17,7 @@ from gpuviz.lectures.cues import Cue, cues
 from gpuviz.lectures.lecture import Guess, Question, Slide
 from gpuviz.lectures.picture import Shown, answered, frame
 from gpuviz.lectures.slide_fields import slide_of
+from gpuviz.reach import Reach
 from gpuviz.runners.measurement import DeviceFacts, Measurement
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
@@ -47,7 +48,7 @@ def stage(size: tuple[int, int] = (1920, 1080), scale: float = 1.15) -> Stage:
 
 
 def slide(choices: tuple[Guess, ...] = CHOICES, numbers: tuple[str, ...] = ("time",)) -> Slide:
-    made, faults = slide_of({"lesson": "coalescing", "numbers": list(numbers)}, Path.cwd())
+    made, faults = slide_of({"lesson": "coalescing", "numbers": list(numbers)}, Reach(Path.cwd()))
     assert faults == ()
     asked = Question("Lane i reads float 2·i. How many sectors?", choices, "global_load_sectors")
     return Slide(made.title, made.view, question=asked if choices else None, numbers=made.numbers)

@@ -15,6 +15,7 @@ from gpuviz.lectures.reading import parse, read
 from gpuviz.lectures.slide_fields import TIME, slide_of
 from gpuviz.lectures.writing import text_of, write
 from gpuviz.memory.counts import Count
+from gpuviz.reach import Reach
 from gpuviz.scenes import lesson
 from gpuviz.views.provenance import Provenance
 
@@ -177,7 +178,7 @@ def test_kernels_are_named_as_seen_from_the_lecture(tmp_path: Path) -> None:
         "arguments": "f32[32]=arange",
         "shared": 0,
     }
-    slide, faults = slide_of({"kernel": launch, "notes": "Mine."}, tmp_path / "deep")
+    slide, faults = slide_of({"kernel": launch, "notes": "Mine."}, Reach(tmp_path / "deep"))
     assert faults == ()
     for folder, name in [
         (tmp_path, "deep/twice.cu"),
@@ -186,7 +187,7 @@ def test_kernels_are_named_as_seen_from_the_lecture(tmp_path: Path) -> None:
     ]:
         text = text_of(Lecture("T", (slide,)), folder)
         assert f'file = "{name}"' in text
-        [again] = parse(text, folder).slides
+        [again] = parse(text, folder, agreed=frozenset({kernel})).slides
         assert again.view == slide.view and again.problems == ()
     beside = parse(text_of(Lecture("T", (slide,)), tmp_path), tmp_path)
     assert f'file = "{kernel.as_posix()}"' in text_of(beside, tmp_path / "else")  # saved elsewhere

@@ -12,8 +12,6 @@ import numpy as np
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import Cancelled, UnavailableError
@@ -173,7 +171,7 @@ def plan(role: str, values: Values) -> Plan:
     return Plan(role, "coalescing.cu", "pairs", (64, 1, 1), (256, 1, 1), arguments)
 
 
-def job_of(plan: Plan, arch: str, programs: Programs = NO_PROGRAMS) -> Job:
+def job_of(plan: Plan, arch: str, library: Library | None = None) -> Job:
     """The job of `plan`; nobody executes its machine code."""
     program = Program(PTX, b"machine code", "", {}, (), SOURCE, "pairs.cu", arch, "none")
     whose: Whose = "stranger" if Path(plan.kernel).is_absolute() else "course"

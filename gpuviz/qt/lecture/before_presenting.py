@@ -60,7 +60,7 @@ class BeforePresenting(QObject):
         codes: tuple[Code, ...] = ()
         with suppress(Exception):  # what cannot be looked at is not agreed to, and does not run
             job_of = self._core.meter.sources.job_of
-            codes = codes_of(plans_of(lecture), arch, library.file, library.programs, job_of)
+            codes = codes_of(plans_of(lecture), arch, library.file, library, job_of)
         with suppress(RuntimeError):  # the window may be gone by now
             self._found.emit(number, codes)
 

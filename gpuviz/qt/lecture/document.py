@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QTimer, QUuid, Signal
 
-from gpuviz import bounded, files, folders
+from gpuviz import bounded, files, folders, records
 from gpuviz.errors import Error, InputError
 from gpuviz.language import tr
-from gpuviz.lectures import bundle
+from gpuviz.lectures import agreements, bundle
 from gpuviz.lectures.lecture import SUFFIX, Lecture, Slide
+from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.reading import KEY, VERSION, read
-from gpuviz.lectures.writing import write
+from gpuviz.lectures.writing import text_of, write
 from gpuviz.local import local
+from gpuviz.reach import Reach
 from gpuviz.runners.session import Library, Session
 
 TYPING_MS = 1000  # between two letters that are undone together
 KEEP_MS = 1000  # after a change, before a copy of what is not saved is kept
 _STEPS = 200  # that can be undone
-_LONGEST = 1 << 16  # bytes of a path
+_LONGEST = 1 << 20  # bytes of what is told of a copy
 
 
 class Document(QObject):
@@ -51,6 +52,9 @@ class Document(QObject):
         self.path: Path | None = None
         self.file: Path | None = None  # what it was read from; what that carries serves its slides
         self.bundled = False
+        self._home = self._folder  # where files that its slides name may lie unasked
+        self._agreed: frozenset[Path] = frozenset()  # and those elsewhere
+        self._packed: frozenset[Path] = frozenset()  # elsewhere, and in its bundle all the same
         self.turn = 0  # grows whenever another lecture is opened
         self._seen: bytes | None = None  # of the file, when it was read or written last
         self._keep_as(QUuid.createUuid().toString(QUuid.StringFormat.Id128))
@@ -67,6 +71,13 @@ class Document(QObject):
     def library(self) -> Library:
         """What its slides are told from."""
         return self._session.library(self.file)
+
+    @property
+    def reach(self) -> Reach:
+        """The files that may go into a bundle without anybody being asked: that a lecture may read
+        a file does not mean that it may take it along.
+        """
+        return Reach(self._home, self._packed)
 
     @property
     def dirty(self) -> bool:
@@ -97,9 +108,24 @@ class Document(QObject):
 
     def open(self, path: Path) -> None:
         """A lecture from a file; InputError or FormatError when it cannot be read."""
-        lecture = bundle.opened(path, self._session)
+        agreed = agreements.of(path)
+        lecture = bundle.opened(path, self._session, agreed)
         self._take(lecture, None if path in bundle.shipped() else path, path)
+        self._home, self._agreed = bundle.unpacked(path)[0].absolute().parent, agreed
         self.bundled = bundle.is_bundle(path)
+
+    def agree_to_pack(self, files: Iterable[Path]) -> None:
+        """Its bundle may hold these files from outside of its folder."""
+        self._packed |= frozenset(files)
+
+    def agree(self, files: Iterable[Path]) -> None:
+        """It may read these files outside of its folder, now and later."""
+        self._agreed |= frozenset(files)
+        if self.file is not None:
+            self._session.agree(self.file, self._agreed)
+        for path in {self.file, self.path}:
+            if path is not None:
+                agreements.remember(path, self._agreed)
 
     def close(self) -> None:
         """No lecture is open any more; what was not saved is given up."""
@@ -161,6 +187,9 @@ class Document(QObject):
         """This is in that file now."""
         self.path, self.bundled, self._saved = path, bundled, lecture
         self._seen = _content(path)
+        if not bundled:
+            self._home = path.absolute().parent
+            agreements.remember(path, _elsewhere(lecture, self._home))
         if not self.dirty:
             self._forget_copy()
         self.changed.emit()
@@ -179,9 +208,11 @@ class Document(QObject):
             with suppress(Error, OSError):  # a full disk must not stop anybody from working
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self.lock.tryLock(0)
-                write(self.lecture, self._copy)
-                name = str(self.path) if self.path is not None else ""
-                files.write(self._copy.with_suffix(".txt"), os.fsencode(name))
+                files.write(self._copy, text_of(self.lecture, self._home))
+                path = str(self.path) if self.path is not None else ""
+                own = sorted(map(str, _elsewhere(self.lecture, self._home)))
+                kept = _Companion(path, str(self._home), tuple(own))
+                files.write(self._copy.with_suffix(".json"), records.text(kept))
         else:
             self._forget_copy()
 
@@ -198,16 +229,24 @@ class Document(QObject):
         lock = _lock_of(copy)
         if not lock.tryLock(0):
             return False
+        kept = _companion(copy)
+        path: Path | None = None
+        with suppress(InputError):
+            path = Path(local(kept.path)) if kept.path and "\0" not in kept.path else None
+        home, bundled = Path(kept.folder or copy.parent), False
+        agreed = frozenset(map(Path, kept.agreed))
+        with suppress(Error):  # what the copy is of may be gone, or damaged
+            if path is not None and isfile(path) and bundle.is_bundle(path):
+                home, bundled = bundle.unpacked(path)[0].parent, True
         try:
-            found = read(copy)
+            found = read(copy, agreed, home)
         except (Error, OSError):
             lock.unlock()
             return False
-        path = _named_beside(copy)
         self._take(found, path)
         lock.unlock()
         self._keep_as(copy.stem)
-        self.bundled = path is not None and isfile(path) and bundle.is_bundle(path)
+        self.bundled, self._home, self._agreed = bundled, home, agreed
         self._saved = None
         self.keep()
         self.changed.emit()
@@ -227,7 +266,7 @@ class Document(QObject):
         self._keep.stop()
         with suppress(OSError):
             self._copy.unlink(missing_ok=True)
-            self._copy.with_suffix(".txt").unlink(missing_ok=True)
+            self._copy.with_suffix(".json").unlink(missing_ok=True)
         self.lock.unlock()
 
     def _take(self, lecture: Lecture | None, path: Path | None, file: Path | None = None) -> None:
@@ -238,6 +277,7 @@ class Document(QObject):
         self.file = file
         self.path, self.bundled, self._saved = path, False, lecture
         self._seen = _content(path) if path is not None else None
+        self._home, self._agreed, self._packed = self._folder, frozenset(), frozenset()
         self._forget_copy()
         self.lecture = lecture
         self.changed.emit()
@@ -248,20 +288,40 @@ class Document(QObject):
         self.changed.emit()
 
 
+@dataclass(frozen=True)
+class _Companion:
+    """What a kept copy does not say itself: the lecture's file, the folder that files are named
+    from, and those elsewhere.
+    """
+
+    path: str = ""
+    folder: str = ""
+    agreed: tuple[str, ...] = ()
+
+
+def _companion(copy: Path) -> _Companion:
+    """That of a copy; where it is gone or damaged the copy is worth as much."""
+    try:
+        told = bounded.read(copy.with_suffix(".json"), _LONGEST)
+        return records.read(told, _Companion, copy.name)
+    except InputError:
+        return _Companion()
+
+
+def _elsewhere(lecture: Lecture, home: Path) -> frozenset[Path]:
+    """Files outside of a folder that slides show: the user put them there, or agreed to them."""
+    found: set[Path] = set()
+    for slide in lecture.slides:
+        with suppress(Error):
+            found |= files_of(slide.view.launch) if slide.view is not None else frozenset()
+    return frozenset(file for file in found if Reach(home).elsewhere(file) is not None)
+
+
 def _lock_of(copy: Path) -> QLockFile:
     """The lock of a copy; it is as good as none when its process has ended."""
     lock = QLockFile(str(copy.with_suffix(".lock")))
     lock.setStaleLockTime(0)  # a lecture may be open for days
     return lock
-
-
-def _named_beside(copy: Path) -> Path | None:
-    """The file that a copy is of; None where it had none yet, or that cannot be told any more."""
-    try:
-        name = os.fsdecode(bounded.read(copy.with_suffix(".txt"), _LONGEST))
-        return Path(local(name)) if name and "\0" not in name else None
-    except InputError:
-        return None
 
 
 def _content(path: Path) -> bytes | None:

@@ -59,11 +59,14 @@ class OpenLecture(QObject):
     ) -> None:
         super().__init__(window)
         self._viewing, self._director, self._actions = viewing, core.director, actions
+        self._window = window
         self.ask_which: Callable[[], Path | None] = partial(questions.path_to_open, window)
+        self.ask_reading: Callable[[str, tuple[Path, ...]], bool] = self._ask_reading
         self.unrecorded: Callable[[], AbstractContextManager[None]] = nullcontext
         self.document = Document(core.session, self)
         self.packer = Packer(core.meter, self)
         core.director.performed.connect(self.packer.follow)
+        core.director.failed.connect(self._ask_for_headers)
         self._bind()
         self.pane = LecturePane(self.document, actions)
         self.pane.looked_at.connect(self._look_at)
@@ -87,6 +90,8 @@ class OpenLecture(QObject):
             return
         try:
             self.document.open(path)
+            if self._agreed(path):
+                self.document.open(path)
         except Error as error:
             self.failed.emit(failure_of(error))
             return
@@ -161,6 +166,29 @@ class OpenLecture(QObject):
                 self._viewing.show(replace(slide.view, time=start), self.document.file)
         except Error as error:
             self.failed.emit(failure_of(error))
+
+    def _agreed(self, path: Path) -> bool:
+        """Whether the lecture names files elsewhere, and may read them from now on."""
+        lecture = self.document.lecture
+        wanted = lecture.elsewhere if lecture is not None else ()
+        if not wanted or not self.ask_reading(path.name, wanted):
+            return False
+        self.document.agree(wanted)
+        return True
+
+    def _ask_for_headers(self, job: object, failure: Failure) -> None:
+        """What a kernel includes is known only when it has been compiled."""
+        file = self.document.file
+        if not failure.elsewhere or file is None or self._director.lecture != file:
+            return
+        if self.ask_reading(file.name, failure.elsewhere):
+            self.document.agree(failure.elsewhere)
+            self._director.again()
+
+    def _ask_reading(self, name: str, files: tuple[Path, ...]) -> bool:
+        from gpuviz.qt.lecture.files_dialog import reading_dialog
+
+        return bool(reading_dialog(self._window, name, files).exec())
 
     def _tell_added(self, number: int) -> None:
         self.opened.emit()

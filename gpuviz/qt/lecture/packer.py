@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,6 +15,7 @@ from gpuviz.errors import Cancelled, failure_of
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import PATIENCE
+from gpuviz.reach import Reach
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import Entry, LaunchKey, key_of
 from gpuviz.runners.session import Library
@@ -20,21 +23,28 @@ from gpuviz.scenes.base import Plan
 from gpuviz.scenes.showing import Showing
 from gpuviz.stopping import stopped_by
 
+if TYPE_CHECKING:
+    from gpuviz.lectures.packing import Packing
+
+Then = Callable[[], object]  # what the window does when the thread is done
+
 
 class Packer(QObject):
     """One bundle at a time, with what was measured since the window was opened.
 
     Signals
     -------
+    gathered : lecture, path and `Packing`, when it is known what goes in; nothing is written yet
     packed : lecture and path, when the bundle is there
     failed : `Failure`
     progressed : share done, 0 to 1
     """
 
+    gathered = Signal(object, object, object)
     packed = Signal(object, object)
     failed = Signal(object)
     progressed = Signal(float)
-    _ended = Signal(object, object, object, object)
+    _ended = Signal(object, object, object)
 
     def __init__(self, meter: Meter, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,13 +64,30 @@ class Packer(QObject):
         """These launches are shown: measurements are of them."""
         self._showing = showing
 
-    def start(self, lecture: Lecture, path: Path, library: Library) -> None:
-        """Make a bundle, launches looked up in the library; one that is being made is stopped."""
-        self.close()
-        self._stop = threading.Event()
-        wanted = lecture, path, library, self._stop
-        self._thread = threading.Thread(target=self._work, args=wanted, daemon=True)
-        self._thread.start()
+    def gather(self, lecture: Lecture, path: Path, library: Library, reach: Reach) -> None:
+        """Find out what goes into a bundle, launches looked up in the library; files beyond the
+        reach are told to be from outside. A bundle that is being made is stopped.
+        """
+
+        def work(stop: threading.Event) -> Then:
+            from gpuviz.lectures.packing import gather  # loads the compiler
+
+            find = partial(self._entry, library)
+            made = gather(lecture, reach, find, self._say, stop.is_set, library)
+            return lambda: self.gathered.emit(lecture, path, made)
+
+        self._start(work)
+
+    def write(self, lecture: Lecture, path: Path, packing: Packing) -> None:
+        """Write the bundle."""
+
+        def work(stop: threading.Event) -> Then:
+            from gpuviz.lectures.packing import write
+
+            write(packing, path)
+            return lambda: self.packed.emit(lecture, path)
+
+        self._start(work)
 
     def cancel(self) -> None:
         """Stop what is under way; nothing is written."""
@@ -73,32 +100,36 @@ class Packer(QObject):
             self._thread.join(PATIENCE)
             self._thread = None
 
-    def _work(self, lecture: Lecture, path: Path, library: Library, stop: threading.Event) -> None:
-        """Runs in the thread, which loads the compiler."""
-        from gpuviz.lectures.packing import pack
+    def _start(self, work: Callable[[threading.Event], Then]) -> None:
+        self.close()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, args=(work, self._stop), daemon=True)
+        self._thread.start()
 
+    def _work(self, work: Callable[[threading.Event], Then], stop: threading.Event) -> None:
+        """Runs in the thread."""
+        then: Then | None = None
         error: Exception | None = None
         try:
             with stopped_by(stop.is_set):
-                pack(lecture, path, partial(self._entry, library), self._say, stop.is_set, library)
+                then = work(stop)
         except Exception as problem:
             error = problem
         with suppress(RuntimeError):  # the window may be gone by now
-            self._ended.emit(lecture, path, error, stop)
+            self._ended.emit(then, error, stop)
 
     def _say(self, share: float) -> None:
         with suppress(RuntimeError):
             self.progressed.emit(share)
 
-    def _end(
-        self, lecture: Lecture, path: Path, error: Exception | None, stop: threading.Event
-    ) -> None:
+    def _end(self, then: Then | None, error: Exception | None, stop: threading.Event) -> None:
         if stop is not self._stop:
             return  # another bundle was begun instead
         self._thread = None
-        if error is None:
-            self.packed.emit(lecture, path)
+        if then is not None:
+            then()
         elif not isinstance(error, Cancelled):
+            assert error is not None
             self.failed.emit(failure_of(error))
 
     def _measure(self, key: str, measurement: Measurement) -> None:

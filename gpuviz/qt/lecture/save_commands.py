@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -16,6 +17,9 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
+
+if TYPE_CHECKING:
+    from gpuviz.lectures.packing import Packing
 
 
 class SaveCommands(QObject):
@@ -37,8 +41,11 @@ class SaveCommands(QObject):
         self._document, self._packer, self._window = document, packer, window
         self._then: Callable[[], object] | None = None
         self._packing = 0
+        self._to_show = False  # whether what goes into the bundle is shown in any case
         self.ask_where: Callable[[], Path | None] = self._ask_where
         self.ask_unsaved: Callable[[], str] = self._ask_unsaved
+        self.ask_packing: Callable[[str, Packing], bool] = self._ask_packing
+        packer.gathered.connect(self._gathered)
         packer.packed.connect(self._packed)
         packer.failed.connect(self._not_packed)
         packer.progressed.connect(
@@ -46,7 +53,7 @@ class SaveCommands(QObject):
         )
         actions.bind("lecture.save", self._save)
         actions.bind("lecture.save_as", partial(self._save_as, self._write))
-        actions.bind("lecture.pack", partial(self._save_as, self._pack))
+        actions.bind("lecture.pack", partial(self._save_as, partial(self._pack, show=True)))
 
     def settle(self, then: Callable[[], object] | None = None) -> bool:
         """Save or give up what is not saved, as the user says; False when nothing is to happen.
@@ -94,14 +101,28 @@ class SaveCommands(QObject):
         else:
             self.said.emit(tr("saved {file}", file=self._document.name))
 
-    def _pack(self, path: Path) -> None:
-        """Everything the lecture needs goes into the file; compiling takes a while."""
+    def _pack(self, path: Path, show: bool = False) -> None:
+        """Everything the lecture needs goes into the file; compiling takes a while.
+
+        `show` what goes in before it is written, even if nothing is from elsewhere.
+        """
         document = self._document
         if document.lecture is not None:
             path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
             self.said.emit(tr("bundling {file} …", file=path.name))
-            self._packing = document.turn
-            self._packer.start(document.lecture, path, document.library)
+            self._packing, self._to_show = document.turn, show
+            self._packer.gather(document.lecture, path, document.library, document.reach)
+
+    def _gathered(self, lecture: Lecture, path: Path, packing: Packing) -> None:
+        """It is written when the user agrees to what goes in."""
+        current = self._packing == self._document.turn
+        if (self._to_show or packing.outside) and not self.ask_packing(path.name, packing):
+            self._then = None
+            self.said.emit(tr("nothing was saved"))
+            return
+        if current:
+            self._document.agree_to_pack(packing.outside)
+        self._packer.write(lecture, path, packing)
 
     def _packed(self, lecture: Lecture, path: Path) -> None:
         if self._packing == self._document.turn:  # else another lecture has been opened meanwhile
@@ -123,6 +144,11 @@ class SaveCommands(QObject):
         lecture = self._document.lecture
         title = lecture.title if lecture is not None else ""
         return questions.path_to_save(self._window, self._document.path, title)
+
+    def _ask_packing(self, name: str, packing: Packing) -> bool:
+        from gpuviz.qt.lecture.files_dialog import packing_dialog
+
+        return bool(packing_dialog(self._window, name, packing).exec())
 
     def _ask_unsaved(self) -> str:
         return questions.about_unsaved(self._window, self._document.name)

@@ -22,9 +22,11 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.lectures.answer import label as count_label
 from gpuviz.lectures.lecture import Question, Slide
+from gpuviz.lectures.own_files import files_of
 from gpuviz.lectures.slide_fields import STEPS, TIME, VIEW, plain_of, slide_of
 from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
+from gpuviz.reach import Reach
 
 _FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have
 
@@ -50,6 +52,8 @@ class SlideDialog(QDialog):
         self._slide, self._told = slide, told
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
         self.setModal(True)
+        own = files_of(slide.view.launch) if slide.view is not None else frozenset()
+        self._reach = Reach(_FOLDER, own)
         plain = plain_of(slide, _FOLDER)
         self._view = {key: value for key, value in plain.items() if key in VIEW}
         asked = plain.get("question", {})
@@ -96,7 +100,7 @@ class SlideDialog(QDialog):
 
     def slide(self) -> Slide:
         """The slide as filled in, its view and notes as before."""
-        made, _ = slide_of(self._plain(), _FOLDER)
+        made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
         return replace(made, view=kept.view, notes=kept.notes, problems=(), raw=kept.raw)
 
@@ -124,7 +128,7 @@ class SlideDialog(QDialog):
 
     def _check(self, *_: object) -> None:
         plain = self._plain()
-        made, faults = slide_of(plain, _FOLDER)
+        made, faults = slide_of(plain, self._reach)
         said = "; ".join(fault.text for fault in faults)
         self.problem.setText(f"▲ {said}" if said else "")
         self.problem.setVisible(bool(said))

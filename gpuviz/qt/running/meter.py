@@ -270,7 +270,7 @@ class Meter(QObject):
 
 def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
     """The launch of a plan, which knows the lecture's file that brought it."""
-    job = job_of(plan, arch, programs=library.programs)
+    job = job_of(plan, arch, library=library)
     return replace(job, file=library.file) if library.file else job
 
 
