@@ -35,6 +35,7 @@ def kernel(body: str) -> str:
         "st.param.b32 %r1, %r2; ret;",
         "shfl.sync.idx.b32 %r1, %r2, 1; ret;",
         "bar.warp.sync; ret;",
+        "redux.sync.aadd.s32 %r1, %r2, -1; ret;",
         "mov.b32 {}, %r1; ret;",
         "mov.b32 %r1, {}; ret;",
         "@%p1 bar.sync 0;",

@@ -155,6 +155,8 @@ def _match(site: Site) -> Step:
 
 def _redux(site: Site) -> Step:
     operation, *flags, kind = (m for m in site.mods if m != "sync")
+    if operation not in warp_ops.REDUCTIONS:
+        raise site.unsupported(f"the operation {operation}")
     read = site.reader(site.operands[1], kind)
     return _collective(
         site,

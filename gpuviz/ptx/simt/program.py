@@ -57,8 +57,9 @@ class Program:
         ordered = sorted(sizes, key=lambda n: self.addresses[n])
         if not ordered:
             return ""
-        if address & 1 << 31:  # a negative index, seen as an offset of 32 bits
-            return f"{(1 << 32) - (address & 0xFFFFFFFF)} bytes before {demangled(ordered[0])}"
+        first = self.addresses[ordered[0]]
+        if address & 1 << 31 or address < first:  # negative: seen as an offset of 32 bits
+            return f"{(first - address) & 0xFFFFFFFF} bytes before {demangled(ordered[0])}"
         name = [n for n in ordered if self.addresses[n] <= address][-1]
         at, size = address - self.addresses[name], sizes[name]
         where = f"{at - size} bytes past the end" if at >= size else f"byte {at}"

@@ -111,7 +111,7 @@ def match_all(value: Bits, active: Bits) -> tuple[Bits, Bits]:
     return np.where(agree, mask_of(active), np.uint32(0)), agree
 
 
-_REDUCTIONS: dict[str, np.ufunc] = {
+REDUCTIONS: dict[str, np.ufunc] = {
     "add": np.add,
     "min": np.minimum,
     "max": np.maximum,
@@ -133,7 +133,7 @@ def redux(op: str, kind: str, value: Bits, active: Bits, mods: tuple[str, ...] =
         return _reduce_floats(op, np.where(active, value, leader), mods)
     neutral = leader if op in ("min", "max", "and", "or") else np.zeros_like(leader)
     numbers = np.where(active, value, neutral).view(dtype_of(kind))
-    combined: np.ndarray[Any, Any] = _REDUCTIONS[op].reduce(
+    combined: np.ndarray[Any, Any] = REDUCTIONS[op].reduce(
         numbers, axis=1, keepdims=True, dtype=numbers.dtype
     )
     return contained(combined)
