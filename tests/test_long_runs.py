@@ -40,3 +40,15 @@ def test_a_lecture_of_comments(tmp_path: Path) -> None:
     file.write_text("gpuviz-lecture = 1\n" + "# a word\n" * RUN + '[[slide]]\nwords = "Hello"\n')
     (slide,) = read(file).slides
     assert slide.words == "Hello"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("part", ["a.", '"a b" . ', "'a'.\t"])
+def test_a_name_of_many_parts_breaks_its_slide_alone(part: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.gpuviz-lecture"
+    dotted = part * 20_000
+    file.write_text(f'[[slide]]\n{dotted}a = 1\n[[slide]]\nwords = "Hello"\n')
+    broken, good = read(file).slides
+    assert "a name of more than 40 parts" in broken.problems[0].text
+    assert broken.problems[0].line == 2
+    assert good.words == "Hello"

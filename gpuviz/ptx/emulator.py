@@ -21,6 +21,8 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
 from gpuviz.trace import Trace
 
+_LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
+
 __all__ = ["RECORD_LIMIT", "Options", "Result", "emulate"]
 
 
@@ -103,6 +105,8 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     if not available():
         return "the NumPy engine ran this launch: there is no llvmlite here"
     try:
+        if (length := len(launched.program.kernel.body)) > _LONGEST:
+            raise NotTaken(f"machine code of {length:,} instructions takes longer to make")
         for problem in problems(launched.program):  # told of when it is executed, if it is
             raise NotTaken(f"{problem.opcode}: {problem.why}")
         observe(launched, sinks, options)
