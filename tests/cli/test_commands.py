@@ -228,10 +228,11 @@ PATTERN = {"op": "load", "width_bytes": 4, "index": list(range(32)), "wavefronts
                 ("op", 3),
                 ("width_bytes", "x"),
                 ("index", [1, 2]),
-                ("index", [10**30] * 32),
+                ("index", [2**62] * 32),
                 ("wavefronts", None),
             )
         ),
+        ({"cases": [{**PATTERN, "index": [10**30] * 32}]}, "more than 64 bits"),
         ({"cases": [{**PATTERN, "width_bytes": 3}]}, "3 bytes"),
     ],
 )
