@@ -537,7 +537,7 @@ def test_what_was_recovered_outlives_another_crash(
         again = make()
         qtbot.waitUntil(lambda: again.lecture.document.lecture is not None)  # noqa: B023
         assert len(names(again)) == 4 and again.lecture.document.dirty
-        again.lecture.document.lock.unlock()
+        crash(again)
     again.lecture.document.give_up()
 
 
