@@ -34,22 +34,29 @@ class Settings:
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
 
+    def _value(self, key: str, default: object = None) -> object:
+        """What is stored; the default where that is of a kind that Python does not know."""
+        try:
+            return self._settings.value(key, default)
+        except RuntimeError:
+            return default
+
     def text(self, key: str, default: str, allowed: Sequence[str] = ()) -> str:
         """A word, one of `allowed` if there are any."""
-        value = str(self._settings.value(key, default))
+        value = str(self._value(key, default))
         return value if not allowed or value in allowed else default
 
     def number(self, key: str, default: float, allowed: Sequence[float]) -> float:
         """A number from the first to the last of `allowed`."""
         try:
-            value = float(str(self._settings.value(key, default)))
+            value = float(str(self._value(key, default)))
         except ValueError:
             return default
         return value if allowed[0] <= value <= allowed[-1] else default
 
     def flag(self, key: str, default: bool) -> bool:
         """Yes or no."""
-        return str(self._settings.value(key, default)).lower() == "true"
+        return str(self._value(key, default)).lower() == "true"
 
     def values(self, lesson: Lesson, side: str = "values") -> dict[str, Value]:
         """The values a lesson was left with, those that still fit; none if they make no sense.
@@ -57,7 +64,7 @@ class Settings:
         `side` is "values" for the lesson itself, "compared" for side B.
         """
         try:
-            text = str(self._settings.value(f"{side}/{lesson.id}", "{}"))
+            text = str(self._value(f"{side}/{lesson.id}", "{}"))
             stored = records.read(text, dict[str, Any], side)
         except FormatError:
             return {}
@@ -90,10 +97,10 @@ class Settings:
 
     def restore_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
         """Restore what `keep_layout` stored."""
-        geometry = self._settings.value("geometry")
+        geometry = self._value("geometry")
         if isinstance(geometry, QByteArray):
             window.restoreGeometry(geometry)
         for name, splitter in splitters.items():
-            state = self._settings.value(f"splitter/{name}")
+            state = self._value(f"splitter/{name}")
             if isinstance(state, QByteArray):
                 splitter.restoreState(state)

@@ -1,0 +1,80 @@
+"""Settings, recent views and sessions of every wrong kind: each start ends with a window."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from gpuviz.qt.window.window import Window
+
+KEYS = (
+    *("theme", "scale", "lesson", "speed", "loop", "arch", "level", "compare", "compare_arch"),
+    *("gpu_use", "geometry", "splitter/across", "splitter/down", "show/source", "code", "recents"),
+    *("values/pairs", "compared/pairs", "language", "arch_chosen", "export/still", "export/folder"),
+)
+QFLOAT16 = "@Variant(\\0\\0\\0?\\0<\\0)"  # a kind that Python does not know
+WRONG = (
+    QFLOAT16,
+    *("", "x", "-1", "1e400", "nan", "inf", "true", "null", "9" * 5000, "\x00", "\ud800", "%", "é"),
+    *("[]", "{}", "[" * 5000, '{"stride": 1e400}', '{"stride": [1]}', '{"stride": "x"}', '"'),
+    *('["gpuviz://pairs?stride=1e400"]', '["gpuviz://\\u0000"]', "[null, 7, {}, [[]]]"),
+    *('["gpuviz://k?.launch.file=//host/x&.launch.entry=k&.launch.grid=1&.launch.block=1"]',),
+    *("@Invalid()", "@ByteArray(\\xff\\0)", "@Variant(\\0\\0\\0\\x80\\xff\\xff\\xff\\xff)", "@@x"),
+    *("@Variant(\\0\\0\\0\\x1f\\x1)", "@Rect(1 2 3)", "@Size(-1 -1)", "@Point(1e9 x)", "a, b, c"),
+)
+
+
+def conf(values: dict[str, str]) -> bytes:
+    """A file of settings as Qt writes it, with these values as they stand."""
+    groups: dict[str, list[str]] = {}
+    for key, value in values.items():
+        group, _, name = key.rpartition("/")
+        groups.setdefault(group or "General", []).append(f"{name}={value}")
+    text = "\n".join(f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
+    return text.encode("utf-8", "surrogatepass")
+
+
+def starts(make: Callable[..., Window], home: Path, settings: bytes, session: bytes) -> None:
+    (home / "gpuviz.ini").write_bytes(settings)
+    state = home / "state"
+    state.mkdir(exist_ok=True)
+    (state / "window-0.json").write_bytes(session)
+    window = make(state=state)
+    assert window.player.story is not None and window.isVisible()
+    window.close()
+    assert QSettings(str(home / "gpuviz.ini"), QSettings.Format.IniFormat).value("lesson")
+
+
+@pytest.mark.parametrize("wrong", ["1e400", "[" * 5000, QFLOAT16])
+def test_some_wrong_values(
+    make: Callable[..., Window], tmp_path: Path, course: None, wrong: str
+) -> None:
+    starts(make, tmp_path, conf(dict.fromkeys(KEYS, wrong)), b"[" * 5000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda text: repr(text)[:30])
+def test_one_wrong_value_everywhere(
+    make: Callable[..., Window], tmp_path: Path, course: None, wrong: str
+) -> None:
+    session = b'{"view": "' + wrong.encode("utf-8", "surrogatepass") + b'", "tries": 1}'
+    starts(make, tmp_path, conf(dict.fromkeys(KEYS, wrong)), session)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_files_at_random(
+    make: Callable[..., Window], tmp_path: Path, course: None, seed: int
+) -> None:
+    dice = random.Random(seed)
+    settings = bytearray(conf({key: dice.choice(WRONG) for key in KEYS}))
+    for _ in range(dice.randrange(40)):
+        settings[dice.randrange(len(settings))] = dice.randrange(256)
+    session = bytearray(b'{"view": "gpuviz://sums?stride=9&.t=2", "tries": 0}')
+    for _ in range(dice.randrange(4)):
+        session[dice.randrange(len(session))] = dice.randrange(256)
+    starts(make, tmp_path, bytes(settings[: dice.randrange(1, 6000)]), bytes(session))
