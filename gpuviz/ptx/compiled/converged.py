@@ -196,6 +196,8 @@ class Converged(Emitter):
         halt = w.label("halt")
         w.line(f"br i1 {on}, label %b{to}, label %{halt}, !prof !2")
         w.at(halt)
+        where = w.let(f"getelementptr i8, ptr %c, i64 {WORKER['halted_at']}")
+        w.line(f"store i64 {to + 1}, ptr {where}")
         w.line(f"ret i32 {STOP}")
 
     def _go(self, block: Block) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from gpuviz.arrays import Array
 from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.ptx.compiled import build
+from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.kernel import Kernel, kernel_of
 from gpuviz.ptx.compiled.memory_map import (
     BARRIER,
@@ -73,23 +74,20 @@ class Limits:
     seconds: float
     started: float = field(default_factory=time.monotonic)
 
-    def exceeded(self, executed: Callable[[], int]) -> Exception | None:
-        """Why to stop now, if so."""
+    def exceeded(self, executed: Callable[[], int]) -> str:
+        """The limit that is exceeded now, in words; "" for none.
+
+        Raises
+        ------
+        Cancelled : the caller wants to stop
+        """
         if self.cancel():
-            return Cancelled("stopped")
-        spent = time.monotonic() - self.started
+            raise Cancelled("stopped")
         if self.budget is not None and executed() > self.budget:
-            return _endless(executed(), f"the budget of {self.budget:,} thread instructions")
-        if spent > self.seconds:
-            return _endless(executed(), f"the limit of {self.seconds:,.0f} seconds")
-        return None
-
-
-def _endless(executed: int, limit: str) -> KernelFault:
-    return KernelFault(
-        f"stopped after {executed:,} thread instructions: the kernel may never end. "
-        f"If it does, raise {limit}"
-    )
+            return f"the budget of {self.budget:,} thread instructions"
+        if time.monotonic() - self.started > self.seconds:
+            return f"the limit of {self.seconds:,.0f} seconds"
+        return ""
 
 
 def execute(
@@ -178,57 +176,68 @@ class _Attempt:
         Else what to change for another try: the pc of an instruction whose address wrapped, or -1
         when a cell was written twice.
         """
+        try:
+            found = self._run(ranges, limits, threads)
+        except BaseException:
+            put_back(self.program, self.before)
+            raise
+        if found is not None:
+            put_back(self.program, self.before)
+        return found
+
+    def _run(self, ranges: Ranges, limits: Limits, threads: int) -> int | None:
         share = _Share(ranges)
         self.workers = [self._worker() for _ in range(max(1, min(threads, share.total)))]
         hands = [threading.Thread(target=self._work, args=(w, share)) for w in self.workers]
         for hand in hands:
             hand.start()
-        why: Exception | None = None
         try:
-            while any(hand.is_alive() for hand in hands):
-                hands[-1].join(POLL_SECONDS)
-                for hand in hands[:-1]:
-                    if not hands[-1].is_alive():
-                        hand.join(POLL_SECONDS)
-                limits.progress(share.done / share.total)
-                why = why or limits.exceeded(self._executed)
-                if why is not None:
-                    self._halt(share)
-        except BaseException:  # the user's, in this thread: those of workers come as `failed`
+            limit = self._wait(hands, share, limits)
+        finally:
             self._halt(share)
             for hand in hands:
                 hand.join()
-            self._restore()
-            raise
-        if why is not None or share.failed is not None:
-            self._restore()
-            raise why or share.failed or AssertionError
+        if limit or share.failed is not None:
+            raise share.failed or self._endless(limit)
+        return self._outcome(limits)
+
+    def _wait(self, hands: list[threading.Thread], share: _Share, limits: Limits) -> str:
+        """Until all have ended, or a limit is exceeded: which one."""
+        while running := [hand for hand in hands if hand.is_alive()]:
+            running[-1].join(POLL_SECONDS)
+            limits.progress(share.done / share.total)
+            limit = limits.exceeded(self._executed)
+            if limit and any(hand.is_alive() for hand in hands):
+                return limit
+        return ""
+
+    def _outcome(self, limits: Limits) -> int | None:
+        """What became of blocks that have been run."""
         found = [(worker.get("stop", 32), worker.get("stop_at", 32)) for worker in self.workers]
         own = [one for one in found if one[0] not in (0, CANCELLED)]  # others were stopped by it
         if own:
-            self._restore()
             first, where = own[0]
             if first in (WRAPPED, TWICE):
                 return where if first == WRAPPED else -1
             raise NotTaken(_WHY.get(first, "an unknown reason"))
         for worker in self.workers:
             worker.flush()
-        why = limits.exceeded(self._executed)
-        if why is None and self._clash():
-            why = NotTaken(_WHY[CONFLICT])
-        if why is not None:
-            self._restore()
-            raise why
+        if limit := limits.exceeded(self._executed):
+            raise self._endless(limit)
+        if self._clash():
+            raise NotTaken(_WHY[CONFLICT])
         if self._spins and self._idle():
-            self._restore()
             raise NotTaken("loops that may wait for a value that nobody writes")
-        if self._twice():
-            self._restore()
-            return -1
-        return None
+        return -1 if self._twice() else None
 
     def _worker(self) -> Worker:
-        worker = Worker(self.kernel, self._bounds, self._hear)
+        kernel, lock, told = self.kernel, self._lock, self._told
+
+        def hear(numbers: Array, masks: Array, addresses: Array) -> None:
+            with lock:
+                told(kernel, numbers, masks, addresses)
+
+        worker = Worker(kernel, self._bounds, hear)
         worker.point("regions", self._regions)
         worker.set("parted", self._parted)
         return worker
@@ -267,16 +276,24 @@ class _Attempt:
             worker.set("parted", self._parted)
         return not result
 
-    def _hear(self, numbers: Array, masks: Array, addresses: Array) -> None:
-        with self._lock:
-            self._told(self.kernel, numbers, masks, addresses)
-
     def _halt(self, share: _Share) -> None:
         """Have all workers stop at their next jump back."""
         share.stop()
         for worker in self.workers:
             if not worker.get("stop", 32):
                 worker.set("stop", CANCELLED)
+
+    def _endless(self, limit: str) -> KernelFault:
+        """The error for a launch that takes too long; names the loop it was last seen in."""
+        places = [worker.get("halted_at") for worker in self.workers]
+        block = next((self.kernel.graph.blocks[n - 1] for n in places if n), None)
+        first = next((op.at for op in block.ops if isinstance(op, Op)), None) if block else None
+        text = self.program.module.line_text(first.ptx_line) if first else ""
+        loop = f", still in the loop at {first.where} ({text})" if first else ""
+        return KernelFault(
+            f"stopped after {self._executed():,} thread instructions{loop}: the kernel may never "
+            f"end. If it does, raise {limit}"
+        )
 
     def _executed(self) -> int:
         """Thread instructions so far."""
@@ -309,9 +326,6 @@ class _Attempt:
         """Whether workers wrote the same cell, where each is expected to be written once."""
         pairs = itertools.combinations(self.workers, 2)
         return any((one.once & other.once).any() for one, other in pairs)
-
-    def _restore(self) -> None:
-        put_back(self.program, self.before)
 
 
 class _Share:

@@ -35,7 +35,7 @@ WORKER = _offsets(
         ),
         *(f"loop{n}" for n in range(5)),
         *(f"loop_data{n}" for n in range(5)),
-        *("shared_cells", "exists", "once"),
+        *("shared_cells", "exists", "once", "halted_at"),
     ),
     8,
 )

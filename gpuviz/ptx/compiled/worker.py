@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -72,7 +73,8 @@ class Worker:
         self.rows = aligned(ROW * ROWS)
         self.point("rows", self.rows)
         self.set("rows_most", ROWS)
-        flush = _FLUSH(self._flush)
+        own = weakref.ref(self)  # a worker that held itself would keep its memory for long
+        flush = _FLUSH(lambda _: _flushed(own()))
         self._kept.append(flush)
         self.set("flush", ctypes.cast(flush, ctypes.c_void_p).value or 0)
         for number, name in enumerate(LOOPS):
@@ -219,9 +221,6 @@ class Worker:
 
     # --- what has been counted --------------------------------------------------------------------
 
-    def _flush(self, _: int) -> None:
-        self.flush()
-
     def flush(self) -> None:
         """Hand on the requests that fit no pattern."""
         used = self.get("rows_used")
@@ -246,6 +245,11 @@ class Worker:
                 counts = entry[ENTRY_COUNTS : ENTRY_COUNTS + 8 * phases].view(np.int64)
                 found.append((mask, relative.astype(np.int64), counts))
         return found
+
+
+def _flushed(worker: Worker | None) -> None:
+    assert worker is not None
+    worker.flush()
 
 
 class _Ufunc(ctypes.Structure):

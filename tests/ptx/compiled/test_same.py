@@ -11,6 +11,7 @@ from gpuviz.ptx.emulator import Options
 from tests.ptx.compiled.engines import same
 from tests.ptx.launching import compiled
 
+SLOW = pytest.mark.slow
 RNG = np.random.default_rng(3)
 
 
@@ -67,6 +68,7 @@ def test_lanes_that_part_and_meet():
     )
 
 
+@pytest.mark.slow
 def test_lanes_of_a_warp_exchange_values():
     run(
         """extern "C" __global__ void k(const int* a, int* o) {
@@ -157,8 +159,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", ["outside", *(pytest.param(n, marks=SLOW) for n in FAULTS)])
 def test_faults_are_told_in_the_same_words(name):
     source = f'extern "C" __global__ void k(int* o) {{ int i = threadIdx.x; {FAULTS[name]} }}\n'
     assert isinstance(run(source, 1, 96, np.zeros(96, np.int32)), str)
@@ -176,8 +177,7 @@ LEFT = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LEFT)
+@pytest.mark.parametrize("name", ["one word", *(pytest.param(n, marks=SLOW) for n in LEFT)])
 def test_what_depends_on_an_order_is_left_to_the_other_engine(name):
     source = f"""#include <cstdio>
     extern "C" __global__ void k(int* o) {{ int i = threadIdx.x; {LEFT[name]} }}"""
