@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuviz.errors import FormatError, UnsupportedError
+from gpuviz.errors import FormatError, KernelFault, UnsupportedError
 from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, emulate
 from gpuviz.ptx.text.parser import parse
@@ -35,6 +35,8 @@ def kernel(body: str) -> str:
         "st.param.b32 %r1, %r2; ret;",
         "shfl.sync.idx.b32 %r1, %r2, 1; ret;",
         "bar.warp.sync; ret;",
+        "ld.global.u32 {}, [%rd1]; ret;",
+        "st.shared.v4.u32 [s], {%r1, %r2, %r3}; ret;",
         "redux.sync.aadd.s32 %r1, %r2, -1; ret;",
         "mov.b32 {}, %r1; ret;",
         "mov.b32 %r1, {}; ret;",
@@ -70,3 +72,16 @@ def test_a_global_variable_of_a_function_has_its_place() -> None:
     body = ".global .b32 own = 7; mov.u64 %rd1, own; ld.global.u32 %r1, [%rd1]; ret;"
     assert unsupported(parse(kernel(body)))["k"] == ()
     emulate(parse(kernel(body)), "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)])
+
+
+def test_a_name_of_two_variables_is_refused() -> None:
+    twice = HEAD + ".shared .b32 g; .global .b32 g = 7;\n.visible .entry k() { ret; }\n"
+    (problem,) = unsupported(parse(twice))["k"]
+    assert problem.why == "g is a variable of global and of shared memory"
+
+
+def test_the_compiled_engine_leaves_the_address_of_a_parameter() -> None:
+    options = Options(engine="compiled")
+    module = parse(kernel("ld.global.u32 %r1, [n]; ret;"))
+    with pytest.raises(KernelFault, match="illegal global access"):
+        emulate(module, "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)], options=options)

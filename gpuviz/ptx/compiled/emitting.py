@@ -125,7 +125,9 @@ class Emitter(ABC):
         if self.kernel.program.spaces.get(name) in ("shared", "const"):
             address = self.kernel.program.address_of(name) or 0
             return w.number(address + sym.offset, bits)
-        number = self.kernel.symbols[name]
+        number = self.kernel.symbols.get(name)
+        if number is None:  # of a parameter, in another space
+            raise NotTaken(f"the name {name}")
         table = self.constant_field("symbols", 64)
         at = w.let(f"inttoptr i64 {table.name} to ptr")
         at = w.let(f"getelementptr i64, ptr {at}, i64 {number}")

@@ -33,6 +33,8 @@ def polls(instruction: Instruction) -> bool:
 def _shape(site: Site, value: Operand) -> Shape:
     kind, space = site.kind, space_named(site.mods)
     count = len(value.items) if isinstance(value, Vec) else 1
+    if count not in (1, 2, 4, 8):
+        raise site.unsupported(f"an access of {count} elements")
     if kind == "b128":
         return Shape(space, "b64", 8, 2 * count)
     return Shape(space, kind, type_bytes(kind), count)

@@ -114,8 +114,12 @@ def place(
     for variable in dynamic:
         addresses[variable.name] = start
     size = start + dynamic_shared if dynamic_shared or dynamic else static
-    for variable in _all(module, kernel):
-        spaces[variable.name] = variable.space
+    for variable in (*_all(module, kernel), *shared):
+        space = spaces.setdefault(variable.name, variable.space)
+        if space != variable.space:
+            raise LaunchError(
+                f"{variable.name} is a variable of {space} and of {variable.space} memory"
+            )
     content = bytearray(constants)
     workspace = (
         memory.add("grid workspace", np.zeros(_WORKSPACE, np.uint8))
