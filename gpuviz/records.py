@@ -116,12 +116,10 @@ def text(made: object, indent: int | None = None) -> str:
     return json.dumps(plain(made), indent=indent)
 
 
-def _whole(digits: str) -> int:
-    """A whole number of at most 64 bits: what is larger is nobody's, and breaks what computes."""
+def _whole(digits: str) -> int | float:
+    """A number without a point: beyond 64 bits it fits no field that counts, only a `float`."""
     value = int(digits) if len(digits) <= _DIGITS else 1 << 64
-    if not -(1 << 63) <= value < 1 << 64:
-        raise ValueError(f"the number {digits[:_DIGITS]}… has more than 64 bits")
-    return value
+    return value if -(1 << 63) <= value < 1 << 64 else float(digits)
 
 
 @cache

@@ -19,8 +19,10 @@ RAW = {
     "free_memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
     "glossary": "the text of what ships",
-    "lectures.chunks": "tomllib, over a text that bounded has read",
+    "lectures.toml_text": "tomllib, over a text that bounded has read",
     "export.reading": "mmap of what bounded opens",
+    "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",
+    "ptx.compiled.build": "our own source text",
     "qt.diagnostics.log": "our own log, a line at a time",
     "sweeps.record": "a line at a time, of at most 1 MiB",
 }

@@ -146,10 +146,10 @@ def test_every_field_is_read_by_itself() -> None:
     assert wrong["stranger"].startswith("stranger is not known here; known are: median, grid, ")
 
 
-@pytest.mark.parametrize("number", ["1" * 50, "18446744073709551616", "-9223372036854775809"])
-def test_numbers_of_more_than_64_bits_are_refused(number: str) -> None:
-    with pytest.raises(FormatError, match=r"not JSON: the number .* has more than 64 bits"):
-        records.parsed(f'{{"a": {number}}}', "it")
+@pytest.mark.parametrize("number", ["1" * 5000, "18446744073709551616", "-9223372036854775809"])
+def test_numbers_of_more_than_64_bits_count_nothing(number: str) -> None:
+    with pytest.raises(FormatError, match="it: rows: expected a whole number"):
+        records.read(f'{{"rows": {number}}}', _Deep, "it")
     assert records.parsed("[18446744073709551615, -9223372036854775808]", "it")[0] == 2**64 - 1
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+
+from gpuviz.lectures.toml_text import loads as loads_text
 
 # Comments right above a slide are about it; those above nothing are passed over in one go.
 _SLIDE = re.compile(r"^(?:[ \t]*#.*\n)*+(?P<slide>[ \t]*\[\[[ \t]*slide[ \t]*\]\])?", re.MULTILINE)
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+_SETTING = re.compile(
+    r"""^[ \t]*(?:\[+(?:slide\.)?)?["']?(?P<key>[^"'\n=\].]*?)["']?[ \t]*[=\].]""", re.MULTILINE
+)
 _QUOTES = ('"""', "'''")
 _UNFINISHED = "(at end of document)"
 _DEEPEST = 40  # tables and lists within each other
@@ -43,10 +49,11 @@ def chunks(text: str) -> tuple[Chunk, ...]:
     format, is none, unless the string never ends.
     """
     edges = [0, *beginnings(text), len(text)]
-    made, at = [], 0
+    made, at, line = [], 0, 1
     while at < len(edges) - 1:
         end = _end(text, edges, at)
-        made.append(Chunk(text.count("\n", 0, edges[at]) + 1, text[edges[at] : edges[end]]))
+        made.append(Chunk(line, text[edges[at] : edges[end]]))
+        line += made[-1].text.count("\n")
         at = end
     return tuple(made)
 
@@ -57,7 +64,7 @@ def _end(text: str, edges: list[int], at: int) -> int:
         if _DOTTED.search(text, edges[at], edges[end]):
             break
         try:
-            found = tomllib.loads(text[edges[at] : edges[end]])
+            found = loads_text(text[edges[at] : edges[end]])
         except tomllib.TOMLDecodeError as error:
             if _UNFINISHED not in str(error):
                 break
@@ -74,7 +81,7 @@ def loads(chunk: Chunk) -> dict[str, object]:
     if dotted := _DOTTED.search(chunk.text):
         raise Broken(chunk.line + chunk.text.count("\n", 0, dotted.start()), _TOO_MANY)
     try:
-        found = tomllib.loads(chunk.text)
+        found = loads_text(chunk.text)
     except tomllib.TOMLDecodeError as error:
         raise Broken(*_told(str(error), chunk)) from None
     except ValueError:  # Python reads no number of thousands of digits
@@ -124,6 +131,16 @@ def _told(message: str, chunk: Chunk) -> tuple[int, str]:
 
 def line_of(chunk: Chunk, key: str) -> int:
     """The line where a key is set, or the first of the chunk."""
-    setting = rf"^[ \t]*(?:\[+(?:slide\.)?)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\].]"
-    found = re.search(setting, chunk.text, re.MULTILINE)
-    return chunk.line + (chunk.text.count("\n", 0, found.start()) if found else 0)
+    return chunk.line + _lines(chunk.text).get(key, 0)
+
+
+@lru_cache(maxsize=1)
+def _lines(text: str) -> Mapping[str, int]:
+    """How many lines are before the first place where each key is set."""
+    lines: dict[str, int] = {}
+    number = at = 0
+    for found in _SETTING.finditer(text):
+        number += text.count("\n", at, found.start())
+        at = found.start()
+        lines.setdefault(found["key"], number)
+    return lines

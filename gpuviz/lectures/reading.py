@@ -17,6 +17,7 @@ from gpuviz.reach import Reach
 
 KEY, VERSION = "gpuviz-lecture", 1
 _LONGEST = 400  # letters of a problem
+_TOLD = 100  # problems of a slide
 _LARGEST = 1 << 20  # bytes of a text that is believed to be a lecture
 Head = TypedDict(
     "Head",
@@ -99,7 +100,7 @@ def slide_in(chunk: Chunk, reach: Reach) -> Slide:
         for key in found
     ]
     ordered = sorted(problems, key=lambda problem: problem.line)
-    return replace(slide, problems=tuple(ordered), raw=chunk.text)
+    return replace(slide, problems=tuple(ordered[:_TOLD]), raw=chunk.text)
 
 
 def _problem(line: int, text: str, files: tuple[Path, ...] = ()) -> Problem:
