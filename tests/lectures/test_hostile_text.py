@@ -39,7 +39,7 @@ def test_a_key_of_thousands_of_parts(text: str, before: str) -> None:
 
 def test_texts_that_look_like_long_keys_are_fine() -> None:
     dotted = "a" + ".a" * 99
-    comment = f'# {dotted} = 1\nnotes = """\n{dotted} = 1\n"""\n'
+    comment = f'# {dotted} = 1\nwords = """\n{dotted} = 1\n"""\n'
     assert not parse(f"{HEAD}[[slide]]\n{comment}", Path()).slides[0].problems
     words = "see a.b.c.d, 1.2.3 and " + "x. " * 20 + "." * 99 + " a" * 99 + "e.g. "
     lecture = parse(f'{HEAD}[[slide]]\nwords = "{words}"\n', Path())
