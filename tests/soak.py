@@ -59,13 +59,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--only", nargs="*", default=(), metavar="ACT", help="some acts alone")
+    parser.add_argument("--places", action="store_true", help="say what held up the event loop")
     given = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     faulthandler.enable()
     with tempfile.TemporaryDirectory(prefix="gpuviz-soak-") as home:
         for name in FOLDERS:
             os.environ[f"XDG_{name}_HOME"] = home
-        return Soak(Path(home), given.minutes, given.seed, given.log).run()
+        return Soak(Path(home), given).run()
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,13 @@ class Trend:
 class Soak:
     """The window and its tireless user."""
 
-    def __init__(self, home: Path, minutes: float, seed: int, log: Path | None) -> None:
-        self._home, self._end = home, time.monotonic() + 60 * minutes
-        self._random = random.Random(seed)
-        self._log = log
+    def __init__(self, home: Path, given: argparse.Namespace) -> None:
+        self._home, self._end = home, time.monotonic() + 60 * given.minutes
+        self._random = random.Random(given.seed)
+        self._log: Path | None = given.log
+        self._only: list[str] = given.only
+        self._places: bool = given.places
+        self._kinds: list[Counter[str]] = []
         self._laps: list[Any] = []
         self._done: Counter[str] = Counter()
         self._wrong: list[str] = []
@@ -151,6 +156,8 @@ class Soak:
     def _hear(self, kind: Any, context: Any, words: str) -> None:
         """What Qt complains about."""
         if "propagateSizeHints" not in words:  # as ever without a display
+            if not self._qt[words]:
+                print(f"Qt: {words}", flush=True)
             self._qt[words] += 1
 
     def _note(self, kind: Any, error: Any, trace: Any) -> None:
@@ -193,7 +200,7 @@ class Soak:
         self._any = True
         yield from self._rest()
         self._lap()
-        acts = [name for name in dir(self) if name.startswith("do_")]
+        acts = [f"do_{name}" for name in self._only] or [n for n in dir(self) if n[:3] == "do_"]
         while time.monotonic() < self._end:
             order = list(self._lessons)
             self._random.shuffle(order)
@@ -201,7 +208,7 @@ class Soak:
                 if time.monotonic() > self._end:
                     break
                 yield from self._act("open", self._open(lesson))
-                for name in self._random.sample(acts, 5):
+                for name in self._random.choices(acts, k=5):
                     yield from self._act(name[3:], getattr(self, name)())
             yield from self._act("tidy", self._tidy())
             self._lap()
@@ -474,11 +481,12 @@ class Soak:
     # What came of it.
 
     def _lap(self) -> None:
-        from tests.vitals import resident, vitals
+        from tests.vitals import kinds, resident, vitals
 
         with self.heart.unwatched():
             raw = resident()
             now = vitals()
+            self._kinds.append(kinds())
         self._laps.append(now)
         minutes = (time.monotonic() - self._end) / 60
         print(f"{minutes:7.1f} min  {now}  (untrimmed {raw:.0f})", flush=True)
@@ -511,6 +519,9 @@ class Soak:
             print(f"    {count:5d} times  {place}")
         print(f"\n{'':10s}{'before':>10s}{'after':>10s}   of {len(self._laps)} laps")
         print("\n".join(map(str, trends)))
+        first = self._kinds[max(1, int(len(self._kinds) * SETTLE)) - 1]
+        if more := (self._kinds[-1] - first).most_common(12):
+            print("more widgets: " + ", ".join(f"{name} {count}" for name, count in more))
         for said, count in self._qt.most_common():
             print(f"Qt, {count} times: {said}")
         for said, count in Counter(self._wrong).most_common():

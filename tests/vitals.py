@@ -55,6 +55,14 @@ def vitals() -> Vitals:
     )
 
 
+def kinds() -> Counter[str]:
+    """How many widgets there are of each class and name."""
+    return Counter(
+        f"{type(one).__name__} {one.objectName() or one.accessibleName()}".strip()
+        for one in QApplication.allWidgets()
+    )
+
+
 def resident() -> float:
     """MB of memory."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6

@@ -87,7 +87,7 @@ def test_faults_in_a_row(
     window = make(Sources(lambda number: Gpu(number, limit=LIMIT), job))
     qtbot.waitUntil(lambda: window.meter.state.device is not None, timeout=60_000)
     count = int(os.environ.get("GPUVIZ_FAULTS", "100"))
-    drill = Drill(window, qtbot, use)
+    drill = Drill(window, qtbot, use, 2 * LIMIT)
     try:
         with only_threads_wait():
             drill.go_through(FAULTS, count, float(os.environ.get("GPUVIZ_FAULT_SECONDS", "400")))

@@ -59,10 +59,15 @@ class Findings:
 
 
 class Drill:
-    """`kernel` is told which kernel is measured from now on, "" for that of the lesson."""
+    """`kernel` is told which kernel is measured from now on, "" for that of the lesson; `limit` is
+    the time in seconds that a launch is given.
+    """
 
-    def __init__(self, window: Window, qtbot: QtBot, kernel: Callable[[str], None]) -> None:
+    def __init__(
+        self, window: Window, qtbot: QtBot, kernel: Callable[[str], None], limit: float
+    ) -> None:
         self._window, self._bot, self._kernel = window, qtbot, kernel
+        self._longest = limit + 1.3
         self._dice = random.Random(11)
         self.found = Findings()
 
@@ -166,7 +171,7 @@ class Drill:
         window, begun = self._window, time.monotonic()
 
         def resting() -> bool:
-            if window.meter.state.activity == "continuous" and time.monotonic() - begun > 2:
+            if window.meter.state.activity == "continuous" and time.monotonic() - begun > self._longest:
                 window.actions_["gpu.stop"].trigger()
             return window.meter.state.activity == "idle" and not window.director.performer.busy
 

@@ -21,6 +21,7 @@ from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
 from tests.qt.fault_drill import Drill, Fault, check, only_threads_wait
 
+LIMIT = 0.7
 LOST = "was lost (it ended by SIGKILL)"
 FAULTS = (
     Fault("illegal address", "illegal address", "fault"),
@@ -52,11 +53,11 @@ def test_a_hundred_faults_in_a_row(
         return replace(made, entry=kernel or made.entry)
 
     def gpu(device: int) -> Gpu:
-        return Gpu(device, limit=0.7, arguments=fake_gpu.arguments())
+        return Gpu(device, limit=LIMIT, arguments=fake_gpu.arguments())
 
     window = make(Sources(gpu, job))
     qtbot.waitUntil(lambda: window.meter.state.device is not None, timeout=20_000)
     with only_threads_wait():
-        found = Drill(window, qtbot, use).go_through(FAULTS, 100)
+        found = Drill(window, qtbot, use, LIMIT).go_through(FAULTS, 100)
     print(found)
     check(found)

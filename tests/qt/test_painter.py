@@ -1,7 +1,11 @@
+import ctypes
+
 import numpy as np
 import pytest
-from PySide6.QtGui import QFontInfo, QFontMetricsF, QImage
+from PySide6.QtGui import QFontInfo, QFontMetricsF, QImage, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6.Shiboken import getCppPointer
 
 from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
@@ -9,7 +13,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.fonts import font
-from gpuviz.qt.painting import raster
+from gpuviz.qt.painting import painter, raster
 
 pytestmark = pytest.mark.usefixtures("qapp")
 STAGE = Stage(100, 60, DARK)
@@ -138,3 +142,26 @@ def test_painting_twice_gives_the_same_picture(qtbot: QtBot) -> None:
         Texts(np.array([[5, 45]], np.float32), ("same",), DARK.ink, 14),
     )
     assert (painted(*marks, scale=1.5) == painted(*marks, scale=1.5)).all()
+
+
+def test_what_qt_had_at_an_address_does_not_turn_up_in_a_picture() -> None:
+    """As a layout's item that Qt deleted did, whose memory became an array's."""
+    holder = QWidget()
+    layout = QHBoxLayout(holder)
+    layout.addWidget(QWidget())
+    item = layout.itemAt(0)
+    (address,) = getCppPointer(item)
+    there = np.frombuffer((ctypes.c_double * 4).from_address(address)).reshape(1, 4)
+    image = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
+    qt_painter = QPainter(image)
+    try:
+        painter._draw_rects(qt_painter, there)
+        painter._draw_lines(qt_painter, there.reshape(1, 2, 2))
+    finally:
+        qt_painter.end()
+
+
+def test_many_boxes_are_painted_in_pieces() -> None:
+    rects = np.array([[x % 100, x // 100, 1, 1] for x in range(6000)], np.float32)
+    image = painted(Boxes(rects, RED))
+    assert (image == RED).all()

@@ -8,11 +8,11 @@ are plain, and edges are moved to whole device pixels (sharp, and no blending at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -28,12 +28,12 @@ from PySide6.QtGui import (
     QTextOption,
     QTransform,
 )
-from shiboken6.Shiboken import wrapInstance
 
 from gpuviz.arrays import F32, F64, Rgba
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import CAP_HEIGHT
 from gpuviz.qt.look.fonts import font, per_thread
+from gpuviz.qt.painting.by_address import LINES, RECTS
 
 _HATCH = 8  # pixels from one line of a hatch to the next
 _MOST_ROUND, _LEAST_ROUND = 1500, 8.0  # more boxes, or smaller ones: nobody sees their corners
@@ -96,17 +96,15 @@ def _snapped(painter: QPainter, rect: F32) -> F64:
 
 
 def _draw_rects(painter: QPainter, rects: F64) -> None:
-    """Draw (N, 4) rectangles in one call: a QRectF is four doubles, x, y, width, height."""
-    block = np.ascontiguousarray(rects, dtype=np.float64)
-    if len(block):
-        painter.drawRects(cast(QRectF, wrapInstance(block.ctypes.data, QRectF)), len(block))
+    """Draw (N, 4) rectangles in few calls: a QRectF is four doubles, x, y, width, height."""
+    for first, count in RECTS.pieces(rects):
+        painter.drawRects(first, count)
 
 
 def _draw_lines(painter: QPainter, points: F64) -> None:
-    """Draw (N, 2, 2) segments in one call: a QLineF is four doubles, x1, y1, x2, y2."""
-    block = np.ascontiguousarray(points, dtype=np.float64)
-    if len(block):
-        painter.drawLines(cast(QLineF, wrapInstance(block.ctypes.data, QLineF)), len(block))
+    """Draw (N, 2, 2) segments in few calls: a QLineF is four doubles, x1, y1, x2, y2."""
+    for first, count in LINES.pieces(points.reshape(-1, 4)):
+        painter.drawLines(first, count)
 
 
 def _smooth(painter: QPainter, on: bool) -> None:

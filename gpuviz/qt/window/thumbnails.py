@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QPainter, QPixmap
+from PySide6.QtGui import QPixmap
 
 from gpuviz.draw.stage import Stage
 from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.painting.painter import paint
+from gpuviz.qt.painting.raster import to_image
 from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes import Listed
@@ -28,11 +28,7 @@ IDLE_MS = 400
 def thumbnail(story: Story, palette_of: Theme, size: QSize) -> QPixmap:
     """A story's picture, made small."""
     stage = Stage(PICTURE.width(), PICTURE.height(), palette_of.look.palette)
-    image = QImage(PICTURE, QImage.Format.Format_ARGB32_Premultiplied)
-    painter = QPainter(image)
-    paint(painter, story.frame(MOMENT * story.duration, stage))
-    painter.end()
-    small = image.scaled(
+    small = to_image(story.frame(MOMENT * story.duration, stage)).scaled(
         size,
         Qt.AspectRatioMode.KeepAspectRatioByExpanding,
         Qt.TransformationMode.SmoothTransformation,
