@@ -82,7 +82,7 @@ def test_faults_in_a_row(
     def job(plan: Plan, arch: str, *, programs: Programs = NO_PROGRAMS) -> Job:
         program = compile_cuda(source(kernel), arch=arch)
         arguments = tuple(map(parse, plan.arguments))
-        return Job(program, "pairs", plan.grid, plan.block, arguments)
+        return Job(program, "pairs", plan.grid, plan.block, arguments, whose="course")
 
     window = make(Sources(lambda number: Gpu(number, limit=LIMIT), job))
     qtbot.waitUntil(lambda: window.meter.state.device is not None, timeout=60_000)

@@ -171,7 +171,10 @@ class Drill:
         window, begun = self._window, time.monotonic()
 
         def resting() -> bool:
-            if window.meter.state.activity == "continuous" and time.monotonic() - begun > self._longest:
+            if (
+                window.meter.state.activity == "continuous"
+                and time.monotonic() - begun > self._longest
+            ):
                 window.actions_["gpu.stop"].trigger()
             return window.meter.state.activity == "idle" and not window.director.performer.busy
 
