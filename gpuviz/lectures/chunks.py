@@ -20,11 +20,6 @@ _QUOTES = ('"""', "'''")
 _UNFINISHED = "(at end of document)"
 _DEEPEST = 40  # tables and lists within each other
 _TOO_DEEP = "brackets within brackets, more than can be read: take some out"
-_TOO_MANY = "a name of more than 40 parts: take some out"
-# Such a name takes time by the square of its parts, and memory by the square of its letters.
-_DOTTED = re.compile(
-    r"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){40}""", re.ASCII
-)
 _TOO_LARGE = "{}: numbers go up to 9223372036854775807"
 _REACH = 50  # how many beginnings of slides are looked for inside one long string
 
@@ -61,8 +56,6 @@ def chunks(text: str) -> tuple[Chunk, ...]:
 def _end(text: str, edges: list[int], at: int) -> int:
     """The edge where a chunk ends: the next one, or a later one if only that ends its string."""
     for end in range(at + 1, min(at + 1 + _REACH, len(edges))):
-        if _DOTTED.search(text, edges[at], edges[end]):
-            break
         try:
             found = loads_text(text[edges[at] : edges[end]])
         except tomllib.TOMLDecodeError as error:
@@ -78,8 +71,6 @@ def _end(text: str, edges: list[int], at: int) -> int:
 
 def loads(chunk: Chunk) -> dict[str, object]:
     """The chunk as TOML; `Broken` where it is none, or beyond what TOML says of numbers."""
-    if dotted := _DOTTED.search(chunk.text):
-        raise Broken(chunk.line + chunk.text.count("\n", 0, dotted.start()), _TOO_MANY)
     try:
         found = loads_text(chunk.text)
     except tomllib.TOMLDecodeError as error:

@@ -33,7 +33,7 @@ def test_a_key_of_thousands_of_parts(text: str, before: str) -> None:
     """It took 9.4 GB and 61 s."""
     lecture = parse(f"{HEAD}{before}{text}\n", Path())
     (problem,) = (*lecture.problems, *(p for slide in lecture.slides for p in slide.problems))
-    assert problem.text == "a key has more than 32 parts with dots between"
+    assert problem.text == "a name of more than 40 parts: take some out"
     assert problem.line == (4 if before else 3)
 
 
