@@ -85,3 +85,12 @@ def test_the_compiled_engine_leaves_the_address_of_a_parameter() -> None:
     module = parse(kernel("ld.global.u32 %r1, [n]; ret;"))
     with pytest.raises(KernelFault, match="illegal global access"):
         emulate(module, "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)], options=options)
+
+
+@pytest.mark.parametrize("how", ["ld.global.u32 %r1, [{}]", "atom.global.add.u32 %r1, [{}], %r2"])
+def test_an_address_whose_end_wraps_round_is_outside_of_all_buffers(how: str) -> None:
+    """In machine code, which would go on in the memory of this very process."""
+    options = Options(engine="compiled")
+    body = f".local .b8 l[64]; {how.format('l+-4')}; ret;"
+    with pytest.raises(KernelFault, match="illegal global access"):
+        emulate(parse(kernel(body)), "k", (1, 1, 1), (32, 1, 1), [np.uint32(1)], options=options)

@@ -70,7 +70,6 @@ define internal i32 @elsewhere(ptr %c, <32 x i64> %a, i32 %m, i64 %width) cold n
 start:
 {field("buffers", "ptr")}{field("buffer_count")}
 {_splat("w", "%width", 64)}
-  %e = add <32 x i64> %a, %w
   br label %loop
 loop:
   %i = phi i64 [0, %start], [%i1, %next]
@@ -84,8 +83,9 @@ next:
   %ph = getelementptr i8, ptr %pl, i64 8
   %h = load i64, ptr %ph
 {_splat("lo", "%l", 64)}{_splat("hi", "%h", 64)}
+  %last = sub <32 x i64> %hi, %w
   %x = icmp uge <32 x i64> %a, %lo
-  %y = icmp ule <32 x i64> %e, %hi
+  %y = icmp ule <32 x i64> %a, %last
   %z = and <32 x i1> %x, %y
   %b = bitcast <32 x i1> %z to i32
   %nb = xor i32 %b, -1

@@ -36,7 +36,7 @@ Member = tuple[str, bytes]
 @cache
 def _members() -> tuple[Member, ...]:
     """What a bundle of ours holds."""
-    from gpuviz.lectures.packing import pack as packed
+    from gpuviz.lectures.packing import gather, write
     from gpuviz.lectures.reading import read
 
     with TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ def _members() -> tuple[Member, ...]:
         )
         (base / "traces" / "t.gputrace").write_bytes(trace.a_trace())
         (base / "mine.gpuviz-lecture").write_text(_TEXT)
-        packed(read(base / "mine.gpuviz-lecture"), base / "out.gpuviz-lecture")
+        write(gather(read(base / "mine.gpuviz-lecture")), base / "out.gpuviz-lecture")
         with zipfile.ZipFile(base / "out.gpuviz-lecture") as archive:
             found = [(name, archive.read(name)) for name in archive.namelist()]
     return (*found, ("recordings/mine.gpurec", recording.ours()))
