@@ -2,23 +2,33 @@
 
     python docs/sanitizers.py programs FOLDER      # writes a host program for each source
     python docs/sanitizers.py read FOLDER          # reads what compute-sanitizer printed
-    python docs/sanitizers.py page                 # writes docs/sanitizers.md
+    python docs/sanitizers.py tables               # writes the tables of docs/sanitizers.md
 
-`programs` makes KIND.cu, to be built with `nvcc -lineinfo` and run with a kernel's name. `read`
-takes files KIND.KERNEL.TOOL.txt of their runs and keeps what was found in
-tests/data/h200_sanitizers.json, from which, and from runs of the emulator, comes the page.
+`programs` makes KIND.main.cu, to be built with `nvcc -lineinfo` beside KIND.cu and run with a
+kernel's name. `read` takes files KIND.KERNEL.TOOL.txt of their runs, each ending in a line `exit
+status N`, and keeps what was found in tests/data/h200_sanitizers.json. From that, and from runs of
+the emulator, come the tables.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuviz.trace import Finding
 
 ROOT = Path(__file__).parent.parent
+READINGS = ROOT / "tests" / "data" / "h200_sanitizers.json"
+PAGE = ROOT / "docs" / "sanitizers.md"
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FOLDER = ROOT / "tests" / "data" / "sanitizers"
 CORRECT = "correct"
 
@@ -162,9 +172,166 @@ def _programs(folder: Path) -> None:
     (folder / "cases.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
 
 
+_SUMMARY = re.compile(
+    r"(?:ERROR SUMMARY: (\d+) errors?$)|(?:displayed \((\d+) errors?, (\d+) warnings?\))", re.M
+)
+_HEAD = re.compile(
+    r"^========= +((?:Invalid|Uninitialized|Barrier error|Error:|Warning:).*?) *:?$", re.M
+)
+
+
+def reading(text: str, kind: str) -> dict[str, Any]:
+    """What one run of a tool told: how many errors and warnings, the first, which lines; {} when it
+    found nothing.
+    """
+    status = re.search(r"^exit status (\d+)$", text, re.M)
+    if status is None or status[1] != "0":
+        return {"hung": True}
+    summary, head = _SUMMARY.search(text), _HEAD.search(text)
+    assert summary, text[-300:]
+    lines = sorted({int(line) for line in re.findall(rf"in {kind}\.cu:(\d+)", text)})
+    first = re.sub(r" at __shared__.*| of size \d+ bytes", "", head[1]) if head else ""
+    errors, warnings = int(summary[1] or summary[2]), int(summary[3] or 0)
+    if not errors + warnings:
+        return {}
+    return {"errors": errors, "warnings": warnings, "first": first, "lines": lines}
+
+
+def _read(folder: Path) -> None:
+    runs: dict[str, dict[str, Any]] = {case.name: {} for case in cases()}
+    for case in cases():
+        for tool in TOOLS:
+            text = (folder / f"{case.name}.{tool}.txt").read_text(encoding="utf-8")
+            if found := reading(text, case.kind):
+                runs[case.name][tool] = found
+    versions = (folder / "versions.txt").read_text()
+    said = {
+        "device": re.search(r"NVIDIA [A-Z]+\d+", versions),
+        "driver": re.search(r"Driver Version: (\S+)", versions),
+        "compiler": re.search(r"release \S+, V(\S+)", versions),
+        "tool": re.search(r"Sanitizer\n.*\nVersion (\S+)", versions),
+    }
+    known = {name: match[match.lastindex or 0] for name, match in said.items() if match}
+    READINGS.write_text(json.dumps(known | {"runs": runs}, indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def _module(kind: str) -> Any:
+    from gpuviz.compile import compile_cuda
+    from gpuviz.ptx.text.parser import parse
+
+    return parse(compile_cuda(source(kind), arch="sm_90").ptx)
+
+
+def emulated(case: Case, memory: int = 1 << 30) -> list[Finding]:
+    """What gpuviz's checks find, a fault that ends the run included; with little `memory` blocks
+    run one after the other.
+    """
+    import numpy as np
+
+    from gpuviz.arguments import UNSET, materialise, parse
+    from gpuviz.errors import KernelFault
+    from gpuviz.ptx.checks.table import ALL
+    from gpuviz.ptx.emulator import Options, emulate
+
+    specs = [parse(argument) for argument in case.arguments]
+    try:
+        result = emulate(
+            _module(case.kind),
+            case.kernel,
+            case.grid,
+            case.block,
+            [np.asarray(materialise(spec, n)) for n, spec in enumerate(specs)],
+            options=Options(record=(), checks=ALL, memory=memory),
+            unset=[n for n, spec in enumerate(specs) if getattr(spec, "fill", "") == UNSET],
+        )
+    except KernelFault as fault:
+        return [fault.finding]  # type: ignore[list-item]
+    return list(result.trace.findings)
+
+
+def tables() -> dict[str, str]:
+    """The tables of the page, by the name they have there."""
+    readings = json.loads(READINGS.read_text(encoding="utf-8"))
+    faulty = [case for case in cases() if case.kind != CORRECT]
+    correct = [case for case in cases() if case.kind == CORRECT]
+    return {
+        "faulty": _table(
+            ("kernel", "what is wrong", "gpuviz", "compute-sanitizer"),
+            (
+                (f"`{c.name}`", c.fault, _ours(emulated(c)), _theirs(readings["runs"][c.name]))
+                for c in faulty
+            ),
+        ),
+        "correct": _table(
+            ("kernel", "gpuviz", "compute-sanitizer"),
+            (
+                (f"`{c.kernel}`", _ours(emulated(c)), _theirs(readings["runs"][c.name]))
+                for c in correct
+            ),
+        ),
+        "sums": _sums(faulty, correct, readings["runs"]),
+        "device": "{device}, driver {driver}, compute-sanitizer {tool}, nvcc {compiler} "
+        "(-lineinfo -arch=sm_90)".format(**readings),
+    }
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    rule = tuple("---" for _ in head)
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+
+
+def _ours(findings: list[Finding]) -> str:
+    told = dict.fromkeys(f"{f.severity}: {f.kind}, line {f.line}" for f in findings)
+    return "; ".join(told) or "–"
+
+
+def _theirs(runs: dict[str, Any]) -> str:
+    if runs and all("hung" in run for run in runs.values()):
+        return "runs for ever under every tool, which say nothing"
+    told = [
+        f"{tool}: {run['first'].removesuffix('.')}"
+        + f", line{'s' * (len(run['lines']) > 1)} {', '.join(map(str, run['lines']))}"
+        * bool(run["lines"])
+        for tool, run in runs.items()
+        if run.get("first")
+    ]
+    return "; ".join(told) or "–"
+
+
+def _sums(faulty: list[Case], correct: list[Case], runs: dict[str, Any]) -> str:
+    def row(kind: str) -> tuple[str, ...]:
+        mine = [case for case in faulty if case.kind == kind]
+        ours = sum(bool(emulated(case)) for case in mine)
+        theirs = sum(any(r.get("first") for r in runs[case.name].values()) for case in mine)
+        return kind, str(len(mine)), str(ours), str(theirs)
+
+    quiet = [case for case in correct if any(r.get("first") for r in runs[case.name].values())]
+    rows = [row(kind) for kind in dict.fromkeys(case.kind for case in faulty)]
+    alarms = str(sum(bool(emulated(case)) for case in correct)), str(len(quiet))
+    return _table(
+        ("class", "kernels", "found by gpuviz", "found by compute-sanitizer"),
+        [*rows, ("correct (found: false alarms)", str(len(correct)), *alarms)],
+    )
+
+
+def page(text: str) -> str:
+    """The page with its tables as they are now, each between `<!-- NAME -->` and `<!-- -->`."""
+    for name, table in tables().items():
+        mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- -->)", re.S)
+        assert mark.search(text), name
+        text = mark.sub(lambda found, table=table: found[1] + table + "\n" + found[2], text)
+    return text
+
+
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
     match sys.argv[1:]:
         case ["programs", folder]:
             _programs(Path(folder))
+        case ["read", folder]:
+            _read(Path(folder))
+        case ["tables"]:
+            PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         case _:
             sys.exit(__doc__)

@@ -1,50 +1,16 @@
 """Every kernel of tests/data/sanitizers: its fault is found, on its line; correct ones pass."""
 
-from functools import cache
-
-import numpy as np
 import pytest
 
-from docs.sanitizers import CORRECT, Case, cases, source
-from gpuviz.arguments import UNSET, materialise, parse
-from gpuviz.compile import compile_cuda
-from gpuviz.errors import KernelFault
+from docs.sanitizers import CORRECT, PAGE, Case, cases, emulated, page, reading
 from gpuviz.ptx.checks.table import ALL
-from gpuviz.ptx.emulator import Options, emulate
-from gpuviz.ptx.text.ir import Module
-from gpuviz.ptx.text.parser import parse as parse_ptx
-from gpuviz.trace import Finding
 
 NAMES = [case.name for case in cases()]
 
 
-@cache
-def module(kind: str) -> Module:
-    return parse_ptx(compile_cuda(source(kind), arch="sm_90").ptx)
-
-
-def found(case: Case, checks: tuple[str, ...] = ALL, memory: int = 1 << 30) -> list[Finding]:
-    """What the checks find, a fault that ends the run included."""
-    specs = [parse(argument) for argument in case.arguments]
-    try:
-        result = emulate(
-            module(case.kind),
-            case.kernel,
-            case.grid,
-            case.block,
-            [np.asarray(materialise(spec, n)) for n, spec in enumerate(specs)],
-            options=Options(record=(), checks=checks, memory=memory),
-            unset=[n for n, spec in enumerate(specs) if getattr(spec, "fill", "") == UNSET],
-        )
-    except KernelFault as fault:
-        assert isinstance(fault.finding, Finding)
-        return [fault.finding]
-    return list(result.trace.findings)
-
-
 @pytest.mark.parametrize("case", cases(), ids=NAMES)
 def test_what_is_at_fault_is_found_and_nothing_else(case: Case) -> None:
-    findings = found(case)
+    findings = emulated(case)
     if case.kind == CORRECT:
         assert findings == []
         return
@@ -56,7 +22,7 @@ def test_what_is_at_fault_is_found_and_nothing_else(case: Case) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=NAMES)
 def test_blocks_that_run_one_after_the_other_are_found_out_as_well(case: Case) -> None:
-    apart, together = found(case, memory=0), found(case)
+    apart, together = emulated(case, memory=0), emulated(case)
     assert {f.check for f in apart} == {f.check for f in together}
     assert {f.line for f in apart} <= set(case.lines)
 
@@ -66,3 +32,26 @@ def test_each_class_has_its_kernels() -> None:
     assert {kind: kinds.count(kind) >= 6 for kind in ALL} == dict.fromkeys(ALL, True)
     assert kinds.count(CORRECT) >= 20 and len(kinds) - kinds.count(CORRECT) >= 24
     assert all(bool(case.lines) == (case.kind != CORRECT) for case in cases())
+
+
+def test_the_page_tells_what_is_found_now() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "run python docs/sanitizers.py tables"
+
+
+def test_what_compute_sanitizer_prints_is_read() -> None:
+    clean = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\nexit status 0\n"
+    assert reading(clean, "race") == {}
+    wrong = (
+        "========= Error: Potential WAR hazard detected at __shared__ 0x580 in block (0,0,0) :\n"
+        "=========     Read Thread (31,0,0) at k+0xf0 in race.cu:9\n"
+        "=========     Write Thread (96,0,0) at k+0xe0 in race.cu:8\n"
+        "========= RACECHECK SUMMARY: 2 hazards displayed (3 errors, 1 warning)\nexit status 0\n"
+    )
+    assert reading(wrong, "race") == {
+        "errors": 3,
+        "warnings": 1,
+        "first": "Error: Potential WAR hazard detected",
+        "lines": [8, 9],
+    }
+    assert reading("========= COMPUTE-SANITIZER\nexit status 137\n", "race") == {"hung": True}

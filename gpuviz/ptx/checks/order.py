@@ -102,12 +102,13 @@ class Order:
 
         Threads are numbered over the launch, warps padded to 32 lanes.
         """
-        batch = self.batch
-        warp, block = thread // LANES, thread // (LANES * batch.warps)
-        row = block - batch.first if batch.height > 1 else np.zeros_like(block)
+        batch, warp = self.batch, thread // LANES
+        row = warp // batch.warps - batch.first if batch.height > 1 else np.zeros(1, np.int64)
         found = step < self.barriers[row]
         if self.copies is not None:
             found &= self.copies.settled(step, self._at(other))
+        if found.all():
+            return found
         own = row * batch.warps + warp % batch.warps
         alike = other // LANES == warp
         if alike.any():

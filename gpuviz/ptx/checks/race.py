@@ -272,6 +272,8 @@ class RaceCheck(Sink):
         """Whether earlier steps of others are over for threads, by what orders their block."""
         size = LANES * self._batch.warps
         found: Bool = other // size == thread // size
+        if found.all():
+            return self._order.ordered(step, other, thread)
         some = np.flatnonzero(found)
         if len(some):
             found[some] = self._order.ordered(step[some], other[some], thread[some])
