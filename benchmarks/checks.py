@@ -82,9 +82,7 @@ def main() -> None:
     """Print the table of docs/sanitizers.md."""
     for name, one in jobs().items():
         seconds(one, ())
-        plain, *checked = (
-            min(seconds(one, checks) for _ in range(7)) for checks in CHECKS
-        )
+        plain, *checked = (min(seconds(one, checks) for _ in range(7)) for checks in CHECKS)
         cells = " | ".join(f"{time_ / plain:.2f}" for time_ in checked)
         print(f"| {name} ({plain * 1000:.0f} ms without) | {cells} |")
 

@@ -35,6 +35,7 @@ LAYERS = (
         "records",
         "archive",
         "language",
+        "checks",
         "glossary",
         "fuzzy",
         "expressions",

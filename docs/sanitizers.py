@@ -230,8 +230,8 @@ def emulated(case: Case, memory: int = 1 << 30) -> list[Finding]:
     import numpy as np
 
     from gpuviz.arguments import UNSET, materialise, parse
+    from gpuviz.checks import ALL
     from gpuviz.errors import KernelFault
-    from gpuviz.ptx.checks.table import ALL
     from gpuviz.ptx.emulator import Options, emulate
 
     specs = [parse(argument) for argument in case.arguments]

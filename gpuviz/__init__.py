@@ -8,16 +8,18 @@ errors      what can go wrong, each with the thing, the value and the remedy
             and npy likewise), free_memory, disk_cache (what can be made again), local (paths that
             a file names) and reach (which of them it may name), records (in files) and archive
             (with arrays, in a zip), language (texts in the reader's language), glossary (the
-            field's words), fuzzy (finding by letters), suffixes (of files), processes (other
-            programs, started safely), worker_process (one that answers requests), stopping (work
-            nobody wants any more), doctor (system libraries), terminal (where texts go to it)
+            field's words), checks (what is looked for in a launch), fuzzy (finding by letters),
+            suffixes (of files), processes (other programs, started safely), worker_process (one
+            that answers requests), stopping (work nobody wants any more), doctor (system
+            libraries), terminal (where texts go to it)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it
             runs; arguments are kernel arguments as text)
 compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
-            compute), simt (the machine), decode (instructions to steps of it), emulator
+            compute), simt (the machine), decode (instructions to steps of it), checks
+            (races and the like, as sinks), emulator
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and

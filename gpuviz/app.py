@@ -133,11 +133,9 @@ def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> 
 
 def _perform(lesson: Lesson, values: Values, **how: Any) -> Performance:
     """Emulator and compiler are loaded with the first run, in its thread."""
-    from gpuviz.ptx.checks.table import ALL
     from gpuviz.scenes.perform import perform
 
-    checks = () if how.get("prebuilt") else ALL  # the first picture hurries
-    return perform(lesson, values, checks=checks, **how)
+    return perform(lesson, values, **how)
 
 
 def _gpu(number: int) -> Gpu:

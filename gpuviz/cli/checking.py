@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from gpuviz.checks import ALL, CHECKS, chosen
 from gpuviz.errors import KernelFault
 from gpuviz.language import english
-from gpuviz.ptx.checks.table import ALL, CHECKS, chosen
 from gpuviz.trace import Finding
 
 HELP = (
-    f"what to look for: all (default, with NumPy), none, or some of {','.join(CHECKS)}: "
+    f"what to look for: all, none, or some of {','.join(CHECKS)}: "
     + "; ".join(f"{name} ({check.finds})" for name, check in CHECKS.items())
-    + ". The compiled engine looks for nothing: with --check NumPy does it. What is found is told "
-    "on stderr; errors make the exit status 1"
+    + ". Without it all are looked for in launches that NumPy runs, and none in large ones that "
+    "the compiled engine takes. What is found is told on stderr; errors make the exit status 1"
 )
 
 
@@ -23,11 +23,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", type=chosen, default=None, metavar="NAME[,NAME]", help=HELP)
 
 
-def checks_of(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The checks asked for, or those that the engine comes with."""
-    if arguments.check is None:
-        return ALL if arguments.engine == "numpy" else ()
-    return tuple(arguments.check)
+def checks_of(arguments: argparse.Namespace) -> tuple[tuple[str, ...], bool]:
+    """The checks asked for, and whether to look for them at any cost."""
+    return (ALL, False) if arguments.check is None else (tuple(arguments.check), True)
 
 
 def of_fault(fault: KernelFault, checks: Sequence[str]) -> Finding | None:
@@ -45,7 +43,7 @@ def summary(checks: Sequence[str], findings: Sequence[Finding]) -> str:
     """`checked memory, race: 1 error, 0 warnings`."""
     wrong = errors(findings)
     return (
-        f"checked {', '.join(checks) or 'nothing'}: "
+        f"checked {', '.join(checks) or 'nothing (a large launch; ask with --check all)'}: "
         + english("{n} error, ", "{n} errors, ", wrong)
         + english("{n} warning", "{n} warnings", len(findings) - wrong)
     )

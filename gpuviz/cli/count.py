@@ -68,15 +68,17 @@ def _blocks(text: str) -> int | None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, print; 0, or 1 when a check found an error."""
-    arch, checks = architecture(arguments.arch), checks_of(arguments)
+    arch = architecture(arguments.arch)
+    checks, thorough = checks_of(arguments)
     options = Options(
         record=(),
         max_blocks=arguments.blocks,
         budget=arguments.budget,
         engine=arguments.engine,
         checks=checks,
+        thorough=thorough,
     )
-    entries, findings = [], list[Finding]()
+    entries, findings, checked = [], list[Finding](), set(checks)
     for role, job in jobs(arguments).items():
         try:
             one = emulated.run(job, arch, level=arguments.level, options=options)
@@ -85,17 +87,17 @@ def run(arguments: argparse.Namespace) -> int:
             if ended is None:
                 raise
             findings.append(ended)
-            entries.append(_ended(job.entry, ended, role))
+            entries.append(_ended(job.entry, ended, role) | {"checks": list(checks)})
         else:
             findings += one.trace.findings
+            checked &= set(one.checked)
             entries.append(as_json(one, role) if arguments.json else {})
             if not arguments.json:
                 out(as_text(one, role))
-        entries[-1]["checks"] = list(checks)
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
-        out(summary(checks, findings))
+        out(summary([name for name in checks if name in checked], findings))
     for finding in findings:
         err(told(finding))
     return 1 if errors(findings) else 0
@@ -125,6 +127,7 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
         "totals": run.counts.totals,
         "instructions": [_row(row) for row in run.counts.rows],
         "branches": [vars(branch) for branch in trace.branches],
+        "checks": list(run.checked),
         "findings": [vars(finding) for finding in trace.findings],
         "notes": [note for note in (run.level_note, *trace.notes) if note],
         "printed": trace.printed,

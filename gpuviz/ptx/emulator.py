@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gpuviz.arrays import Array
 from gpuviz.observe import Sink
 from gpuviz.ptx.check import problems
-from gpuviz.ptx.checks.table import sinks as checking
+from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.compiled.choice import LEAST_WORK, estimated_work
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
@@ -32,6 +32,7 @@ class Result:
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     `engine` is who executed the launch, "compiled" or "numpy"; `engine_note` why not the other.
+    `checked` is what was looked for.
     """
 
     trace: Trace
@@ -39,6 +40,7 @@ class Result:
     executed: Mapping[int, int] = field(default_factory=dict)
     engine: str = "numpy"
     engine_note: str = ""
+    checked: tuple[str, ...] = ()
 
 
 def emulate(
@@ -74,7 +76,8 @@ def emulate(
     keep_freed_memory()
     options = options or Options()
     launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names, unset)
-    checks = checking(options.checks, lockstep=_lockstep(module))
+    looked_for = options.checks if options.thorough or _few(launched, options) else ()
+    checks = checking(looked_for, lockstep=_lockstep(module))
     tracer = Tracer(options.record, options.record_limit, options.path)
     every = (*sinks, *checks, *tracer.sinks)
     note, printed = _compiled(launched, every, options), ""
@@ -90,7 +93,14 @@ def emulate(
         flops=floating_operations(module, tally.threads),
     )
     engine = "numpy" if note else "compiled"
-    return Result(trace, launched.outputs(arguments), tally.executed, engine, note)
+    return Result(trace, launched.outputs(arguments), tally.executed, engine, note, looked_for)
+
+
+def _few(launched: Ready, options: Options) -> bool:
+    """Whether the NumPy engine runs a launch because it is small."""
+    if options.engine == "auto":
+        return estimated_work(launched) < LEAST_WORK
+    return options.engine == "numpy"
 
 
 def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:

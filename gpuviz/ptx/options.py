@@ -20,8 +20,9 @@ class Options:
     means 4e9 for the NumPy engine; `seconds` bounds the compiled one, which runs on so many
     `threads` (0: all cores); `memory` in bytes, for everything but the buffers; `path` keeps the
     way of the recorded blocks through the program, too; `checks` are what is looked for (see
-    `gpuviz.ptx.checks.table`), by the NumPy engine: accesses outside of all memory end the run
-    whatever is asked for; `engine` is who executes the launch.
+    `gpuviz.checks`), by the NumPy engine: accesses outside of all memory end the run
+    whatever is asked for; unless `thorough`, they are looked for only where that engine runs the
+    launch anyway; `engine` is who executes the launch.
     """
 
     record: tuple[int, ...] = (0,)
@@ -33,6 +34,7 @@ class Options:
     record_limit: int = RECORD_LIMIT
     path: bool = False
     checks: tuple[str, ...] = ()
+    thorough: bool = True
     engine: Engine = "auto"
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)

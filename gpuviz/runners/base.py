@@ -46,7 +46,8 @@ class Run:
     kernel with blocks of every shape, None where nobody has swept over them. `unchecked` is the
     name of the file whose program was run, where its source could not be compiled here: that it was
     compiled from the source shown is that file's word. `engine` is what executed the launch,
-    "compiled" or "numpy", and `engine_note` why it is not the other.
+    "compiled" or "numpy", and `engine_note` why it is not the other. `checked` is what was looked
+    for, of `gpuviz.checks`.
     """
 
     trace: Trace
@@ -63,6 +64,7 @@ class Run:
     unchecked: str = ""
     engine: str = ""
     engine_note: str = ""
+    checked: tuple[str, ...] = ()
 
     @property
     def modelled(self) -> str:

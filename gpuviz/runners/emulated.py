@@ -69,6 +69,7 @@ def run(
         listing=sass.listing,
         unchecked=job.program.origin,
         engine=result.engine,
+        checked=result.checked,
         engine_note=result.engine_note,
     )
 

@@ -52,7 +52,7 @@ def perform(
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
-    `checks` are looked for while the launches run (see `gpuviz.ptx.checks.table`).
+    `checks` are looked for (see `gpuviz.checks`) where the NumPy engine runs a launch anyway.
 
     Raises
     ------
@@ -72,7 +72,12 @@ def perform(
             progress((done + fraction) / len(plans))
 
         options = Options(
-            record=plan.record, path=plan.path, checks=checks, progress=part, cancel=cancel
+            record=plan.record,
+            path=plan.path,
+            checks=checks,
+            thorough=False,
+            progress=part,
+            cancel=cancel,
         )
         job = job_of(plan, arch, prebuilt, library)
         run = emulated.run(job, architecture(arch), level=level, options=options)

@@ -23,7 +23,7 @@ class Variant:
     """A lesson with these values, for this architecture, at this level.
 
     A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
-    Without a `library` launches are looked up in what ships.
+    Without a `library` launches are looked up in what ships. `checks` are what is looked for.
     """
 
     lesson: Lesson
@@ -32,6 +32,7 @@ class Variant:
     level: Level
     prebuilt: bool = False
     library: Library | None = None
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import pytest
 
 from docs.sanitizers import Case, cases, source
 from gpuviz.cli import main
+from gpuviz.ptx import emulator
 
 CASES = {case.name: case for case in cases()}
 
@@ -67,3 +68,11 @@ def test_a_fault_that_ends_the_run_is_a_finding_of_its_check(count) -> None:
 def test_a_check_that_does_not_exist_is_named(count) -> None:
     status, _, wrong = count("race.no_barrier", "--check", "races")
     assert status == 2 and "'races'" in wrong and "memory, race, init, sync" in wrong
+
+
+def test_large_launches_are_checked_when_asked_for(count, monkeypatch) -> None:
+    monkeypatch.setattr(emulator, "LEAST_WORK", 1)
+    status, said, _ = count("race.in_place", "--engine", "auto")
+    assert status == 0 and "checked nothing (a large launch; ask with --check all)" in said
+    status, said, wrong = count("race.in_place", "--engine", "auto", "--check", "race")
+    assert status == 1 and "checked race: 1 error" in said and "error, race: " in wrong

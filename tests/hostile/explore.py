@@ -28,8 +28,8 @@ from types import FrameType
 import atheris
 
 with atheris.instrument_imports(include=["gpuviz.ptx", "gpuviz.compile.paths"]):
+    from gpuviz.checks import ALL
     from gpuviz.ptx import check, emulator
-    from gpuviz.ptx.checks.table import ALL
     from gpuviz.ptx.text import parser
 
 from gpuviz.arguments import materialise

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gpuviz.checks import ALL
 from gpuviz.errors import Cancelled, KernelFault, LaunchError
-from gpuviz.ptx.checks.table import ALL
 from gpuviz.ptx.emulator import Options
 from gpuviz.ptx.simt import polling
 from tests.ptx.launching import DIALECTS, KERNELS, compiled, launch

@@ -3,7 +3,7 @@
 import pytest
 
 from docs.sanitizers import CORRECT, PAGE, Case, cases, emulated, page, reading
-from gpuviz.ptx.checks.table import ALL
+from gpuviz.checks import ALL
 
 NAMES = [case.name for case in cases()]
 

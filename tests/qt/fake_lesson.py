@@ -185,6 +185,7 @@ class FakePerform:
 
     asked: list[dict[str, Value]] = field(default_factory=list)
     cancelled: list[dict[str, Value]] = field(default_factory=list)
+    checked: list[tuple[str, ...]] = field(default_factory=list)
     slow: Callable[[Values], bool] = lambda values: False
     error: Callable[[Values], Exception | None] = lambda values: None
     findings: tuple[Finding, ...] = ()
@@ -203,8 +204,10 @@ class FakePerform:
         cancel: Cancel,
         prebuilt: bool = False,
         library: Library | None = None,
+        checks: tuple[str, ...] = (),
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
+        self.checked.append(checks)
         if prebuilt and not self.ships:
             raise UnavailableError("has to be compiled")
         self.asked.append(dict(values))

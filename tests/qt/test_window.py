@@ -285,6 +285,32 @@ def test_findings_are_a_click_away(make: Callable[[], Window], perform: FakePerf
     assert "line 3: nobody wrote it (seen 16 times)" in window.message.text.toPlainText()
 
 
+def test_findings_lead_to_their_line_and_its_moment(
+    make: Callable[[], Window], perform: FakePerform
+) -> None:
+    found = Finding("error", "race", "x", 3, 15, (0, 0, 0), (1, 0, 0), 4, 1, "race", "wait")
+    perform.findings = (found,)
+    window = make()
+    steps = window.player.story.steps
+    about = next(step for step in steps if step.line == 3)
+    window.player.seek(window.player.state.end)
+    QTest.mouseClick(window.status.findings, LEFT)
+    assert window.player.t == about.start
+    assert 3 in window.panes.source.views[0].lit
+    assert window.message.text.toPlainText().endswith("\nwait")
+
+
+def test_what_is_looked_for_is_chosen_in_the_menu(window: Window, perform: FakePerform) -> None:
+    assert perform.checked[-1] == ("memory", "race", "init", "sync")
+    command = window.actions_["check.race"]
+    assert command.isChecked()
+    command.trigger()
+    assert perform.checked[-1] == ("memory", "init", "sync") and not command.isChecked()
+    assert window.director.checks == ("memory", "init", "sync")
+    command.trigger()
+    assert window.director.checks == ("memory", "race", "init", "sync") and command.isChecked()
+
+
 def test_ctrl_k_finds_and_triggers_a_command(window: Window, qtbot: QtBot) -> None:
     QTest.keyClick(window.stage, Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     dialog = next(d for d in window.findChildren(PaletteDialog) if d.isVisible())

@@ -1,1 +1,1 @@
-"""What is wrong with a launch, found while it runs: each check is a sink, `table` lists them."""
+"""What is wrong with a launch, found while it runs: each check is a sink, `sinks` lists them."""

@@ -157,6 +157,20 @@ class Source(QWidget):
             self.roles.setCurrentIndex(self.roles.findData(step.role))
         self._light()
 
+    def point_at(self, role: str, line: int) -> None:
+        """Light a line of a run, until the story goes on to another step; where a step of the story
+        is about that line, the story goes there.
+        """
+        story = self._player.story
+        steps = story.steps if story else ()
+        about = next((s for s in steps if s.line == line and s.role in ("", role)), None)
+        if about is not None:
+            self._player.seek(about.start)
+        if role in self._runs and role != self._role:
+            self.roles.setCurrentIndex(self.roles.findData(role))
+        for view, code in zip(self.views, self._codes, strict=False):
+            view.light(code.lines.get(line, frozenset()))
+
     def _line(self) -> int:
         """The CUDA line of the step under way, 0 when it is none of this run's."""
         step = self._step

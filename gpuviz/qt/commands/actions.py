@@ -39,6 +39,7 @@ GROUPS = {
     "Export": later("Export"),
     "GPU": later("GPU"),
     "View": later("View"),
+    "Checks": later("Checks"),
     "Help": later("Help"),
 }
 

@@ -144,8 +144,8 @@ class Message(QFrame):
 
 
 def _sentence(role: str, finding: Finding) -> str:
-    """A finding with how often it was seen."""
+    """A finding with how often it was seen, and its remedy."""
     said = f"{role}: {tr(SEVERITIES[finding.severity])}: {finding.message}"
     if finding.count > 1:
-        return trn("{said} (seen {n} time)", "{said} (seen {n} times)", finding.count, said=said)
-    return said
+        said = trn("{said} (seen {n} time)", "{said} (seen {n} times)", finding.count, said=said)
+    return f"{said}\n{finding.remedy}" if finding.remedy else said

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.checks import ALL, chosen
+from gpuviz.errors import InputError
 from gpuviz.language import later
 from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
 from gpuviz.qt.playing.player import Player
@@ -69,12 +71,21 @@ def as_left(
     comparison.switch(settings.flag("compare", False), player.values)
     level = cast("Level", settings.text("level", LEVEL, tuple(LEVELS)))
     arch = settings.text("arch", ARCH, sms)
-    director = Director(player, comparison, perform, arch, level, session, parent)
+    checks = checks_of(settings.text("checks", "all"))
+    director = Director(player, comparison, perform, arch, level, session, parent, checks)
     meter = Meter(sources, parent)
     use = settings.number("gpu_use", meter.state.use, USES)
     meter.set_use(min(USES, key=lambda one: abs(one - use)))
     course = Course(lessons, player, comparison, settings)
     return Core(settings, session, theme, player, comparison, director, course, meter)
+
+
+def checks_of(text: str) -> tuple[str, ...]:
+    """Checks as they were kept; all of them where that makes no sense."""
+    try:
+        return chosen(text)
+    except InputError:
+        return ALL
 
 
 def keep(core: Core) -> None:
@@ -87,6 +98,7 @@ def keep(core: Core) -> None:
         "loop": str(core.player.state.loop).lower(),
         "arch": core.director.arch,
         "level": core.director.level,
+        "checks": ",".join(core.director.checks) or "none",
         "compare_arch": core.comparison.arch,
         "gpu_use": core.meter.state.use,
         "compare": str(core.comparison.on).lower(),
@@ -111,3 +123,4 @@ def start_over(core: Core) -> None:
         comparison.open(lesson, {}, lesson.defaults())
         core.director.set_arch(ARCH)
         core.director.set_level(LEVEL)
+        core.director.set_checks(ALL)

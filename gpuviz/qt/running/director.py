@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.checks import ALL
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.compare import SIDES
@@ -38,7 +39,7 @@ class Director(QObject):
     -------
     performed : the newest `Showing`
     failed : job, `Failure`
-    arch_changed, level_changed : what is run for
+    arch_changed, level_changed, checks_changed : what is run for
     problem_changed : why the values make no sense, or ""
     forgotten : another lesson is shown, and nothing of it yet
     """
@@ -47,6 +48,7 @@ class Director(QObject):
     failed = Signal(object, object)
     arch_changed = Signal(str)
     level_changed = Signal(str)
+    checks_changed = Signal(object)
     problem_changed = Signal(str)
     forgotten = Signal()
 
@@ -59,10 +61,11 @@ class Director(QObject):
         level: Level,
         session: Session,
         parent: QObject | None = None,
+        checks: tuple[str, ...] = ALL,
     ) -> None:
         super().__init__(parent)
         self._player, self._comparison = player, comparison
-        self._arch, self._level = arch, level
+        self._arch, self._level, self._checks = arch, level, checks
         self._session = session
         self._lecture: Path | None = None
         self._told: Lesson | None = None
@@ -91,6 +94,11 @@ class Director(QObject):
         return self._level
 
     @property
+    def checks(self) -> tuple[str, ...]:
+        """What is looked for while launches run."""
+        return self._checks
+
+    @property
     def lecture(self) -> Path | None:
         """The file of the lecture whose slide is shown, None where there is none."""
         return self._lecture
@@ -117,6 +125,13 @@ class Director(QObject):
         if level != self._level:
             self._level = level
             self.level_changed.emit(level)
+            self.run()
+
+    def set_checks(self, checks: tuple[str, ...]) -> None:
+        """Look for other faults."""
+        if checks != self._checks:
+            self._checks = checks
+            self.checks_changed.emit(checks)
             self.run()
 
     def set_lecture(self, lecture: Path | None) -> None:
@@ -165,7 +180,14 @@ class Director(QObject):
         """What is to be shown: side A, and B when it is compared with."""
         lesson, other = self._player.lesson, self._comparison
         library = self._session.library(self._lecture)
-        a = Variant(lesson, dict(self._player.values), self._arch, self._level, library=library)
+        a = Variant(
+            lesson,
+            dict(self._player.values),
+            self._arch,
+            self._level,
+            library=library,
+            checks=self._checks,
+        )
         if not other.on:
             return (a,)
         arch = self._arch if other.arch == AS_A else other.arch
@@ -202,7 +224,7 @@ class Director(QObject):
 
 
 def _hurried(variant: Variant) -> Variant:
-    return replace(variant, level="ptx", prebuilt=True)
+    return replace(variant, level="ptx", prebuilt=True, checks=())
 
 
 def _problem(variants: tuple[Variant, ...]) -> str:

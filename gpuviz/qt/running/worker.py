@@ -36,6 +36,7 @@ class Perform(Protocol):
         cancel: Cancel,
         prebuilt: bool,
         library: Library | None,
+        checks: tuple[str, ...],
     ) -> Performance:
         """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
 
@@ -159,6 +160,7 @@ class Performer(QObject):
             cancel=ticket.stop.is_set,
             prebuilt=variant.prebuilt,
             library=variant.library,
+            checks=variant.checks,
         )
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:

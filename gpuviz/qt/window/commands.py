@@ -79,6 +79,7 @@ def on(core: Core, shown: set[str]) -> set[str]:
         use_id(meter.state.use),
         f"language.{chosen()}",
         *(id for id, state in flags.items() if state),
+        *(f"check.{name}" for name in director.checks),
         *(f"show.{name}" for name in shown),
     }
 

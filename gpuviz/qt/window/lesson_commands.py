@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.checks import CHECKS
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
 from gpuviz.qt.running.compare_commands import CompareCommands
@@ -37,6 +38,9 @@ class LessonCommands(QObject):
         for level in LEVELS:
             change = partial(core.director.set_level, cast("Level", level))
             choices.add(f"level.{level}", tr(LEVELS[level]), "Level", change)
+        for name, check in CHECKS.items():
+            toggle = partial(self._toggle_check, name)
+            choices.add(f"check.{name}", tr(check.title), "Checks", toggle)
         self._compare = CompareCommands(core.player, core.comparison, core.director, actions)
         core.course.added.connect(self._add)
 
@@ -55,6 +59,12 @@ class LessonCommands(QObject):
         """A command that opens a lesson."""
         show = partial(self._core.course.open, lesson)
         self._choices.add(f"open.{lesson.id}", tr(lesson.title), "Lesson", show)
+
+    def _toggle_check(self, name: str) -> None:
+        """Look for a class of faults, or no longer."""
+        director = self._core.director
+        wanted = set(director.checks) ^ {name}
+        director.set_checks(tuple(one for one in CHECKS if one in wanted))
 
     def _choose_arch(self, arch: str) -> None:
         self._core.settings.keep("arch_chosen", "true")

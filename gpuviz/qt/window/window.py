@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.window.features import Features
     from gpuviz.scenes import Listed
     from gpuviz.scenes.base import Lesson
+    from gpuviz.trace import Finding
     from gpuviz.views.provenance import Provenance
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other
@@ -135,7 +136,8 @@ class Window(QMainWindow):
         self.course.added.connect(self.lessons.add)
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
-        self.status.findings_asked.connect(self.message.show_findings)
+        self.status.findings_asked.connect(self._show_findings)
+        director.checks_changed.connect(self.choices.mark)
         self.panes.left.tabs.currentChanged.connect(lambda tab: self._make_room())
         self.theme.changed.connect(self.choices.mark)
         self.toolbar.device.follow(meter)
@@ -146,6 +148,13 @@ class Window(QMainWindow):
         meter.changed.connect(self.choices.mark)
         self.toolbar.show_arch(director.arch)
         self.toolbar.show_level(director.level)
+
+    def _show_findings(self, findings: list[tuple[str, Finding]]) -> None:
+        """All of them in words; the source and the story where the first one is."""
+        self.message.show_findings(findings)
+        if findings:
+            role, first = findings[0]
+            self.panes.source.point_at(role, first.line)
 
     def _show_lesson(self, lesson: Lesson) -> None:
         self.setWindowTitle(f"{tr(lesson.title)} – gpuviz")
