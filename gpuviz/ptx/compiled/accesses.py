@@ -15,6 +15,7 @@ from gpuviz.ptx.compiled.graph import Copy, Graph, Op, parts_of, targets, writte
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.decode.atomics import _form, _is_used
 from gpuviz.ptx.decode.locate import describe, space_named
+from gpuviz.ptx.decode.memory import unused_bytes
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
@@ -61,7 +62,15 @@ class Access:
         form = ""
         if self.form:
             form = _form(self.form, at.opcode.mods[-1], self.used, self._value)
-        return describe(at, function, self.space, self.how, self.width, form)
+        return describe(at, function, self.space, self.how, self.width, form, self._unused)
+
+    @property
+    def _unused(self) -> int:
+        """The bytes of a vector load that nobody uses."""
+        target = self.op.at.operands[0]
+        if self.how != "load" or not isinstance(target, Vec):
+            return 0
+        return unused_bytes(self.op.at, self.op.place.code.function, target, self.width)
 
     @property
     def _value(self) -> Operand:
@@ -168,9 +177,6 @@ class Accesses:
         """By region: what may run between two barriers."""
         for region in regions(self.graph).values():
             self._ask([a for a in self.all if a.space == "shared" and self._block[a] in region])
-        for access in self.all:  # whether it was written at all is asked of every load
-            if access.space == "shared" and access.how != "load":
-                access.claims = access.claims or not access.commutes
 
     def _ask(self, group: list[Access]) -> None:
         writers = [a for a in group if a.how != "load"]

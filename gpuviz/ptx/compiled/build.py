@@ -23,7 +23,7 @@ from gpuviz.ptx.compiled.converged import Converged
 from gpuviz.ptx.compiled.emitting import Emitter, register
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.parted import Parted
-from gpuviz.ptx.compiled.writing import Pattern
+from gpuviz.ptx.compiled.writing import Counted
 
 CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
@@ -42,7 +42,7 @@ class Part:
     """A module: its text, and the patterns that its functions count through."""
 
     text: str
-    patterns: dict[int, Pattern] = field(default_factory=dict)
+    patterns: dict[int, Counted] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Code:
     """Machine code in memory: addresses of its functions by name, and the patterns it counts."""
 
     addresses: dict[str, int]
-    patterns: dict[int, Pattern]
+    patterns: dict[int, Counted]
     _engine: Any
 
 
@@ -97,9 +97,9 @@ def _part(made: list[tuple[Emitter, str]]) -> Part:
     lines += [line for line in text.splitlines() if line.startswith("declare ")]
     body = "\n".join(line for line in text.splitlines() if not line.startswith("declare "))
     unique = {line.split("@")[1].split("(")[0]: line for line in lines}
-    patterns: dict[int, Pattern] = {}
+    patterns: dict[int, Counted] = {}
     for emitter, _ in made:
-        patterns.update(emitter.counted_patterns)
+        patterns.update(emitter.counted)
     whole = "\n".join(unique.values()) + "\n" + body.replace("noinline {", "noinline #0 {")
     return Part(whole + _ATTRIBUTES, patterns)
 
@@ -147,17 +147,22 @@ def _object(part: Part) -> bytes:
     return bytes(target.emit_object(module))
 
 
-def _kept(name: str, make: Callable[[], Part]) -> tuple[dict[int, Pattern], bytes]:
+def _kept(name: str, make: Callable[[], Part]) -> tuple[dict[int, Counted], bytes]:
     """Patterns and machine code, from the disk or made now."""
     name = key(name, _machine()[2], _own_source())
     found = CACHE.load(name)
     if found is not None:
         head, _, code = found.partition(b"\n")
-        return {int(k): tuple(v) for k, v in json.loads(head).items()}, code
+        return _read(json.loads(head)), code
     part = make()
     code = _object(part)
-    CACHE.store(name, json.dumps(part.patterns).encode() + b"\n" + code)
+    kept = {k: (v.pattern, v.first, v.ahead) for k, v in part.patterns.items()}
+    CACHE.store(name, json.dumps(kept).encode() + b"\n" + code)
     return part.patterns, code
+
+
+def _read(head: dict[str, Any]) -> dict[int, Counted]:
+    return {int(k): Counted(tuple(p), first, ahead) for k, (p, first, ahead) in head.items()}
 
 
 _LOADED: dict[str, Code] = {}

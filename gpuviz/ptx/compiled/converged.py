@@ -12,6 +12,7 @@ from dataclasses import replace
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Block, Copy, Op, constant
 from gpuviz.ptx.compiled.kernel import Kernel
+from gpuviz.ptx.compiled.memory import together
 from gpuviz.ptx.compiled.memory_map import (
     CALLED,
     END,
@@ -180,6 +181,7 @@ class Converged(Emitter):
         w.at(f"b{block.number}")
         self._seen = {}
         self._count("full", block.number)
+        self.checked = together(self.kernel, block.ops)
         for op in block.ops:
             self.op(op)
         getattr(self, f"_{block.end.how}")(block)

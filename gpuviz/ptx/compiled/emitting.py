@@ -13,7 +13,7 @@ from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registe
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
 from gpuviz.ptx.compiled.shapes import widens
-from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
+from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.special import special_register
@@ -44,7 +44,8 @@ class Emitter(ABC):
         self.kernel = kernel
         self.w = Writer()
         self.kernel_atomics: set[tuple[str, str]] = set()
-        self.counted_patterns: dict[int, Pattern] = {}
+        self.counted: dict[int, Counted] = {}
+        self.checked: dict[int, tuple[int, int, int]] = {}  # first access, and its reach
 
     # --- what differs --------------------------------------------------------------------------
 

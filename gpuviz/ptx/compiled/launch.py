@@ -27,11 +27,10 @@ from gpuviz.ptx.compiled.memory_map import (
     FAULT,
     NEEDED,
     TWICE,
-    UNWRITTEN,
     WRAPPED,
 )
 from gpuviz.ptx.compiled.worker import Worker
-from gpuviz.ptx.compiled.writing import NotTaken, Pattern
+from gpuviz.ptx.compiled.writing import Counted, NotTaken
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
@@ -44,8 +43,7 @@ POLL_SECONDS = 0.02
 _WHY = {
     FAULT: "an access or instruction at fault",
     CONFLICT: "warps that touch the same memory with no barrier in between",
-    UNWRITTEN: "shared memory that is read before it is written",
-    BARRIER: "a barrier that not all threads reach",
+    BARRIER: "threads of a block that wait at different barriers",
     CALLED: "a call of printf, malloc or assert",
     CANCELLED: "cancelled",
 }
@@ -60,7 +58,7 @@ class Executed:
 
     kernel: Kernel
     workers: list[Worker]
-    patterns: dict[int, Pattern]
+    patterns: dict[int, Counted]
     before: Kept  # the buffers that it may write, as they were
 
 

@@ -6,15 +6,17 @@ are one load and a shuffle. Other addresses go through functions of `support`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import floats, integers
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.emitting import Emitter
-from gpuviz.ptx.compiled.graph import Op, targets
+from gpuviz.ptx.compiled.graph import Copy, Op, targets, written
+from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, WORKER
-from gpuviz.ptx.compiled.writing import SAME, NotTaken, Pattern, Value, Writer, lanes
+from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.ptx.simt.windows import GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
 from gpuviz.trace import LANES
@@ -246,8 +248,7 @@ def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
     w, space = e.w, access.space
     if space not in ("shared", "global"):
         return
-    watched = space == "shared" and access.how == "load"
-    if not (access.once or access.claims or access.asks_writers or watched):
+    if not (access.once or access.claims or access.asks_writers):
         return
     cell = e.kernel.accesses.cell[space]
     if access.once and wide.pattern is not None and _filled(wide.pattern, access) is not None:
@@ -263,8 +264,6 @@ def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
         at = w.op("add", first, w.number(i, 64)) if i else first
         if access.once:
             w.line(f"call void @once(ptr %c, <32 x i64> {at.name}, i32 {on})")
-        if watched:
-            _ask_defined(e, access, at, on)
         for name, wanted in (
             ("unread", access.asks_readers),
             ("claim", access.claims),
@@ -273,17 +272,6 @@ def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
         ):
             if wanted:
                 w.line(f"call void @{name}_{space}(ptr %c, <32 x i64> {at.name}, i32 {on})")
-
-
-def _ask_defined(e: Emitter, access: Access, at: Value, on: str) -> None:
-    w = e.w
-    ask, fine = w.label("ask"), w.label("defined")
-    every = w.compare("ne", e.field("all_written", 64), w.number(0, 64))
-    w.line(f"br i1 {every.name}, label %{fine}, label %{ask}")
-    w.at(ask)
-    w.line(f"call void @defined(ptr %c, i32 {access.number}, <32 x i64> {at.name}, i32 {on})")
-    w.line(f"br label %{fine}")
-    w.at(fine)
 
 
 # --- addresses that follow a pattern --------------------------------------------------------------
@@ -320,8 +308,57 @@ def _record(e: Emitter, access: Access, name: str) -> str:
     return w.let(f"load i64, ptr {at}, !invariant.load !0")
 
 
+def together(kernel: Kernel, ops: Sequence[Op | Copy]) -> dict[int, tuple[int, int, int]]:
+    """Accesses of a block that one check and one count serve, as they differ in a constant offset.
+
+    By the number of each: that of the first, and the least and the greatest offset among them.
+    """
+    groups: list[list[Access]] = []
+    open_groups: dict[tuple[object, ...], list[Access]] = {}
+    for op in ops:
+        access = kernel.accesses.of.get(op) if isinstance(op, Op) and not op.at.guard else None
+        if access is not None and isinstance(access.address.base, Reg):
+            base = op.place.register(access.address.base)
+            key: tuple[object, ...] = (
+                base,
+                access.space,
+                access.how,
+                access.unit,
+                access.count,
+                access.origin,
+            )
+            if key not in open_groups:
+                open_groups[key] = []
+                groups.append(open_groups[key])
+            group = open_groups[key]
+            if not group or (access.address.offset - group[0].address.offset) % access.width == 0:
+                group.append(access)
+        for register in written(op):
+            for old in [key for key in open_groups if key[0] == register]:
+                del open_groups[old]
+    found = {}
+    for group in groups:
+        offsets = [access.address.offset for access in group]
+        for access in group:
+            found[access.number] = group[0].number, min(offsets), max(offsets)
+    return found
+
+
 def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
     """Bounds, alignment and the count of a request whose scalar says everything."""
+    pattern, own = address.pattern, access.number
+    assert pattern is not None
+    first, least, most = e.checked.get(own, (own, 0, 0))
+    start = e.kernel.accesses.all[first].address.offset
+    offset = access.address.offset
+    e.counted[own] = Counted(pattern, first, offset - start)
+    if first == own:
+        reach = (least - offset, most - offset) if own in e.checked else (0, 0)
+        _check_bounds(e, access, address, reach)
+        _count_phase(e, access, address)
+
+
+def _check_bounds(e: Emitter, access: Access, address: Value, reach: tuple[int, int]) -> None:
     w, pattern = e.w, address.pattern
     assert pattern is not None
     base = replace(address, pattern=SAME)
@@ -329,7 +366,7 @@ def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
     if access.width > 1:
         low = w.op("and", base, w.number(access.width - 1, 64))
         wrong.append(w.compare("ne", low, w.number(0, 64)))
-    ends = sorted({min(pattern), max(pattern)})
+    ends = sorted({min(pattern) + reach[0], max(pattern) + reach[1]})
     if access.space == "global":
         start, span = (w.scalar(_record(e, access, n), 64) for n in ("low", "span"))
         for end in ends:
@@ -346,6 +383,10 @@ def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
         for end in ends:
             wrong.append(w.compare("ugt", w.op("add", base, w.number(end, 64)), room))
     e.refuse(w.ops("or", *wrong), FAULT, access.number)
+
+
+def _count_phase(e: Emitter, access: Access, address: Value) -> None:
+    w, base = e.w, replace(address, pattern=SAME)
     period = PERIODS[{"const": "constant"}.get(access.space, access.space)]
     shift = access.width.bit_length() - 1
     phase = w.op("and", base, w.number(period - 1, 64))
@@ -357,7 +398,6 @@ def _check_pattern(e: Emitter, access: Access, address: Value) -> None:
     place = w.let(f"getelementptr i8, ptr {table}, i64 {offset.name}")
     old = w.let(f"load i64, ptr {place}")
     w.line(f"store i64 {w.let(f'add i64 {old}, 1')}, ptr {place}")
-    e.counted_patterns[access.number] = pattern
 
 
 def _mark(e: Emitter, access: Access, address: Value) -> None:
@@ -401,7 +441,7 @@ def _load_pattern(e: Emitter, access: Access, address: Value) -> list[Value]:
     _check_pattern(e, access, address)
     if access.space == "global":
         _mark(e, access, address)
-    _ask(e, access, w.spread(address), "-1") if _asks(access) else None
+    _ask(e, access, address, "-1")
     runs = _runs(pattern, access)
     loaded: list[tuple[str, int, int]] = []
     for start, count in runs:
@@ -435,10 +475,6 @@ def _load_pattern(e: Emitter, access: Access, address: Value) -> list[Value]:
             )
         values.append(w.vector(result, bits))
     return values
-
-
-def _asks(access: Access) -> bool:
-    return access.claims or access.asks_writers or access.space == "shared"
 
 
 def _filled(pattern: Pattern, access: Access) -> list[tuple[int, int]] | None:

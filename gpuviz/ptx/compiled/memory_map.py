@@ -21,7 +21,7 @@ WORKER = _offsets(
         *("ntid.x", "ntid.y", "ntid.z", "symbols", "rows", "rows_used", "rows_most", "flush"),
         *("buffers", "buffer_count", "shared_size", "local", "local_size", "local_warp"),
         *("written", "readers", "global_written", "global_readers"),
-        *("turn", "since", "fresh", "all_written", "block", "last_block", "warp", "inside"),
+        *("turn", "since", "block", "last_block", "warp", "inside"),
         *(
             "frames",
             "frame_size",
@@ -35,7 +35,7 @@ WORKER = _offsets(
         ),
         *(f"loop{n}" for n in range(5)),
         *(f"loop_data{n}" for n in range(5)),
-        *("shared_cells", "exists", "once", "halted_at"),
+        *("exists", "once", "halted_at"),
     ),
     8,
 )
@@ -56,7 +56,7 @@ RUNNING, WAITING, ENDED = 0, 1, 2  # status of a warp
 # What a function of the generated code returns.
 END, WAIT, SWITCH, STOP, NEEDED = 0, 1, 2, 3, 4
 # Why a launch is stopped (the field stop).
-CANCELLED, FAULT, CONFLICT, UNWRITTEN, BARRIER, WRAPPED, CALLED, TWICE = 1, 2, 3, 4, 5, 6, 7, 8
+CANCELLED, FAULT, CONFLICT, BARRIER, WRAPPED, CALLED, TWICE = 1, 2, 3, 4, 5, 6, 7
 
 # One record for each memory instruction.
 ACCESS = _offsets(("low", "span", "histogram", "table", "marks", "width", "known", "entry_size"), 8)

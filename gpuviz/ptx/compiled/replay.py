@@ -88,8 +88,8 @@ def _requests(made: Made, done: Executed) -> Iterator[Access]:
     start = _FAR.get(made.space, _NEAR)
     number = made.number
     if number in done.patterns:
-        relative = np.array(done.patterns[number], np.int64)
-        counts = np.sum([worker.histograms[number] for worker in done.workers], axis=0)
+        relative = np.array(done.patterns[number].pattern, np.int64)
+        counts = _phases(made, done)
         for repeat, phases in _alike(counts):
             rows = start + (phases[:, None] << shift) + relative
             yield Access(instruction, rows.astype(np.uint64), None, repeat, placed=False)
@@ -127,8 +127,15 @@ def _visits(done: Executed) -> Iterator[Access]:
 
 
 def _counted(made: Made, done: Executed) -> bool:
-    number = made.number
-    return any(w.histograms[number].any() or w.seen(number) for w in done.workers)
+    patterned = made.number in done.patterns and _phases(made, done).any()
+    return bool(patterned) or any(worker.seen(made.number) for worker in done.workers)
+
+
+def _phases(made: Made, done: Executed) -> Array:
+    """How often requests that follow the instruction's pattern started where in a period."""
+    counted = done.patterns[made.number]
+    counts = np.sum([worker.histograms[counted.first] for worker in done.workers], axis=0)
+    return np.roll(counts, counted.ahead // made.width)
 
 
 def _sectors(start: int, touched: Array) -> U64:

@@ -19,7 +19,6 @@ from gpuviz.ptx.compiled.memory_map import (
     PLACES,
     ROW,
     TWICE,
-    UNWRITTEN,
     WORKER,
 )
 from gpuviz.ptx.compiled.writing import lanes
@@ -351,31 +350,11 @@ conflict:
   ret void
 fine:
 """
-    fresh = (
-        f"""
-  %new = icmp ult <32 x i32> %old, %begin
-  %newb = bitcast <32 x i1> %new to i32
-  %newa = and i32 %newb, %m
-  %none = icmp eq i32 %newa, 0
-  br i1 %none, label %end, label %count
-count:
-  %cnt = call i32 @llvm.ctpop.i32(i32 %newa)
-  %cnt6 = zext i32 %cnt to i64
-{field("fresh")}
-  %fr = add i64 %fresh, %cnt6
-  store i64 %fr, ptr %p_fresh
-  br label %end
-end:
-"""
-        if space == "shared"
-        else ""
-    )
     return f"""
 define internal void @claim_{space}(ptr %c, <32 x i64> %i, i32 %m) noinline {{
 start:
 {turn}{places(written)}{test}{hit}
   call void @scatter_32(<32 x i32> %me, <32 x i64> %at, i32 %m)
-{fresh}
   ret void
 }}
 define internal void @unread_{space}(ptr %c, <32 x i64> %i, i32 %m) noinline {{
@@ -478,28 +457,6 @@ fine:
 }}
 """
 
-_UNWRITTEN = f"""
-define internal void @defined(ptr %c, i32 %k, <32 x i64> %i, i32 %m) noinline {{
-start:
-{field("written")}{field("since", "i32")}
-{_splat("bs", "%written", 64)}{_splat("begin", "%since", 32)}
-  %i4 = shl <32 x i64> %i, {lanes([2] * 32, 64)}
-  %at = add <32 x i64> %i4, %bs
-  %old = call <32 x i32> @gather_32(<32 x i64> %at, i32 %m)
-  %new = icmp ult <32 x i32> %old, %begin
-  %newb = bitcast <32 x i1> %new to i32
-  %newa = and i32 %newb, %m
-  %fine = icmp eq i32 %newa, 0
-  br i1 %fine, label %end, label %bad
-bad:
-  call void @stop(ptr %c, i32 {UNWRITTEN}, i32 %k)
-  br label %end
-end:
-  ret void
-}}
-"""
-
-_LOOP_TYPE = "void (ptr, ptr, ptr, ptr)"
 _NUMPY_LOOP = f"""
 define internal <32 x i64> @numpy_loop(ptr %c, i32 %n, <32 x i64> %x) noinline {{
   %in = alloca <32 x i64>, align 64
@@ -534,7 +491,6 @@ FUNCTIONS: dict[str, str] = {
     "mark": _MARK,
     "once": _ONCE,
     "once_run": _ONCE_RUN,
-    "defined": _UNWRITTEN,
     "numpy_loop": _NUMPY_LOOP,
     **{f"note_{space}": _note(space) for space in PERIODS},
     **{f"touch_{s}": _touch(s, False) for s in ("global", "shared", "local", "const", "param")},
@@ -586,7 +542,7 @@ define i32 @run(ptr %c) {{
 start:
 {field("frames", "ptr")}{field("frame_size")}{field("warps")}{field("last_block")}
 {field("shared", "ptr")}{field("shared_size")}{field("local", "ptr")}{field("local_warp")}
-{field("parted", "ptr")}{field("regions", "ptr")}{field("exists", "ptr")}{field("shared_cells")}
+{field("parted", "ptr")}{field("regions", "ptr")}{field("exists", "ptr")}
 {field("nctaid.x")}{field("nctaid.y")}
   %p_block = getelementptr i8, ptr %c, i64 {WORKER["block"]}
   %p_warp = getelementptr i8, ptr %c, i64 {WORKER["warp"]}
@@ -594,8 +550,6 @@ start:
   %p_turn = getelementptr i8, ptr %c, i64 {WORKER["turn"]}
   %p_since = getelementptr i8, ptr %c, i64 {WORKER["since"]}
   %p_stop = getelementptr i8, ptr %c, i64 {WORKER["stop"]}
-  %p_fresh = getelementptr i8, ptr %c, i64 {WORKER["fresh"]}
-  %p_all = getelementptr i8, ptr %c, i64 {WORKER["all_written"]}
   %p_votes = getelementptr i8, ptr %c, i64 {WORKER["votes"]}
   %p_threads = getelementptr i8, ptr %c, i64 {WORKER["threads"]}
   %p_lw = getelementptr i8, ptr %c, i64 {WORKER["local"]}
@@ -622,8 +576,6 @@ begin:
 fresh_block:
   store i32 %t2, ptr %p_turn
   store i32 %t2, ptr %p_since
-  store i64 0, ptr %p_fresh
-  store i64 0, ptr %p_all
   %xy = mul i64 %nctaid_x, %nctaid_y
   %cz = udiv i64 %b, %xy
   %rem = urem i64 %b, %xy
@@ -741,7 +693,6 @@ stopped2:
 scan:
   %sw = phi i64 [0, %phase], [%sw1, %scan]
   %nwait = phi i32 [0, %phase], [%nwait1, %scan]
-  %nend = phi i32 [0, %phase], [%nend1, %scan]
   %low = phi i32 [2147483647, %phase], [%low1, %scan]
   %high = phi i32 [-1, %phase], [%high1, %scan]
   %so = mul i64 %sw, %frame_size
@@ -751,15 +702,6 @@ scan:
   %isw = icmp eq i32 %hst, 1
   %isw32 = zext i1 %isw to i32
   %nwait1 = add i32 %nwait, %isw32
-  %hl = getelementptr i8, ptr %h, i64 {FRAME["live"]}
-  %hlive = load i32, ptr %hl
-  %pe2 = getelementptr i32, ptr %exists, i64 %sw
-  %ex2 = load i32, ptr %pe2
-  %gone = icmp ne i32 %hlive, %ex2
-  %ise = icmp eq i32 %hst, 2
-  %left = or i1 %gone, %ise
-  %ise32 = zext i1 %left to i32
-  %nend1 = add i32 %nend, %ise32
   %hb = getelementptr i8, ptr %h, i64 {FRAME["barrier"]}
   %bar = load i32, ptr %hb
   %barl = select i1 %isw, i32 %bar, i32 2147483647
@@ -780,10 +722,8 @@ blockdone:
   store i64 %b1, ptr %p_block
   br label %next
 together:
-  %someend = icmp ne i32 %nend1, 0
   %apart = icmp ne i32 %low1, %high1
-  %odd = or i1 %someend, %apart
-  br i1 %odd, label %strange, label %pass
+  br i1 %apart, label %strange, label %pass
 strange:
   call void @stop(ptr %c, i32 {BARRIER}, i32 0)
   ret i32 3
@@ -795,10 +735,6 @@ pass:
   %wrapped = icmp ult i32 %u2, %u0
   br i1 %wrapped, label %strange, label %pass2
 pass2:
-  %fr = load i64, ptr %p_fresh
-  %whole = icmp uge i64 %fr, %shared_cells
-  %whole6 = zext i1 %whole to i64
-  store i64 %whole6, ptr %p_all
   br label %wake
 wake:
   %kw = phi i64 [0, %pass2], [%kw1, %wake]

@@ -216,7 +216,6 @@ class Worker:
         once = any(access.once for access in accesses.all)
         self.once = np.zeros(arena // 32 + 8 if once else 1, np.uint32)
         self.point("once", self.once)
-        self.set("shared_cells", shared)
         self.set("turn", 0)
 
     # --- what has been counted --------------------------------------------------------------------

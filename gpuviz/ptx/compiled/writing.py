@@ -14,6 +14,18 @@ Pattern = tuple[int, ...]
 SAME: Pattern = (0,) * LANES
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How requests of an instruction are counted: their pattern, and the histogram of their phases.
+
+    That is the one of the instruction `first`, which starts `ahead` bytes before this one.
+    """
+
+    pattern: Pattern
+    first: int
+    ahead: int = 0
+
+
 class NotTaken(Exception):
     """Something that the compiled engine leaves to the NumPy engine: says what."""
 

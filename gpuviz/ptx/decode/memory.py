@@ -13,7 +13,7 @@ from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.rows import Storing
-from gpuviz.ptx.text.ir import Imm, Instruction, Operand, Reg, Vec
+from gpuviz.ptx.text.ir import Function, Imm, Instruction, Operand, Reg, Vec
 from gpuviz.ptx.text.registers import registers_read
 from gpuviz.ptx.text.stream import type_bytes
 
@@ -45,7 +45,8 @@ def load_step(site: Site) -> Step:
     target, address = site.operands[:2]
     instruction, shape = site.instruction, _shape(site, target)
     if isinstance(target, Vec):
-        shape = replace(shape, unused=_unused(site, target, shape))
+        unused = unused_bytes(instruction, site.code.function, target, shape.width)
+        shape = replace(shape, unused=unused)
     locate = Locator(site, address, shape, "load")
     puts = site.writers(target, (shape.kind,) * shape.count)
     polled = polls(instruction)
@@ -62,16 +63,15 @@ def load_step(site: Site) -> Step:
     return load if shape.space else generic(load, locate)
 
 
-def _unused(site: Site, target: Vec, shape: Shape) -> int:
+def unused_bytes(at: Instruction, function: Function, target: Vec, width: int) -> int:
     """The bytes of a vector load whose registers nothing reads; a vector store only moves them."""
     others = [
         i
-        for i in site.code.function.body
-        if i is not site.instruction
-        and not (i.opcode.name == "st" and isinstance(i.operands[1], Vec))
+        for i in function.body
+        if i is not at and not (i.opcode.name == "st" and isinstance(i.operands[1], Vec))
     ]
     used = {operand for other in others for operand in registers_read(other)}
-    size = shape.width // len(target.items)
+    size = width // len(target.items)
     dropped = [i for i, item in enumerate(target.items) if item not in used]
     return sum(((1 << size) - 1) << size * i for i in dropped)
 

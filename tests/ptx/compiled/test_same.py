@@ -150,6 +150,19 @@ def test_chosen_blocks_are_recorded_and_few_emulated():
     assert len(result.trace.requests)
 
 
+@pytest.mark.slow
+def test_unwritten_memory_and_threads_that_have_ended():
+    run(
+        """extern "C" __global__ void k(int* o) { int i = threadIdx.x;
+        __shared__ int s[96]; if (i > 40) return;
+        if (i & 1) s[i] = i; __syncthreads(); o[i] = s[i] + s[95]; }""",
+        2,
+        96,
+        np.zeros(96, np.int32),
+        runs_on="",
+    )
+
+
 FAULTS = {
     "outside": "o[i * 3] = 1;",
     "misaligned": "*(int2*)(o + i + 1) = make_int2(1, 2);",
@@ -166,11 +179,10 @@ def test_faults_are_told_in_the_same_words(name):
 
 
 LEFT = {
-    "unwritten": "__shared__ int s[64]; s[i & 31] = i; __syncthreads(); o[i] = s[i & 63];",
     "a race": "__shared__ int s[96]; s[i] = i; o[i] = s[95 - i];",
     "one word": "o[0] = i;",
-    "some have ended": "__shared__ int s[96]; if (i > 40) return; s[i] = i; __syncthreads(); "
-    "o[i] = s[i];",
+    "two barriers": "__shared__ int s[96]; s[i] = i; if (i < 32) { __syncthreads(); s[i] += 3; } "
+    "else { __syncthreads(); s[i] *= 2; } o[i] = s[i];",
     "a word that is handed out": "o[atomicAdd(&o[95], 1) % 95] = i;",
     "floats in one word": "atomicAdd((float*)o, 0.1f * i);",
     "words": 'if (i == 5) printf("%d\\n", i); o[i] = i;',

@@ -1,0 +1,63 @@
+"""Which engine runs a launch, and what is kept on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gpuviz.errors import KernelFault
+from gpuviz.ptx.compiled import build
+from gpuviz.ptx.emulator import Options, emulate
+from tests.ptx.launching import compiled
+
+DOUBLE = """extern "C" __global__ void k(float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int j = 0; j < n; ++j) a[i] = a[i] * 0.5f + 1.0f; }
+"""
+
+
+def run(engine: str, turns: int = 3, **more):
+    arguments = [np.ones(128, np.float32), np.int32(turns)]
+    options = Options(engine=engine, **more)
+    return emulate(
+        compiled(DOUBLE, "sm_90"), "k", (2, 1, 1), (64, 1, 1), arguments, options=options
+    )
+
+
+def test_few_instructions_go_to_numpy_and_llvm_is_not_even_loaded():
+    result = run("auto")
+    assert result.engine == "numpy" and "are few" in result.engine_note
+    code = "import sys, gpuviz.ptx.emulator; sys.exit('llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_llvm_numpy_serves_and_says_so(monkeypatch):
+    monkeypatch.setattr(build, "available", lambda: False)
+    result = run("compiled")
+    assert result.engine == "numpy" and "no llvmlite" in result.engine_note
+
+
+def test_machine_code_is_kept_and_a_damaged_entry_is_made_again(monkeypatch):
+    first = run("compiled")
+    assert first.engine == "compiled"
+    monkeypatch.setattr(build, "_LOADED", {})
+    monkeypatch.setattr(build, "_object", lambda part: pytest.fail("it is on disk"))
+    assert run("compiled").outputs["arg0"].tobytes() == first.outputs["arg0"].tobytes()
+    for file in build.CACHE.folder.iterdir():
+        file.write_bytes(file.read_bytes()[:-7])
+    monkeypatch.undo()
+    monkeypatch.setattr(build, "_LOADED", {})
+    assert run("compiled").engine == "compiled"
+
+
+def test_a_long_loop_of_few_threads_is_much_work():
+    assert run("auto", turns=60_000).engine == "compiled"
+
+
+def test_the_budget_names_the_loop():
+
+    with pytest.raises(KernelFault, match=r"may never end.*budget of 1,000 thread instructions"):
+        run("compiled", turns=2_000_000_000, budget=1000)
