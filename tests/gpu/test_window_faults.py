@@ -18,11 +18,10 @@ from pytestqt.qtbot import QtBot
 
 from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.sources import Sources
 from tests.qt.conftest import make, perform  # noqa: F401  the window over fake lessons
@@ -79,7 +78,7 @@ def test_faults_in_a_row(
         nonlocal kernel
         kernel = name
 
-    def job(plan: Plan, arch: str, *, programs: Programs = NO_PROGRAMS) -> Job:
+    def job(plan: Plan, arch: str, library: Library | None = None) -> Job:
         program = compile_cuda(source(kernel), arch=arch)
         arguments = tuple(map(parse, plan.arguments))
         return Job(program, "pairs", plan.grid, plan.block, arguments, whose="course")

@@ -10,11 +10,10 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
+from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.sources import Sources
 from tests.qt import fake_gpu
@@ -48,8 +47,8 @@ def test_a_hundred_faults_in_a_row(
         nonlocal kernel
         kernel = name
 
-    def job(plan: Plan, arch: str, *, programs: Programs = NO_PROGRAMS) -> Job:
-        made = job_of(plan, arch, programs)
+    def job(plan: Plan, arch: str, library: Library | None = None) -> Job:
+        made = job_of(plan, arch, library)
         return replace(made, entry=kernel or made.entry)
 
     def gpu(device: int) -> Gpu:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpuviz.export.formats import FORMATS
 from gpuviz.language import tr
+from gpuviz.qt.controls.asking import answer
 from gpuviz.suffixes import KERNELS, OPENED
 
 LONGEST = 44  # letters of a file name that is read in passing
@@ -45,7 +46,7 @@ def ask_where(parent: QWidget, question: Question) -> Path | None:
     dialog.setDefaultSuffix(suffix[1:])
     dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(filters[chosen][1:]))
     dialog.selectFile(question.proposed.name)
-    if not dialog.exec():
+    if not answer(dialog):
         return None
     chosen = Path(dialog.selectedFiles()[0])
     if chosen.suffix.lower() in question.suffixes:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Command
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.check_record import check_file
@@ -60,7 +61,7 @@ class LinkCommands(QObject):
         text = held if held.startswith(_START) else ""
         dialog = self.dialog = LinkDialog(text, self.read, self._told, self._theme, self._window)
         dialog.opened.connect(self.show_view)
-        dialog.open()
+        ask(dialog)
 
     def read(self, text: str) -> Provenance:
         """The view that a link tells of; InputError when it cannot be shown."""

@@ -14,6 +14,7 @@ from gpuviz import bounded
 from gpuviz.compile import CompileError, Program, compile_arch, load_program
 from gpuviz.errors import InputError
 from gpuviz.language import tr
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.signature import taken_by
@@ -94,7 +95,7 @@ class KernelOpener(QObject):
         )
         dialog = self.dialog = KernelDialog(path, program, self._theme, self._window)
         dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
-        dialog.open()
+        ask(dialog)
 
 
 def marked_lines(error: Exception) -> dict[int, str]:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.running.core import Core
 from gpuviz.runners.consent import Code
 from gpuviz.runners.session import Library
@@ -80,4 +81,4 @@ class BeforePresenting(QObject):
         )
         dialog.accepted.connect(partial(agreed.add, asked))
         dialog.finished.connect(lambda result: self._then())
-        dialog.open()
+        ask(dialog)

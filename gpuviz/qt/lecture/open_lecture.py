@@ -16,6 +16,7 @@ from gpuviz.language import tr
 from gpuviz.lectures import bundle
 from gpuviz.lectures.reading import title
 from gpuviz.qt.commands.actions import Actions, Command
+from gpuviz.qt.controls.asking import answer
 from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
@@ -188,7 +189,7 @@ class OpenLecture(QObject):
     def _ask_reading(self, name: str, files: tuple[Path, ...]) -> bool:
         from gpuviz.qt.lecture.files_dialog import reading_dialog
 
-        return bool(reading_dialog(self._window, name, files).exec())
+        return bool(answer(reading_dialog(self._window, name, files)))
 
     def _tell_added(self, number: int) -> None:
         self.opened.emit()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import SUFFIX
+from gpuviz.qt.controls.asking import answer
 
 _KINDS = QMessageBox.StandardButton
 
@@ -45,7 +46,7 @@ def unsaved_box(window: QWidget, name: str) -> QMessageBox:
 def about_unsaved(window: QWidget, name: str) -> str:
     """What becomes of changes that are not saved: "save", "discard" or "cancel"."""
     answers = {_KINDS.Save: "save", _KINDS.Discard: "discard"}
-    return answers.get(_KINDS(unsaved_box(window, name).exec()), "cancel")
+    return answers.get(_KINDS(answer(unsaved_box(window, name))), "cancel")
 
 
 def _kinds() -> str:

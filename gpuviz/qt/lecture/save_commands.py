@@ -14,6 +14,7 @@ from gpuviz.errors import Error, Failure, InputError, failure_of
 from gpuviz.language import tr
 from gpuviz.lectures.lecture import SUFFIX, Lecture
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.asking import answer
 from gpuviz.qt.lecture import questions
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.packer import Packer
@@ -148,7 +149,7 @@ class SaveCommands(QObject):
     def _ask_packing(self, name: str, packing: Packing) -> bool:
         from gpuviz.qt.lecture.files_dialog import packing_dialog
 
-        return bool(packing_dialog(self._window, name, packing).exec())
+        return bool(answer(packing_dialog(self._window, name, packing)))
 
     def _ask_unsaved(self) -> str:
         return questions.about_unsaved(self._window, self._document.name)

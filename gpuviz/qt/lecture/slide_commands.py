@@ -15,6 +15,7 @@ from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
 from gpuviz.qt.look.theme import Theme
@@ -93,7 +94,7 @@ class SlideCommands(QObject):
             self._told_of(lecture.slides[at]),
         )
         dialog.accepted.connect(lambda: self._change(lambda slide: dialog.slide()))
-        dialog.open()
+        ask(dialog)
 
     def _told_of(self, slide: Slide) -> Callable[[Question], str]:
         """How the answer to a question about a slide is found: its view has to be shown."""

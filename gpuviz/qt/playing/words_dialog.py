@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.spoken import hints, lines
 from gpuviz.language import tr
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.controls.message import SELECTABLE
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
@@ -43,7 +44,7 @@ def show_words(player: Player, stage: StageView, theme: Theme, parent: QWidget) 
     """Show the words of what the stage shows; nothing before the first story."""
     stage.grab()  # it may have been hidden since the last change
     if player.story is not None and stage.frame is not None:
-        WordsDialog(in_words(player.story, player.t, stage.frame), theme, parent).open()
+        ask(WordsDialog(in_words(player.story, player.t, stage.frame), theme, parent))
 
 
 def in_words(story: Story, t: float, frame: Frame) -> str:

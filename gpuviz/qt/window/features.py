@@ -18,6 +18,7 @@ from gpuviz.arch import ARCHITECTURES
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.commands.actions import Actions
+from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.counts.counts import Counts
 from gpuviz.qt.diagnostics import help_commands
 from gpuviz.qt.diagnostics.activity_log import ActivityLog
@@ -155,7 +156,7 @@ class Features(QObject):
         asked = self.consent = ConsentDialog(codes, self._core.theme, self._window)
         asked.accepted.connect(partial(self._core.meter.agree, codes))
         asked.rejected.connect(partial(self._core.meter.refuse, codes))
-        asked.open()
+        ask(asked)
 
     def _show_runs(self, showing: Showing) -> None:
         self._panes.message.pass_by()
@@ -239,7 +240,7 @@ class Features(QObject):
         self.preferences = PreferencesDialog(
             self.preference_store, self._start_over, self._core.theme, self._window
         )
-        self.preferences.open()
+        ask(self.preferences)
 
     def _sweep(self) -> None:
         """Vary what the lesson shown can be given, and look at all of it."""
@@ -271,12 +272,12 @@ class Features(QObject):
         from gpuviz.qt.commands.palette_dialog import PaletteDialog
 
         offer = self.history.links.offer
-        PaletteDialog(self._actions, self._core.theme, self._window, offer).open()
+        ask(PaletteDialog(self._actions, self._core.theme, self._window, offer))
 
     def _show_keys(self) -> None:
         from gpuviz.qt.commands.keys_dialog import KeysDialog
 
-        KeysDialog(self._actions, self._window).open()
+        ask(KeysDialog(self._actions, self._window))
 
     def _show_words(self) -> None:
         from gpuviz.qt.playing.words_dialog import show_words
