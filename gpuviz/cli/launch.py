@@ -14,7 +14,7 @@ from gpuviz.ptx.options import Engine, Options
 from gpuviz.runners.job import Job, triple
 
 SPEC_HELP = (
-    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|VALUE|@file.npy for a buffer, TYPE=VALUE "
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy for a buffer, TYPE=VALUE "
     "for a scalar; once for each parameter, in order"
 )
 
