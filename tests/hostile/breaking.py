@@ -39,7 +39,7 @@ def stumbles(file: Path) -> None:
 
 
 def stumbles_as_command(file: Path) -> Sequence[str]:
-    return None  # type: ignore[return-value]  # of which no command can be made
+    return ("check", None)  # type: ignore[return-value]  # of which no path can be made
 
 
 def strays(file: Path) -> None:

@@ -46,6 +46,9 @@ def folder() -> Iterator[Path]:
         yield base
     finally:
         os.chdir("/")
+        for one in _strange(base):
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        (base / "home" / "secret.key").write_bytes(SECRET)
         for name in ("in", "state", "config", "data", "tmp"):
             shutil.rmtree(base / name, ignore_errors=True)
             (base / name).mkdir()
@@ -79,10 +82,14 @@ def _shelf() -> dict[str, bytes]:
 
 def strange(base: Path) -> str:
     """What lies where it does not belong, "" when nothing does."""
+    return ", ".join(str(one.relative_to(base)) for one in _strange(base)[:5])
+
+
+def _strange(base: Path) -> list[Path]:
     known = {"home", "cache", "data", "state", "config", "tmp", "in"}
     found = [one for one in base.iterdir() if one.name not in known]
     found += [one for one in (base / "home").rglob("*") if one.name != "secret.key"]
     found += [one for one in base.rglob("*.part") if not one.is_symlink()]
     if (base / "home" / "secret.key").read_bytes() != SECRET:
         found.append(base / "home" / "secret.key")
-    return ", ".join(str(one.relative_to(base)) for one in found[:5])
+    return found
