@@ -169,6 +169,11 @@ class Accesses:
                 self._ask(group)
 
     @property
+    def adds_up(self) -> bool:
+        """Whether blocks change the same words of global memory by atomics."""
+        return any(a.space == "global" and a.commutes and not a.claims for a in self.all)
+
+    @property
     def written(self) -> set[str]:
         """The buffers that may be written; "" when one is not known."""
         return {a.origin for a in self.all if a.space == "global" and a.how != "load"}

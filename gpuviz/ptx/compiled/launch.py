@@ -185,7 +185,8 @@ class _Attempt:
 
     def _run(self, ranges: Ranges, limits: Limits, threads: int) -> int | None:
         share = _Share(ranges)
-        self.workers = [self._worker() for _ in range(max(1, min(threads, share.total)))]
+        alone = self.kernel.accesses.adds_up  # a worker's atomics are plain loads and stores
+        self.workers = [self._worker() for _ in range(1 if alone else min(threads, share.total))]
         hands = [threading.Thread(target=self._work, args=(w, share)) for w in self.workers]
         for hand in hands:
             hand.start()

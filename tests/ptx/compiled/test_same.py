@@ -105,6 +105,21 @@ def test_atomics_that_commute():
 
 
 @pytest.mark.slow
+def test_workers_lose_no_atomic():
+    run(
+        """extern "C" __global__ void k(const int* a, int* h, int n) {
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+          atomicAdd(&h[a[i] & 7], 1); }""",
+        64,
+        256,
+        RNG.integers(0, 99, 400_000).astype(np.int32),
+        np.zeros(8, np.int32),
+        400_000,
+        options=Options(record=(), threads=4),
+    )
+
+
+@pytest.mark.slow
 def test_calls_local_memory_and_constants():
     run(
         """__constant__ float weights[8] = {1, 2, 3, 4, 5, 6, 7, 8};
