@@ -20,7 +20,7 @@ from gpuviz.arrays import I32, I64
 from gpuviz.trace import LANES, Branch, Finding, Launch, MemoryInstruction, Requests, Stretch, Trace
 from gpuviz.trace import Path as Way
 
-FORM = Form("gpuviz trace", 1, "trace", "requests.npz", 1 << 30)
+FORM = Form("gpuviz trace", 1, "trace", "requests.npz", 640 << 20)
 _KINDS: dict[str, type[np.generic]] = {
     "instruction": np.int32,
     "step": np.int64,

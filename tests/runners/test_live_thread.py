@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.compile import Program
+from gpuviz.compile import Program, Resources
 from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.gpu.client import GpuLaunch
 from gpuviz.runners.job import Job
@@ -68,7 +68,9 @@ class CountingGpu:
 
 
 def target(key: str, whose: str) -> Target:
-    program = Program(".entry k", key.encode(), "", {}, (), "", f"{key}.cu", "sm_90", "none")
+    program = Program(
+        ".entry k", key.encode(), "", {"k": Resources()}, (), "", f"{key}.cu", "sm_90", "none"
+    )
     job = Job(program, "k", (1, 1, 1), (1, 1, 1), (), whose=whose)  # type: ignore[arg-type]
     return Target(key, lambda sm: job)
 

@@ -57,7 +57,8 @@ def test_only_blocks_that_were_recorded_can_be_chosen(file: Path) -> None:
 
 
 def test_a_trace_without_requests_says_so(file: Path) -> None:
-    trace_file.save(replace(STRIDED.trace, recorded=()), file)
+    none = STRIDED.trace.requests.select(slice(0))
+    trace_file.save(replace(STRIDED.trace, requests=none, recorded=()), file)
     with pytest.raises(InputError, match="no block was recorded"):
         traced.lesson_of(file)
 
@@ -83,7 +84,7 @@ def test_files_are_told_by_what_is_in_them(file: Path, tmp_path: Path) -> None:
     (tmp_path / "a.svg").write_text(f"<svg>{gone.text()}</svg>")
     with pytest.raises(InputError, match=r"gone\.gputrace.*missing"):
         read_any(tmp_path / "a.svg")
-    with pytest.raises(InputError, match="not a file"):
+    with pytest.raises(InputError, match="Is a directory"):
         read_any(tmp_path)
     (tmp_path / "b.svg").write_text("<svg/>")
     with pytest.raises(FormatError, match="does not say"):
