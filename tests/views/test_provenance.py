@@ -69,7 +69,7 @@ def test_unknown_fields_are_left_out(tmp_path: Path) -> None:
         (VIEW.text().replace('"end": 4.5', '"end": 1e999').encode(), ": end: expected a number"),
         (
             VIEW.text().replace('"time": 4.5', '"time": 1' + 400 * "0").encode(),
-            ": time: number out of range",
+            ": time: expected a number <",
         ),
         (
             VIEW.text().replace('"letters": 1.5', '"letters": -Infinity').encode(),
