@@ -50,7 +50,14 @@ FAULTS = (
     Fault("stopped", "did not answer", kill=signal.SIGSTOP),
     Fault("assertion", "assertion", "assert"),
     Fault("no driver", "GPU", missing=("CUDA_VISIBLE_DEVICES", "")),
-    Fault("killed in an endless kernel", LOST, "endless", kill=signal.SIGKILL),
+    # A kill that comes before the process of this launch is there ends nothing.
+    Fault(
+        "killed in an endless kernel",
+        LOST,
+        "endless",
+        kill=signal.SIGKILL,
+        or_said=("the kernel may never end",),
+    ),
 )
 
 

@@ -26,7 +26,8 @@ class Fault:
     """What is done, and what the window has to say of it, "" when nobody has to notice.
 
     `kernel` is measured in place of the lesson's; `kill` is sent to the process while it measures,
-    `missing` sets a variable without which it finds no GPU when it starts again.
+    `missing` sets a variable without which it finds no GPU when it starts again. `or_said` is right,
+    too, where the moment decides which of two things happens.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Fault:
     kernel: str = ""
     kill: signal.Signals | None = None
     missing: tuple[str, str] | None = None
+    or_said: tuple[str, ...] = ()
 
 
 @dataclass
@@ -113,7 +115,8 @@ class Drill:
         state = window.meter.state
         said = said or (state.trouble if fault.missing is None else state.why)
         if said or fault.kill is None:
-            assert fault.said in said, f"{fault.name}: it says {said!r}"
+            fits = any(words in said for words in (fault.said, *fault.or_said))
+            assert fits, f"{fault.name}: it says {said!r}"
             self.found.said[fault.name] = said
         if fault.missing is not None:
             assert window.meter.state.device is None
