@@ -26,8 +26,8 @@ class Fault:
     """What is done, and what the window has to say of it, "" when nobody has to notice.
 
     `kernel` is measured in place of the lesson's; `kill` is sent to the process while it measures,
-    `missing` sets a variable without which it finds no GPU when it starts again. `or_said` is right,
-    too, where the moment decides which of two things happens.
+    `missing` sets a variable without which it finds no GPU when it starts again. `or_said` is
+    right, too, where the moment decides which of two things happens.
     """
 
     name: str
