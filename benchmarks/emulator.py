@@ -60,7 +60,7 @@ def emulate(width: int, level: str = "ptx") -> tuple[float, int]:
     """Processor seconds and thread instructions of one run, tracing and counting included."""
     one = job(width)
     start = time.process_time()
-    run = emulated.run(one, architecture("sm_90"), level=level, options=Options())  # type: ignore[arg-type]
+    run = emulated.run(one, architecture("sm_90"), level=level, options=Options(engine="numpy"))  # type: ignore[arg-type]
     return time.process_time() - start, run.trace.thread_instructions
 
 

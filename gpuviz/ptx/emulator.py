@@ -10,7 +10,7 @@ from gpuviz.arrays import Array
 from gpuviz.observe import Sink
 from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.sinks import sinks as checking
-from gpuviz.ptx.compiled.choice import LEAST_WORK, estimated_work
+from gpuviz.ptx.compiled.choice import estimated_work, worth_compiling
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
@@ -99,7 +99,7 @@ def emulate(
 def _few(launched: Ready, options: Options) -> bool:
     """Whether the NumPy engine runs a launch because it is small."""
     if options.engine == "auto":
-        return estimated_work(launched) < LEAST_WORK
+        return not worth_compiling(launched)
     return options.engine == "numpy"
 
 
@@ -107,8 +107,9 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     """Run a launch on the compiled engine; why it did not, or ""."""
     if options.engine == "numpy":
         return "the NumPy engine was asked for"
-    if options.engine == "auto" and (work := estimated_work(launched)) < LEAST_WORK:
-        return f"the NumPy engine ran this launch: about {work:,} thread instructions are few"
+    if options.engine == "auto" and not worth_compiling(launched):
+        few = f"about {estimated_work(launched):,} thread instructions are few"
+        return f"the NumPy engine ran this launch: {few}"
     from gpuviz.ptx.compiled.build import available  # LLVM is loaded when it is needed
     from gpuviz.ptx.compiled.observed import observe
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,14 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 
 @dataclass(eq=False)
 class Part:
-    """A module: its text, and the patterns that its functions count through."""
+    """A module: its text, and the patterns that its functions count through.
+
+    `rough` code is not improved: it runs seldom, and is sooner there.
+    """
 
     text: str
     patterns: dict[int, Counted] = field(default_factory=dict)
+    rough: bool = False
 
 
 @dataclass(eq=False)
@@ -80,7 +84,7 @@ def _together(kernel: Kernel) -> Part:
 
 def _apart(kernel: Kernel) -> Part:
     made = Parted(kernel)
-    return _part([(made, made.text())])
+    return replace(_part([(made, made.text())]), rough=True)
 
 
 def _part(made: list[tuple[Emitter, str]]) -> Part:
@@ -140,10 +144,11 @@ def _own_source() -> str:
 def _object(part: Part) -> bytes:
     llvm, target, _ = _machine()
     module = llvm.parse_assembly(part.text)
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    builder = llvm.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
+    if not part.rough:
+        options = llvm.create_pipeline_tuning_options(speed_level=1)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        builder = llvm.create_pass_builder(target, options)
+        builder.getModulePassManager().run(module, builder)
     return bytes(target.emit_object(module))
 
 

@@ -11,8 +11,16 @@ from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.flow import spans, visiting_order
 from gpuviz.ptx.text.ir import Function
 
-LEAST_WORK = 20_000_000  # thread instructions: NumPy takes about as long as LLVM takes for the code
+LEAST_WORK = 20_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
+WORK_FOR_EACH = 1_000_000  # and while it makes the code of one instruction
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
+
+
+def worth_compiling(launched: Ready) -> bool:
+    """Whether a launch is likely to be done sooner, the making of its code included."""
+    functions = reachable(launched.program.module, launched.program.kernel)
+    size = sum(len(function.body) for function in functions)
+    return estimated_work(launched) >= LEAST_WORK + WORK_FOR_EACH * size
 
 
 def estimated_work(launched: Ready) -> int:

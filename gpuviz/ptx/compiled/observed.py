@@ -55,6 +55,12 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
     except NotTaken:
         again()
         raise
+    except (LookupError, ValueError, TypeError, AssertionError, AttributeError, OSError) as error:
+        again()  # nothing is lost but time
+        raise NotTaken(f"a mistake of its own, {type(error).__name__}: {error}") from error
+    except RuntimeError as error:  # of LLVM
+        again()
+        raise NotTaken(f"LLVM says {str(error).splitlines()[0]}") from error
     for first, count in ranges:
         for blocks_begin in told.blocks_begin:
             blocks_begin(first, count)

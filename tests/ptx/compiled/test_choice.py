@@ -53,6 +53,13 @@ def test_machine_code_is_kept_and_a_damaged_entry_is_made_again(monkeypatch):
     assert run("compiled").engine == "compiled"
 
 
+def test_a_mistake_costs_time_alone(monkeypatch):
+    monkeypatch.setattr(build, "_LOADED", {})
+    monkeypatch.setattr(build, "_kept", lambda name, make: {}["nothing"])
+    result = run("compiled")
+    assert result.engine == "numpy" and "a mistake of its own" in result.engine_note
+
+
 def test_a_long_loop_of_few_threads_is_much_work():
     assert run("auto", turns=60_000).engine == "compiled"
 
