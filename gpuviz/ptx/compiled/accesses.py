@@ -23,6 +23,7 @@ from gpuviz.ptx.text.stream import type_bytes
 from gpuviz.trace import MemoryInstruction
 from gpuviz.trace import Op as Kind
 
+GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
 
@@ -106,7 +107,7 @@ class Accesses:
         self._turns = turns
         self._origins = _Origins(graph, program, pointers)
         self.all: list[Access] = []
-        self.of: dict[Op, Access] = {}
+        self.of: dict[Op, list[Access]] = {}  # of a generic address one for each space
         self._block: dict[Access, int] = {}
         for block in graph.blocks:
             for op in block.ops:
@@ -130,8 +131,6 @@ class Accesses:
             raise NotTaken("this address")
         if space == "param" and not isinstance(address.base, Reg):
             return
-        if not space:
-            raise NotTaken("a generic address")
         kind, form, used, how = mods[-1], "", False, "load"
         if name in ("atom", "red"):
             form = next((m for m in mods if m in _OPERATIONS), "")
@@ -148,11 +147,13 @@ class Accesses:
         unit = type_bytes(kind)
         if kind == "b128":
             unit, count = 8, 2 * count
-        origin = self._origins.operand(address, op) if space == "global" else ""
-        access = Access(len(self.all), op, space, unit, count, how, origin, form, used)  # type: ignore[arg-type]
-        self.all.append(access)
-        self.of[op] = access
-        self._block[access] = block
+        self.of[op] = []
+        for one in (space,) if space else GENERIC:
+            origin = self._origins.operand(address, op) if one == "global" else ""
+            access = Access(len(self.all), op, one, unit, count, how, origin, form, used)  # type: ignore[arg-type]
+            self.all.append(access)
+            self.of[op].append(access)
+            self._block[access] = block
 
     def _ask_global(self) -> None:
         """Blocks have no order at all: by origin, over the whole kernel."""

@@ -17,7 +17,7 @@ from gpuviz.ptx.compiled.graph import Copy, Op, targets, written
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import ACCESS, ACCESS_SIZE, FAULT, PERIODS, WORKER
 from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
-from gpuviz.ptx.simt.windows import GLOBAL
+from gpuviz.ptx.simt.windows import BASES, GLOBAL
 from gpuviz.ptx.text.ir import Reg, Vec
 from gpuviz.trace import LANES
 
@@ -63,42 +63,38 @@ def _host(e: Emitter, access: Access) -> Value:
 
 def load(e: Emitter, op: Op) -> None:
     """ld and ldu."""
-    access, w = e.kernel.accesses.of[op], e.w
+    access, w = e.kernel.accesses.of[op][0], e.w
     guard, address = e.predicate(op), _address(e, access)
     into = targets(op.at)
     kind = op.at.opcode.mods[-1]
     kinds = ("b64",) * access.count if kind == "b128" else (kind,) * access.count
-    values: list[Value]
-    if guard is None and _follows(e, access, address):
+    bits = 8 * access.unit
+    values: list[Value] = []
+    if guard is None and _follows(e, op, address):
         values = _load_pattern(e, access, address)
     else:
-        wide, on = _checked(e, access, address, guard)
-        _ask(e, access, wide, on)
-        host = _host_lanes(e, access, wide)
-        values = []
-        for i in range(access.count):
-            at = w.op("add", host, w.number(i * access.unit, 64)) if i else host
-            bits = 8 * access.unit
-            values.append(
-                w.vector(
-                    w.let(f"call <32 x i{bits}> @gather_{bits}(<32 x i64> {at.name}, i32 {on})"),
-                    bits,
-                )
-            )
+        for part, host, on in _places(e, op, address, guard):
+            found = []
+            for i in range(part.count):
+                at = w.op("add", host, w.number(i * part.unit, 64)) if i else host
+                call = f"call <32 x i{bits}> @gather_{bits}(<32 x i64> {at.name}, i32 {on})"
+                found.append(w.vector(w.let(call), bits))
+            pairs = zip(values, found, strict=True)
+            values = [w.op("or", a, b) for a, b in pairs] if values else found  # others are 0
     for target, value, one in zip(into, values, kinds, strict=True):
         e.write(target, value, one, op, guard)
 
 
 def store(e: Emitter, op: Op) -> None:
     """st."""
-    access, w = e.kernel.accesses.of[op], e.w
+    access, w = e.kernel.accesses.of[op][0], e.w
     guard, address = e.predicate(op), _address(e, access)
     source = op.at.operands[1]
     kind = op.at.opcode.mods[-1]
     items = source.items if isinstance(source, Vec) else (source,)
     values = [e.strict(e.read(o, "b64" if kind == "b128" else kind, op.place)) for o in items]
     bits = 8 * access.unit
-    if guard is None and _follows(e, access, address):
+    if guard is None and _follows(e, op, address):
         assert address.pattern is not None
         _check_pattern(e, access, address)
         _ask(e, access, address, "-1")
@@ -107,38 +103,35 @@ def store(e: Emitter, op: Op) -> None:
             at = _pointer(e, access, address, min(address.pattern))
             _store_run(w, [w.wide(v) for v in values], order, bits, at)
             return
-        wide, on = w.spread(address), "-1"
+        places = [(access, _host_lanes(e, access, w.spread(address)), "-1")]
     else:
-        wide, on = _checked(e, access, address, guard)
-        _ask(e, access, wide, on)
-    host, kind = _host_lanes(e, access, wide), f"<32 x i{bits}>"
-    for i, value in enumerate(values):
-        place = w.op("add", host, w.number(i * access.unit, 64)) if i else host
-        given = f"{kind} {w.wide(value)}, <32 x i64> {place.name}, i32 {on}"
-        w.line(f"call void @scatter_{bits}({given})")
+        places = _places(e, op, address, guard)
+    for part, host, on in places:
+        for i, value in enumerate(values):
+            place = w.op("add", host, w.number(i * part.unit, 64)) if i else host
+            given = f"<32 x i{bits}> {w.wide(value)}, <32 x i64> {place.name}, i32 {on}"
+            w.line(f"call void @scatter_{bits}({given})")
 
 
 def atomic(e: Emitter, op: Op) -> None:
     """atom and red: lanes take their turn in lane order."""
-    access, w = e.kernel.accesses.of[op], e.w
+    access, w = e.kernel.accesses.of[op][0], e.w
     guard, address = e.predicate(op), _address(e, access)
     operands = list(op.at.operands)
     target = operands.pop(0) if op.at.opcode.name == "atom" else None
     kind = op.at.opcode.mods[-1]
     bits = 8 * access.unit
     values = [e.strict(e.read(o, kind, op.place)) for o in operands[1:]]
-    wide, on = _checked(e, access, address, guard)
-    _ask(e, access, wide, on)
-    host = _host_lanes(e, access, wide)
     b, c = w.wide(values[0]), w.wide(values[1]) if len(values) > 1 else "zeroinitializer"
-    name = f"atomic_{access.form}_{kind}"
+    name, many = f"atomic_{access.form}_{kind}", f"<32 x i{bits}>"
     e.kernel_atomics.add((access.form, kind))
-    kinds = f"<32 x i{bits}>"
-    found = w.let(
-        f"call {kinds} @{name}(<32 x i64> {host.name}, {kinds} {b}, {kinds} {c}, i32 {on})"
-    )
-    if target is not None:
-        e.write(target, w.vector(found, bits), kind, op, guard)
+    old: Value | None = None
+    for _, host, on in _places(e, op, address, guard):
+        given = f"<32 x i64> {host.name}, {many} {b}, {many} {c}, i32 {on}"
+        found = w.vector(w.let(f"call {many} @{name}({given})"), bits)
+        old = found if old is None else w.op("or", old, found)
+    if target is not None and old is not None:
+        e.write(target, old, kind, op, guard)
 
 
 def atomic_function(form: str, kind: str) -> str:
@@ -218,19 +211,46 @@ def _stepped(w: Writer, form: str, kind: str, old: Value, b: Value, c: Value) ->
 # --- any addresses -----------------------------------------------------------------------------
 
 
-def _checked(e: Emitter, access: Access, address: Value, guard: Value | None) -> tuple[Value, str]:
-    """The addresses as a vector, and the lanes that may access them (none after a fault)."""
-    w = e.w
+def _places(
+    e: Emitter, op: Op, address: Value, guard: Value | None
+) -> list[tuple[Access, Value, str]]:
+    """For each space that is accessed: addresses of this machine, and lanes that may use them."""
+    w, accesses = e.w, e.kernel.accesses.of[op]
     wide, on = w.spread(address), e.lanes_on
     if guard is not None:
         held = w.mask(guard)
         on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
+    if len(accesses) == 1:
+        return [_checked(e, accesses[0], wide, on)]
+    window = w.op("lshr", wide, w.number(32, 64))
+    e.refuse(_some(w, w.compare("eq", window, w.number(BASES["param"] >> 32, 64)), on), FAULT, 0)
+    found = []
+    for access in accesses:
+        if access.space == "global":
+            below = w.compare("ult", window, w.number(BASES["shared"] >> 32, 64))
+            inside = w.op("or", below, w.compare("ugt", window, w.number(BASES["param"] >> 32, 64)))
+        else:
+            inside = w.compare("eq", window, w.number(BASES[access.space] >> 32, 64))
+        here = w.let(f"and i32 {w.mask(inside)}, {on}")
+        found.append(
+            _checked(e, access, w.op("sub", wide, w.number(BASES[access.space], 64)), here)
+        )
+    return found
+
+
+def _some(w: Writer, predicate: Value, on: str) -> Value:
+    hit = w.let(f"and i32 {w.mask(predicate)}, {on}")
+    return w.scalar(w.let(f"icmp ne i32 {hit}, 0"), 1)
+
+
+def _checked(e: Emitter, access: Access, wide: Value, on: str) -> tuple[Access, Value, str]:
+    """Addresses that have been checked and counted; no lanes after a fault."""
     marked = access.space == "global" and access.how == "load"
     name = f"touch_{access.space}" + "_marked" * marked
-    found = w.let(
-        f"call i32 @{name}(ptr %c, i32 {access.number}, <32 x i64> {wide.name}, i32 {on})"
-    )
-    return wide, found
+    given = f"ptr %c, i32 {access.number}, <32 x i64> {wide.name}, i32 {on}"
+    found = e.w.let(f"call i32 @{name}({given})")
+    _ask(e, access, wide, found)
+    return access, _host_lanes(e, access, wide), found
 
 
 def _host_lanes(e: Emitter, access: Access, wide: Value) -> Value:
@@ -277,10 +297,11 @@ def _ask(e: Emitter, access: Access, wide: Value, on: str) -> None:
 # --- addresses that follow a pattern --------------------------------------------------------------
 
 
-def _follows(e: Emitter, access: Access, address: Value) -> bool:
-    pattern = address.pattern
+def _follows(e: Emitter, op: Op, address: Value) -> bool:
+    pattern, (access, *others) = address.pattern, e.kernel.accesses.of[op]
     return (
         e.patterned
+        and not others
         and access.space in ("global", "shared", "const")
         and pattern is not None
         and (access.space != "global" or bool(access.origin))
@@ -316,7 +337,9 @@ def together(kernel: Kernel, ops: Sequence[Op | Copy]) -> dict[int, tuple[int, i
     groups: list[list[Access]] = []
     open_groups: dict[tuple[object, ...], list[Access]] = {}
     for op in ops:
-        access = kernel.accesses.of.get(op) if isinstance(op, Op) and not op.at.guard else None
+        plain = isinstance(op, Op) and not op.at.guard
+        accesses = kernel.accesses.of.get(op, []) if plain and isinstance(op, Op) else []
+        access = accesses[0] if len(accesses) == 1 else None
         if access is not None and isinstance(access.address.base, Reg):
             base = op.place.register(access.address.base)
             key: tuple[object, ...] = (

@@ -105,6 +105,28 @@ def test_atomics_that_commute():
 
 
 @pytest.mark.slow
+def test_generic_addresses():
+    run(
+        """__constant__ int table[4] = {7, 8, 9, 10};
+        __noinline__ __device__ int any(const int* p, int k) { return p[k]; }
+        __noinline__ __device__ void put(int* p, int v) { *p = v; }
+        extern "C" __global__ void k(const int* a, int* o, int n) {
+        __shared__ int s[96]; int l[4], t = threadIdx.x, i = blockIdx.x * 96 + t;
+        for (int j = 0; j < 4; ++j) l[j] = a[i] * j;
+        s[t] = t * 3; __syncthreads();
+        const int* p = t % 4 == 0 ? a + i : t % 4 == 1 ? s + t : t % 4 == 2 ? l : table;
+        int v = any(p, n * (t % 4 > 1));
+        put(t & 1 ? o + i : s + t, v);
+        o[i + 192] = v + s[t]; }""",
+        2,
+        96,
+        RNG.integers(0, 99, 300).astype(np.int32),
+        np.zeros(500, np.int32),
+        2,
+    )
+
+
+@pytest.mark.slow
 def test_workers_lose_no_atomic():
     run(
         """extern "C" __global__ void k(const int* a, int* h, int n) {
