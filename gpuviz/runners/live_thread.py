@@ -170,8 +170,8 @@ class Engine:
         self._stop = threading.Event()
         self._closed = False
         self._wake = threading.Condition()
-        self._thread = threading.Thread(target=self._loop, daemon=True)
-        self._thread.start()
+        self._silent = threading.Event()
+        threading.Thread(target=self._loop, daemon=True).start()
 
     def ask(self, wish: Wish) -> None:
         """Do this; what is under way is stopped."""
@@ -187,12 +187,12 @@ class Engine:
             self._stop.set()
 
     def close(self) -> None:
-        """Stop, let the GPU go, end the thread."""
+        """Stop: nothing is reported from now on. The thread lets the GPU go, and ends."""
         with self._wake:
             self._closed = True
             self._stop.set()
             self._wake.notify()
-        self._thread.join(CLOSE_SECONDS)
+        self._silent.wait(CLOSE_SECONDS)
 
     def _loop(self) -> None:
         while (wish := self._next()) is not None:
@@ -200,6 +200,7 @@ class Engine:
             with stopped_by(self._stop.is_set):
                 self._do(wish)
             self._report(Rested())
+        self._silent.set()
         if self._gpu is not None:
             self._gpu.close()
 

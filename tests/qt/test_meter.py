@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -267,3 +269,21 @@ def test_the_cap_on_use_makes_pauses() -> None:
 
 def test_lessons_of_the_fake_have_plans() -> None:
     assert job_of(plan("pairs", LESSONS[0].defaults()), "sm_90").grid == (64, 1, 1)
+
+
+def test_closing_does_not_wait_for_the_gpu_to_be_let_go(
+    live: Callable[..., Window], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a presentation ends: the window is there again at once."""
+    window = live()
+    let_go = threading.Event()
+
+    def close(gpu: Gpu) -> None:
+        time.sleep(1.0)
+        let_go.set()
+
+    monkeypatch.setattr(Gpu, "close", close)
+    begun = time.monotonic()
+    window.meter.close()
+    assert time.monotonic() - begun < 0.5
+    assert let_go.wait(5)
