@@ -93,11 +93,11 @@ def _part(made: list[tuple[Emitter, str]]) -> Part:
     text += "".join(memory.atomic_function(form, kind) for form, kind in atomics)
     if "@permute(" in text:
         text += warp.PERMUTE
-    text += support.needed(text)
+    text = support.named(text)
     declared: dict[str, str] = {}
     for emitter, _ in made:
         declared.update(emitter.w.declared)
-    lines = [*declared.values(), *support.DECLARED.splitlines()]
+    lines = [*declared.values(), *support.DECLARED.splitlines(), *support.declared(text)]
     lines += [line for line in text.splitlines() if line.startswith("declare ")]
     body = "\n".join(line for line in text.splitlines() if not line.startswith("declare "))
     unique = {line.split("@")[1].split("(")[0]: line for line in lines}
@@ -176,18 +176,34 @@ _LOADED: dict[str, Code] = {}
 def _code(name: str, exports: list[str], make: Callable[[], Part]) -> Code:
     """Machine code ready to be called; kept while the process lives."""
     with _LOCK:
+        _library()
         if name not in _LOADED:
-            llvm, _, _ = _machine()
-            patterns, code = _kept(name, make)
-            target = llvm.Target.from_default_triple().create_target_machine(jit=True)
-            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-            engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            engine.finalize_object()
-            found = {one: int(engine.get_function_address(one)) for one in exports}
             if len(_LOADED) >= 64:
                 _LOADED.pop(next(iter(_LOADED)))
-            _LOADED[name] = Code(found, patterns, engine)
+            _LOADED[name] = _placed(*_kept(name, make), exports)
         return _LOADED[name]
+
+
+@cache
+def _library() -> Code:
+    """The functions that all other code calls, known to LLVM by their names from now on."""
+    llvm, _, _ = _machine()
+    names = [support.PREFIX + name for name in support.NAMES]
+    kept = _kept("library", lambda: Part(support.library() + _ATTRIBUTES))
+    found = _placed(*kept, names)
+    for name, address in found.addresses.items():
+        llvm.add_symbol(name, address)
+    return found
+
+
+def _placed(patterns: dict[int, Counted], code: bytes, exports: list[str]) -> Code:
+    llvm, _, _ = _machine()
+    target = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    found = {one: int(engine.get_function_address(one)) for one in exports}
+    return Code(found, patterns, engine)
 
 
 RUN: Callable[[int], Any] = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)

@@ -12,7 +12,7 @@ from gpuviz.ptx.text.flow import spans, visiting_order
 from gpuviz.ptx.text.ir import Function
 
 LEAST_WORK = 20_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
-WORK_FOR_EACH = 1_000_000  # and while it makes the code of one instruction
+WORK_FOR_EACH = 700_000  # and while it makes the code of one instruction
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
 
 

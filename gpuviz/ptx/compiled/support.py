@@ -5,6 +5,8 @@ Written in LLVM IR, once for all kernels; each module takes along those that it 
 
 from __future__ import annotations
 
+import re
+
 from gpuviz.ptx.compiled.memory_map import (
     ACCESS,
     ACCESS_SIZE,
@@ -520,17 +522,32 @@ DECLARED = "\n".join(
 )
 
 
-def needed(text: str) -> str:
-    """The functions that some code calls, and those which they call."""
-    found: dict[str, str] = {}
-    left = [text]
-    while left:
-        part = left.pop()
-        for name, body in (*FUNCTIONS.items(), *_GROUPS.items()):
-            if f"@{name}(" in part and body not in found.values():
-                found[name] = body
-                left.append(body)
-    return "".join(found.values())
+_BODIES = tuple(dict.fromkeys((*FUNCTIONS.values(), *_GROUPS.values())))
+_HEAD = re.compile(r"^define internal (.*?) @(\w+)\((.*)\) [^()]*\{$", re.MULTILINE)
+_HEADS = {m[2]: (m[1], m[3]) for body in _BODIES for m in _HEAD.finditer(body)}
+_CALLED = re.compile(rf"@({'|'.join(_HEADS)})\(")
+NAMES = tuple(_HEADS)
+PREFIX = "gpuviz_"  # other libraries of the process have functions, too
+
+
+def named(text: str) -> str:
+    """Code that calls these functions by the names they have in the library."""
+    return _CALLED.sub(rf"@{PREFIX}\1(", text)
+
+
+def declared(text: str) -> list[str]:
+    """Declarations of those that some code calls."""
+    return [
+        f"declare {result} @{PREFIX}{name}({re.sub(' %[a-z0-9]+', '', given)}) #0"
+        for name, (result, given) in _HEADS.items()
+        if f"@{PREFIX}{name}(" in text
+    ]
+
+
+def library() -> str:
+    """The module of all these functions."""
+    text = "".join(_BODIES).replace("define internal", "define")
+    return f"{DECLARED}\n{named(text).replace('noinline {', 'noinline #0 {')}"
 
 
 def _driver() -> str:
