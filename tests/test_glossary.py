@@ -22,6 +22,11 @@ MACHINERY = {
     "Lanes",
     "Warps",
     "Place",
+    "At",
+    "Values",  # what a store is about to write
+    "Meeting",  # who waits for whom at a barrier
+    "WarpSync",
+    "Sums",
     "Rows",
     "Patterns",  # requests that look alike, counted once
     "Strip",  # the transactions of one request, in their places

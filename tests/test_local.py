@@ -22,7 +22,8 @@ ELSEWHERE = [
     *(r"\\?\UNC\host\share\k.cu", r"\\.\pipe\k.cu", "  //host/k.cu"),
     *("file://host/k.cu", "file:/k.cu", "FILE:k.cu", "http://host/k.cu", "smb://host/k.cu"),
 ]
-MOUNTED = ["/net/host/k.cu", "/afs/cell/k.cu", "/tmp/../net/host/k.cu", "../../../../net/host/k.cu"]
+UP = "../" * 16  # from any folder to the root
+MOUNTED = ["/net/host/k.cu", "/afs/cell/k.cu", "/tmp/../net/host/k.cu", f"{UP}net/host/k.cu"]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="folders of automatic mounts")
 ALL = [*ELSEWHERE, *(pytest.param(name, marks=POSIX) for name in MOUNTED)]
 HERE = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,8 +13,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
-from gpuviz.compile.bundled import Programs
-from gpuviz.compile.shipped import NO_PROGRAMS
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running.consent_dialog import ConsentDialog
@@ -22,7 +21,7 @@ from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.consent import Code
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.job import Job
-from gpuviz.runners.session import Carried
+from gpuviz.runners.session import Carried, Library
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.sources import Sources
 from gpuviz.views.provenance import Provenance
@@ -34,9 +33,9 @@ NOT_AGREED = "not run on the GPU: from pairs.cu, not agreed"
 Make = Callable[..., Window]
 
 
-def strangers(plan: Plan, arch: str, programs: Programs = NO_PROGRAMS) -> Job:
+def strangers(plan: Plan, arch: str, library: Library | None = None) -> Job:
     """Every launch is one that a file brought; each size of a launch is other code."""
-    job = job_of(plan, arch, programs)
+    job = job_of(plan, arch, library=library)
     code = repr(plan.arguments).encode()
     return replace(job, program=replace(job.program, cubin=code), whose="stranger")
 
@@ -53,6 +52,20 @@ def window(make: Make, perform: FakePerform, qtbot: QtBot, tmp_path: Path) -> Wi
     return made
 
 
+@pytest.fixture
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[ConsentDialog]:
+    """Every question that was asked: one that is answered is gone from the window."""
+    asked: list[ConsentDialog] = []
+    made = ConsentDialog.__init__
+
+    def counted(self: ConsentDialog, *given: Any, **named: Any) -> None:
+        asked.append(self)
+        made(self, *given, **named)
+
+    monkeypatch.setattr(ConsentDialog, "__init__", counted)
+    return asked
+
+
 def dialog(window: Window, qtbot: QtBot) -> ConsentDialog:
     """The question that is open."""
     found = lambda: [one for one in window.findChildren(ConsentDialog) if one.isVisible()]  # noqa: E731
@@ -64,7 +77,9 @@ def rested(window: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: window.meter.state.activity == "idle", timeout=20_000)
 
 
-def test_nothing_runs_before_a_yes_and_a_yes_is_remembered(window: Window, qtbot: QtBot) -> None:
+def test_nothing_runs_before_a_yes_and_a_yes_is_remembered(
+    window: Window, qtbot: QtBot, questions: list[ConsentDialog]
+) -> None:
     window.meter.run_once()
     asked = dialog(window, qtbot)
     rested(window, qtbot)
@@ -73,10 +88,10 @@ def test_nothing_runs_before_a_yes_and_a_yes_is_remembered(window: Window, qtbot
     qtbot.waitUntil(lambda: "pairs" in window.timing.series, timeout=20_000)
     rested(window, qtbot)
     assert not window.timing.refused.isVisible() and not window.timing.ask.isVisible()
-    before = len(window.findChildren(ConsentDialog))
+    before = len(questions)
     window.meter.run_once()
     rested(window, qtbot)
-    assert len(window.findChildren(ConsentDialog)) == before
+    assert len(questions) == before
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
@@ -94,21 +109,21 @@ def test_return_and_esc_say_no_and_the_panel_offers_to_ask_again(
 
 
 def test_running_on_and_on_asks_about_other_code_and_not_twice_about_what_was_refused(
-    window: Window, qtbot: QtBot
+    window: Window, qtbot: QtBot, questions: list[ConsentDialog]
 ) -> None:
     window.meter.run_continuously()
     QTest.mouseClick(dialog(window, qtbot).yes, LEFT)
     qtbot.waitUntil(lambda: "pairs" in window.timing.series, timeout=20_000)
     window.player.set_values({"stride": 5})
     QTest.mouseClick(dialog(window, qtbot).no, LEFT)
-    asked = len(window.findChildren(ConsentDialog))
+    asked = len(questions)
     for stride in (4, 5):
         window.player.set_values({"stride": stride})
         if stride == 4:
             QTest.mouseClick(dialog(window, qtbot).no, LEFT)
         qtbot.waitUntil(lambda: window.timing.refused.isVisible(), timeout=20_000)
         qtbot.wait(300)
-    assert len(window.findChildren(ConsentDialog)) == asked + 1
+    assert len(questions) == asked + 1
     assert not window.timing.series
 
 
@@ -126,7 +141,7 @@ def lecture(folder: Path) -> Lecture:
 
 @pytest.mark.parametrize("agree", [True, False])
 def test_before_presenting_all_is_asked_at_once(
-    window: Window, qtbot: QtBot, tmp_path: Path, agree: bool
+    window: Window, qtbot: QtBot, questions: list[ConsentDialog], tmp_path: Path, agree: bool
 ) -> None:
     before, began = window.lecture.presenting.before, []
     before.settle(lecture(tmp_path), window.session.library(), lambda: began.append(1))
@@ -134,12 +149,12 @@ def test_before_presenting_all_is_asked_at_once(
     assert began == [] and asked.no.text() == "Present without"
     QTest.mouseClick(asked.yes if agree else asked.no, LEFT)
     assert began == [1]
-    seen = len(window.findChildren(ConsentDialog))
+    seen = len(questions)
     before.settle(lecture(tmp_path), window.session.library(), lambda: began.append(2))
     if not agree:
         QTest.keyClick(dialog(window, qtbot), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: began == [1, 2], timeout=20_000)
-    assert len(window.findChildren(ConsentDialog)) == seen + (not agree)
+    assert len(questions) == seen + (not agree)
 
 
 def test_nothing_is_asked_where_all_is_of_the_course(window: Window) -> None:
