@@ -36,9 +36,11 @@ def tell_rows(
 ) -> None:
     """Requests as they were made, one row each."""
     for number in np.unique(numbers).tolist():
-        rows = numbers == number
-        instruction = kernel.accesses.all[number].instruction
-        access = Access(instruction, addresses[rows].astype(np.uint64), lanes_of(masks[rows]))
+        rows = np.flatnonzero(numbers == number)
+        own = masks[rows]
+        active = None if (own == np.uint32(0xFFFFFFFF)).all() else lanes_of(own)
+        made = kernel.accesses.all[number].instruction
+        access = Access(made, addresses[rows].astype(np.uint64, copy=False), active)
         for hear in told.access:
             hear(access)
 
