@@ -166,6 +166,10 @@ def as_text(run: Run, role: str = "") -> str:
             + english("{n} byte", "{n} bytes", shared)
             + " of static shared memory a block"
         )
+    if run.engine == "compiled":
+        head.append("executed by the compiled engine")
+    elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
+        head.append(run.engine_note)
     head += [note for note in (run.level_note, *run.trace.notes) if note]
     totals = [(key, f"{value:,}") for key, value in run.counts.totals.items() if value]
     rows = [

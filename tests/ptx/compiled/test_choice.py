@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from gpuviz.cli import main
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.emulator import Options, emulate
@@ -58,6 +59,16 @@ def test_a_mistake_costs_time_alone(monkeypatch):
     monkeypatch.setattr(build, "_kept", lambda name, make: {}["nothing"])
     result = run("compiled")
     assert result.engine == "numpy" and "a mistake of its own" in result.engine_note
+
+
+def test_count_says_which_engine_ran(tmp_path, capsys):
+    (tmp_path / "k.cu").write_text(DOUBLE)
+    launch = ["count", str(tmp_path / "k.cu"), "--grid", "2", "--block", "64"]
+    launch += ["--arg", "f32[128]=ones", "--arg", "i32=3", "--level", "ptx"]
+    assert main([*launch, "--engine", "compiled"]) == 0
+    assert "executed by the compiled engine" in capsys.readouterr().out
+    assert main(launch) == 0
+    assert "engine" not in capsys.readouterr().out
 
 
 def test_a_long_loop_of_few_threads_is_much_work():
