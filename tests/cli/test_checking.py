@@ -6,7 +6,7 @@ import pytest
 
 from docs.sanitizers import Case, cases, source
 from gpuviz.cli import main
-from gpuviz.ptx import emulator
+from gpuviz.ptx.compiled import choice
 
 CASES = {case.name: case for case in cases()}
 
@@ -71,7 +71,7 @@ def test_a_check_that_does_not_exist_is_named(count) -> None:
 
 
 def test_large_launches_are_checked_when_asked_for(count, monkeypatch) -> None:
-    monkeypatch.setattr(emulator, "LEAST_WORK", 1)
+    monkeypatch.setattr(choice, "LEAST_WORK", -(10**9))
     status, said, _ = count("race.in_place", "--engine", "auto")
     assert status == 0 and "checked nothing (a large launch; ask with --check all)" in said
     status, said, wrong = count("race.in_place", "--engine", "auto", "--check", "race")

@@ -30,7 +30,7 @@ def check(outcomes: Iterable[Outcome]) -> None:
 
 
 def test_a_few_of_each_kind() -> None:
-    check(tried((Asked(name, str(seed)) for name in KINDS for seed in (1, 2, 3)), workers=1))
+    check(tried((Asked(name, str(seed)) for name in KINDS for seed in (1,)), workers=1))
 
 
 def test_what_was_found_once() -> None:

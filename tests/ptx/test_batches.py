@@ -65,6 +65,7 @@ def peak(limit):
     return found
 
 
+@pytest.mark.slow
 def test_memory_follows_the_option():
     assert peak(8 << 20) < 80 << 20 < peak(1 << 30)  # buffers and results come on top: 50 MiB
 
