@@ -223,10 +223,8 @@ def _module(kind: str) -> Any:
     return parse(compile_cuda(source(kind), arch="sm_90").ptx)
 
 
-def emulated(case: Case, memory: int = 1 << 30) -> list[Finding]:
-    """What gpuviz's checks find, a fault that ends the run included; with little `memory` blocks
-    run one after the other.
-    """
+def emulated(case: Case) -> list[Finding]:
+    """What gpuviz's checks find, a fault that ends the run included."""
     import numpy as np
 
     from gpuviz.arguments import UNSET, materialise, parse
@@ -242,7 +240,7 @@ def emulated(case: Case, memory: int = 1 << 30) -> list[Finding]:
             case.grid,
             case.block,
             [np.asarray(materialise(spec, n)) for n, spec in enumerate(specs)],
-            options=Options(record=(), checks=ALL, memory=memory),
+            options=Options(record=(), checks=ALL),
             unset=[n for n, spec in enumerate(specs) if getattr(spec, "fill", "") == UNSET],
         )
     except KernelFault as fault:

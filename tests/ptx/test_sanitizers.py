@@ -4,6 +4,7 @@ import pytest
 
 from docs.sanitizers import CORRECT, PAGE, Case, cases, emulated, page, reading
 from gpuviz.checks import ALL
+from gpuviz.ptx import interpreter
 
 NAMES = [case.name for case in cases()]
 
@@ -21,8 +22,12 @@ def test_what_is_at_fault_is_found_and_nothing_else(case: Case) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=NAMES)
-def test_blocks_that_run_one_after_the_other_are_found_out_as_well(case: Case) -> None:
-    apart, together = emulated(case, memory=0), emulated(case)
+def test_blocks_that_run_one_after_the_other_are_found_out_as_well(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = emulated(case)
+    monkeypatch.setattr(interpreter, "blocks_per_batch", lambda *given: 1)
+    apart = emulated(case)
     assert {f.check for f in apart} == {f.check for f in together}
     assert {f.line for f in apart} <= set(case.lines)
 
