@@ -29,6 +29,7 @@ LAYERS = (
         "zips",
         "npy",
         "free_memory",
+        "heap",
         "folders",
         "disk_cache",
         "reach",

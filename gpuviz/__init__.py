@@ -5,13 +5,13 @@ The layers, lowest first; a file imports only from its own layer or a lower one:
 errors      what can go wrong, each with the thing, the value and the remedy
             beside it: arrays (types of arrays), resources (files that ship), folders (of the user),
             files (written whole), checksums (of what ships), bounded (files read with a limit; zips
-            and npy likewise), free_memory, disk_cache (what can be made again), local (paths that
-            a file names) and reach (which of them it may name), records (in files) and archive
-            (with arrays, in a zip), language (texts in the reader's language), glossary (the
-            field's words), checks (what is looked for in a launch), fuzzy (finding by letters),
-            suffixes (of files), processes (other programs, started safely), worker_process (one
-            that answers requests), stopping (work nobody wants any more), doctor (system
-            libraries), terminal (where texts go to it)
+            and npy likewise), free_memory and heap, disk_cache (what can be made again), local
+            (paths that a file names) and reach (which of them it may name), records (in files) and
+            archive (with arrays, in a zip), language (texts in the reader's language), glossary
+            (the field's words), checks (what is looked for in a launch), fuzzy (finding by
+            letters), suffixes (of files), processes (other programs, started safely),
+            worker_process (one that answers requests), stopping (work nobody wants any more),
+            doctor (system libraries), terminal (where texts go to it)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it

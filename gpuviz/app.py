@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuviz import doctor, folders, language
+from gpuviz import doctor, folders, heap, language
 from gpuviz.terminal import err
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _application(argv: Sequence[str] = ()) -> tuple[QApplication, QSettings, Pat
     from gpuviz.qt.history.settings import APPLICATION, ORGANISATION
     from gpuviz.qt.look.fonts import load_fonts
 
+    heap.keep_together()
     app = QApplication(["gpuviz", *argv])
     app.setApplicationName(APPLICATION)
     app.setOrganizationName(ORGANISATION)

@@ -111,6 +111,7 @@ class Soak:
         from PySide6.QtWidgets import QApplication
 
         from gpuviz import app as entry
+        from gpuviz import heap
         from gpuviz.qt.look.fonts import load_fonts
         from gpuviz.qt.window.window import Window
         from gpuviz.runners.gpu.client import Gpu
@@ -120,6 +121,7 @@ class Soak:
         from tests.qt import fake_gpu
         from tests.vitals import Heartbeat
 
+        heap.keep_together()
         qInstallMessageHandler(self._hear)
         application = QApplication(["gpuviz"])
         load_fonts()
