@@ -6,7 +6,7 @@
 
 `programs` makes KIND.main.cu, to be built with `nvcc -lineinfo` beside KIND.cu and run with a
 kernel's name. `read` takes files KIND.KERNEL.TOOL.txt of their runs, each ending in a line `exit
-status N`, and keeps what was found in tests/data/h200_sanitizers.json. From that, and from runs of
+status N`, and keeps what was found in tests/data/sanitizers_h200.json. From that, and from runs of
 the emulator, come the tables.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpuviz.trace import Finding
 
 ROOT = Path(__file__).parent.parent
-READINGS = ROOT / "tests" / "data" / "h200_sanitizers.json"
+READINGS = ROOT / "tests" / "data" / "sanitizers_h200.json"
 PAGE = ROOT / "docs" / "sanitizers.md"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FOLDER = ROOT / "tests" / "data" / "sanitizers"

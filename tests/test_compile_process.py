@@ -184,5 +184,5 @@ def test_a_hundred_faults_in_a_row_leave_nothing_behind(monkeypatch: pytest.Monk
         monkeypatch.setattr(process, "SECONDS", 60.0)
         assert works(), f"after {number + 1} faults"
     after = len(os.listdir("/proc/self/fd")), threading.active_count(), len(children())
-    assert after == before
+    assert all(now <= then for now, then in zip(after, before, strict=True)), (before, after)
     assert "Z" not in children().values()

@@ -18,7 +18,6 @@ from gpuviz.errors import InputError
 from gpuviz.export.export import Options
 from gpuviz.export.formats import FORMATS
 from gpuviz.export.save import save
-from gpuviz.lectures import packing
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.lectures.reading import parse
 from gpuviz.lectures.writing import write as write_lecture
@@ -29,6 +28,7 @@ from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 from tests.disks import KINDS, OLD, content, mounted, spoil
+from tests.lectures.packing import pack
 from tests.qt.test_crash_file import Process
 from tests.runners.test_recording import recording as a_recording
 
@@ -68,7 +68,7 @@ def writers(view: View) -> dict[str, Write]:
         ".gputrace": lambda path: trace_file.save(run.trace, path),
         ".gpurec": lambda path: recording.write(path, a_recording()),
         ".gpuviz-lecture": lambda path: write_lecture(lecture, path),
-        ".bundle": lambda path: packing.pack(lecture, path),
+        ".bundle": lambda path: pack(lecture, path),
     }
 
 
