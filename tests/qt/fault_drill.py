@@ -112,6 +112,10 @@ class Drill:
                 self._kernel("")
                 self._run("gpu.once")
         self._settle()
+        if fault.missing is not None and not window.meter.state.why:
+            assert "was lost" in window.meter.state.trouble  # it was noticed by this run
+            self._run("gpu.once")
+            self._settle()
         state = window.meter.state
         said = said or (state.trouble if fault.missing is None else state.why)
         if said or fault.kill is None:
