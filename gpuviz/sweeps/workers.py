@@ -7,52 +7,40 @@ lost is replaced, and its task tried again; one that takes several processes wit
 from __future__ import annotations
 
 import itertools
+import math
 import os
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
 from typing import IO, Any
 
 from gpuviz import processes, records
-from gpuviz.errors import Cancelled, FormatError, InputError, UnavailableError
+from gpuviz.errors import Cancelled, InputError, UnavailableError
 from gpuviz.sweeps.cell import Outcome, Task
+from gpuviz.worker_process import Lost, WorkerProcess
 
 TRIES = 3
 CHILD = "gpuviz.sweeps.child"
+_LONGEST = 1 << 20  # bytes of an answer
 
 
-class _Lost(Exception):
-    """A process ended before it had answered; the words say how."""
+_Child = WorkerProcess[Task, Outcome]
 
 
-class _Child:
-    """One process at work, for one thread."""
+def _child(device: int) -> _Child:
+    """A process that uses the GPU of this number."""
+    return _Child(processes.python(CHILD, str(device)), _send, _receive)
 
-    def __init__(self, device: int) -> None:
-        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the process
-        self.process = processes.start(
-            processes.python(CHILD, str(device)),
-            environment=processes.environment(),
-            words=self._words,
-        )
 
-    def ask(self, task: Task) -> Outcome:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        try:
-            self.process.stdin.write(records.text(task).encode() + b"\n")
-            self.process.stdin.flush()
-            return records.read(self.process.stdout.readline(), Outcome, "outcome")
-        except (OSError, ValueError, FormatError):
-            self.close()
-            raise _Lost(processes.ended(self.process.returncode)) from None
+def _send(pipe: IO[bytes], task: Task) -> None:
+    pipe.write(records.text(task).encode() + b"\n")
+    pipe.flush()
 
-    def close(self) -> None:
-        processes.kill(self.process)
-        with suppress(OSError, ValueError):
-            self.process.communicate()
-        self._words.close()
+
+def _receive(pipe: IO[bytes]) -> Outcome:
+    if not (line := pipe.readline(_LONGEST)):
+        raise EOFError
+    return records.read(line, Outcome, "outcome")
 
 
 class LocalWorkers(Executor):
@@ -97,15 +85,16 @@ class LocalWorkers(Executor):
         how = ""
         for _ in range(TRIES):
             try:
-                return self._child().ask(task)
-            except _Lost as lost:
+                return self._mine().ask(task, math.inf, lambda: self._closed)
+            except Lost as lost:
                 how = str(lost)
                 self._forget()
                 if self._closed:
                     raise Cancelled("stopped") from None
-        return Outcome(error=f"{TRIES} processes were lost that worked on it; the last ended {how}")
+        return Outcome(error=f"{TRIES} processes were lost that worked on it; of the last: {how}")
 
-    def _child(self) -> _Child:
+    def _mine(self) -> _Child:
+        """The process that this thread speaks to."""
         child: _Child | None = getattr(self._own, "child", None)
         if child is None:
             with self._lock:
@@ -113,7 +102,7 @@ class LocalWorkers(Executor):
                     raise Cancelled("stopped")
                 if not hasattr(self._own, "device"):
                     self._own.device = next(self._devices)
-                child = self._own.child = _Child(self._own.device)
+                child = self._own.child = _child(self._own.device)
                 self._children.add(child)
         return child
 

@@ -11,6 +11,7 @@ from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.picture import Picture, Placed, placed
+from gpuviz.qt.controls.controls import plain_tip
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.painting.painter import paint
 
@@ -88,7 +89,9 @@ class PictureView(QWidget):
         """Hover texts come from the marks."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             said = self.tip(event.pos().x(), event.pos().y())
-            QToolTip.showText(event.globalPos(), said, self) if said else QToolTip.hideText()
+            QToolTip.showText(
+                event.globalPos(), plain_tip(said), self
+            ) if said else QToolTip.hideText()
             return True
         return super().event(event)
 
