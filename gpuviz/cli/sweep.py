@@ -111,8 +111,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out(json.dumps([_plain(cell, outcomes[key(cell)]) for cell in cells], indent=1))
     else:
-        out(as_text(axes, cells, list(outcomes.values()), shown, arguments.role))
+        done = list(outcomes.values())
+        out(_origin(sweep, done, device or arguments.cluster or "", arguments.role))
+        out(as_text(axes, cells, done, shown, arguments.role))
     return 0 if any(one.found for one in outcomes.values()) else 1
+
+
+def _origin(sweep: Sweep, outcomes: Sequence[Outcome], device: str, role: str) -> str:
+    """Of which launch the numbers are, and where they come from."""
+    found = next((one.found[0].role for one in outcomes if one.found), "")
+    says, shown = sweep.subject.says, role or found
+    name = says.get("lesson") or " ".join((says["file"], says["entry"])).rstrip()
+    source = (
+        f"{sweep.subject.arch}, {sweep.level} level, predicted (model)"
+        if sweep.on == "emulator"
+        else f"time and counts measured on {device}; occupancy and registers as compiled"
+    )
+    return f"{name}  {source}" + (f"  [{shown}]" if shown else "") + "\n"
 
 
 def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:

@@ -9,7 +9,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import later, tr
 from gpuviz.memory.counts import Count, parts
 from gpuviz.memory.units import SPACES, label, unit_of
-from gpuviz.sweeps.cell import Found, Outcome
+from gpuviz.sweeps.cell import Found, On, Outcome
 
 Number = float | None
 _OTHERS: Mapping[str, Callable[[Found], Number]] = {
@@ -37,6 +37,14 @@ _FIRST = (
     "occupancy",
     "warp_instructions",
 )
+
+
+_COMPUTED = ("occupancy", "registers")  # wherever the rest of a cell comes from
+
+
+def measured(quantity: str, on: On) -> bool:
+    """Whether a GPU has said it, of cells done there; occupancy follows from what was compiled."""
+    return on == "gpu" and not any(part in _COMPUTED for part in quantity.split("/", 1))
 
 
 def names() -> tuple[str, ...]:

@@ -140,11 +140,20 @@ def test_whose_a_file_is_goes_with_each_cell(strided: Callable[..., Sweep], tmp_
     assert course.whose == "course"
 
 
+def test_what_is_computed_is_not_called_measured() -> None:
+    assert quantity.measured("time", "gpu") and quantity.measured("global_load_sectors", "gpu")
+    assert not quantity.measured("occupancy", "gpu")
+    assert not quantity.measured("time/registers", "gpu")
+    assert not quantity.measured("global_load_sectors", "emulator")
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "s.jsonl")
     command = ["sweep", "--scene", "banks", "--vary", "stride=1,2,32", "-o", file]
     assert main([*command, "--workers", "1"]) == 0
-    assert "global_load_sectors" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("banks  sm_90, sass level, predicted (model)  [")
+    assert "global_load_sectors" in said
     assert main([*command, "--show", "shared_load_wavefronts/shared_load_requests"]) == 0
     assert capsys.readouterr().out.split()[-2:] == ["32", "32"]
     assert main([*command, "--json"]) == 0

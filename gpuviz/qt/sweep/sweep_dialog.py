@@ -245,7 +245,8 @@ class SweepDialog(QDialog):
 
     def _picture(self, sweep: Sweep) -> Picture:
         wanted = str(self.quantity.currentData() or quantity.telling(()))
-        source = tr("measured") if sweep.on == "gpu" else tr("model")
+        on_gpu = quantity.measured(wanted, sweep.on)
+        source = tr("measured on {device}", device=self._device) if on_gpu else tr("model")
         return picture(
             sweep.axes,
             self._outcomes,
