@@ -80,7 +80,9 @@ def checked(quantity: str) -> str:
     for part in quantity.split("/", 1):
         if part not in names():
             near = difflib.get_close_matches(part, names(), 3)
-            hint = f"is it {' or '.join(near)}?" if near else f"there are: {', '.join(names())}"
+            near = near or [name for name in names() if part and part in name][:3]
+            others = f"there are {', '.join(_OTHERS)}, and the counts of gpuviz count --json"
+            hint = f"is it {' or '.join(near)}?" if near else others
             raise InputError(f"nothing is called {part!r}: {hint}")
     return quantity
 
