@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -27,6 +28,7 @@ from gpuviz.qt.history.crash_file import CrashFile, LastView
 from gpuviz.runners import recording
 from tests.runners.test_recording import recording as a_recording
 
+QT_PART = re.compile(r"a\.ini\.[A-Za-z]{6}")  # what Qt writes settings to before it renames it
 LONG = "words " * 4_000  # more than goes to the disk in one piece
 
 
@@ -104,19 +106,27 @@ def main(folder: Path, name: str, kills: int) -> int:
     locks = {f"{kind.file}.lock{more}" for more in ("", ".rmlock")}  # which Qt takes from the dead
     names = {*os.listdir(folder), *locks}
     for _ in range(kills):
+        works, tell = os.pipe()
         child = os.fork()
         if not child:
             while True:
                 for state in ("new", "old"):
                     kind.save(path, state)
+                os.write(tell, b".")
+        os.read(works, 1)  # its first savings take longer than any other
         time.sleep(dice.uniform(0, 2 * longest))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        os.close(works)
+        os.close(tell)
+        for lock in locks:  # killed before it wrote its number into it, Qt waits 30 s for its end
+            (folder / lock).unlink(missing_ok=True)
         found[kind.state(path)] += 1
     found["half written"] = len(set(os.listdir(folder)) - names)
     time.sleep(2.1)  # until what lies there counts as left
     files.remove_left(folder)
-    print(json.dumps({**found, "left": sorted(set(os.listdir(folder)) - names)}))
+    left = {name for name in os.listdir(folder) if not QT_PART.fullmatch(name)} - names
+    print(json.dumps({**found, "left": sorted(left)}))
     return 0
 
 

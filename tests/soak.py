@@ -409,6 +409,8 @@ class Soak:
             return
         acts = ("forward", "forward", "forward", "back", "black", "laser", "lens", "larger")
         for _ in range(self._random.randint(5, 25)):
+            if window.lecture.presenting.presentation is not given:
+                return  # closed by what went on beside it
             given._do(self._random.choice(acts))
             yield 0.15
         given.close()
