@@ -257,7 +257,7 @@ MATRICES = (
             Figure(
                 "matmul-barrier",
                 Said(_outcome, _returned),
-                "the second barrier and the store are in the inner loop",
+                "the second barrier is in the inner loop, the store in the loop over phases",
                 "Published listing: barrier in the inner loop",
             ),
             Figure("matmul-barrier", Said(_outcome, _returned), "", "First barrier missing"),

@@ -134,7 +134,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     turns = shown.replay.turns
     misreads = tuple(map(shown.replay.misread, turns))
     said = tuple(sentence(shown, turn, read) for turn, read in zip(turns, misreads, strict=True))
-    words, script = (*said, _result(shown)), _script(shown, misreads, variant)
+    words, script = (*said, _result(shown, right)), _script(shown, misreads, variant)
     bars, title = tuple(bars_of(script, turns, misreads)), _title(variant, shown, right)
     kernels, others = (shown,) if shown is right else (shown, right), longest(words)
 
@@ -170,16 +170,15 @@ def _title(variant: str, shown: Kernel, right: Kernel) -> str:
         "no first": tr("Without the first barrier a warp multiplies what is not loaded yet"),
         "no second": tr("Without the second barrier a warp loads over what others still read"),
         "none": tr("Without barriers nothing keeps the warps in the same phase"),
-        "inside": trn(
-            "Barrier and store in the inner loop: right, with {n} barrier instead of {few}",
-            "Barrier and store in the inner loop: right, with {n} barriers instead of {few}",
-            shown.replay.barriers,
+        "inside": tr(
+            "A barrier at every step: the product is right, with {n} barriers instead of {few}",
+            n=shown.replay.barriers,
             few=right.replay.barriers,
         ),
     }[variant]
 
 
-def _result(shown: Kernel) -> str:
+def _result(shown: Kernel, right: Kernel) -> str:
     """What the order of the turns does to the block's part of P."""
     if shown.outcome.count:
         return tr(
@@ -190,6 +189,12 @@ def _result(shown: Kernel) -> str:
         return tr("In this order nothing is wrong; in another it may be.")
     if shown.warps == 1:
         return tr("Its lanes may still part ways: current hardware wants __syncwarp() then.")
+    if shown.replay.stores > right.replay.stores:
+        return tr(
+            "In every order of the warps the product is right, stored {n} times instead of {few}.",
+            n=spaced(shown.replay.stores),
+            few=spaced(right.replay.stores),
+        )
     return tr("In every order of the warps the product is right.")
 
 
@@ -208,22 +213,20 @@ def _script(shown: Kernel, misreads: tuple[Misread, ...], role: str) -> Script:
 def expected(variant: str, tile: int, phases: int) -> tuple[int, int]:
     """Barriers that a block passes, and its stores to P."""
     after_load, after_multiply, inside = _MACROS[variant]
-    stores = tile**2 * (tile * phases if inside else 1)
+    stores = tile**2 * (phases if inside else 1)
     return phases * (after_load + after_multiply + tile * inside), stores
 
 
 def _expected(variant: str, tile: int, phases: int) -> str:
     barriers, stores = expected(variant, tile, phases)
     said = trn(
-        "closed form: {n} barrier and {stores} stores to P in a block",
-        "closed form: {n} barriers and {stores} stores to P in a block",
+        "by arithmetic: {n} barrier and {stores} stores to P in a block",
+        "by arithmetic: {n} barriers and {stores} stores to P in a block",
         barriers,
-        stores=stores,
+        stores=spaced(stores),
     )
     if variant == "inside":
-        return tr(
-            "{said}; the listing is that of the tutorial CUDA memory considerations", said=said
-        )
+        return tr("{said}, as in the listing of CUDA memory considerations, a tutorial", said=said)
     return said
 
 

@@ -239,19 +239,14 @@ def _sums(
 
 
 def _turns(tiles: tuple[TileReplay, TileReplay], stores: Touch) -> Iterator[Turn]:
-    """Accesses that follow each other, of one warp, for one purpose.
-
-    A store to P between two steps of the inner loop belongs to the multiplication.
+    """Accesses that follow each other, of one warp, for one purpose; the last store to P is of the
+    last phase.
     """
     m, n = tiles
-    touches = m.stores, n.stores, m.reads, n.reads, stores
-    last = 1 if stores.phase.any() else 2
-    part = np.repeat((0, 0, 1, 1, last), [len(touch.thread) for touch in touches])
-    stores = replace(stores, phase=np.full(len(stores.thread), -1))
-    rows = [
-        np.stack([t.position, t.interval, t.thread // LANES, t.phase, t.line])
-        for t in (*touches[:4], stores)
-    ]
+    late = stores.phase + int(m.reads.phase.max()) - int(stores.phase.max())
+    touches = m.stores, n.stores, m.reads, n.reads, replace(stores, phase=late)
+    part = np.repeat((0, 0, 1, 1, 2), [len(touch.thread) for touch in touches])
+    rows = [np.stack([t.position, t.interval, t.thread // LANES, t.phase, t.line]) for t in touches]
     position, interval, warp, phase, line = np.concatenate(rows, axis=1)
     order = np.argsort(position, kind="stable")
     kinds = np.stack([interval, warp, part])[:, order]

@@ -53,7 +53,7 @@ def sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
     if turn.part == "load":
         return tr("Warp {warp} copies its elements of phase {n} to shared memory.", **what)
     if turn.part == "store":
-        return tr("Warp {warp} stores its elements of P.", **what)
+        return _stored(shown, turn)
     if read.early:
         return tr(
             "Warp {warp} multiplies phase {n}: {few} of its {all} reads come too early.",
@@ -67,6 +67,19 @@ def sentence(shown: Kernel, turn: Turn, read: Misread) -> str:
             **what,
         )
     return tr("Warp {warp} multiplies phase {n}: it finds all that it needs.", **what)
+
+
+def _stored(shown: Kernel, turn: Turn) -> str:
+    """Whose elements are stored, and whether their sums are complete."""
+    phases = max(t.phase for t in shown.replay.turns) + 1
+    if turn.phase + 1 == phases:
+        return tr("Warp {warp} stores its elements of P.", warp=turn.warp)
+    return tr(
+        "Warp {warp} stores sums that are not complete: phase {n} of {all} is over.",
+        warp=turn.warp,
+        n=turn.phase + 1,
+        all=phases,
+    )
 
 
 def bars_of(

@@ -1,6 +1,6 @@
 // P = M N for square matrices of n x n elements, n a multiple of TILE, with barriers as asked for:
 // AFTER_LOAD and AFTER_MULTIPLY say whether the two barriers of a phase are there; INSIDE moves the
-// second one, and the store, into the inner loop.
+// second one into the inner loop, and the store into the loop over phases.
 #ifndef TILE
 #define TILE 8
 #define AFTER_LOAD 1
@@ -25,11 +25,13 @@ extern "C" __global__ void product(const float* M, const float* N, float* P, int
             sum += Ms[ty][k] * Ns[k][tx];
 #if INSIDE
             __syncthreads();  // once for every k
-            P[y * n + x] = sum;
 #endif
         }
 #if AFTER_MULTIPLY
         __syncthreads();  // nobody loads the next tiles before all have multiplied
+#endif
+#if INSIDE
+        P[y * n + x] = sum;  // once for every phase
 #endif
     }
 #if !INSIDE

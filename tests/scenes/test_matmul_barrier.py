@@ -22,6 +22,7 @@ CASES: dict[str, dict[str, Value]] = {p.label: dict(p.values) for p in LESSON.pr
 cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 FIRST, SECOND, BOTH = "First barrier missing", "Second barrier missing", "Both missing"
+LISTING = "Published listing: barrier in the inner loop"
 
 
 @cache
@@ -111,17 +112,27 @@ def test_the_replay_is_what_warps_one_after_another_compute(case: str) -> None:
     assert np.allclose(got, wanted, rtol=1e-6)
 
 
+def test_the_published_listing_waits_at_every_step_and_stores_in_every_phase() -> None:
+    """Its inner loop ends after the second barrier, before the store (8 x 8 threads, 2 phases)."""
+    story, made = played(LISTING).story, replayed(LISTING).replay
+    assert (made.barriers, made.stores) == (2 * (1 + 8), 2 * 64)
+    assert "18 barriers instead of 4" in story.title
+    assert "18 barriers and 128 stores" in story.expected and "tutorial" in story.expected
+    stores = [(turn.phase, turn.warp) for turn in made.turns if turn.part == "store"]
+    assert stores == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    early = next(step for step in story.steps if step.kind == "store")
+    said = pictures.words(story.frame((early.start + early.end) / 2, pictures.STAGES["large"]))
+    assert "Warp 0 stores sums that are not complete: phase 1 of 2 is over." in said
+    end = pictures.words(pictures.frame(story, 1.0, "large"))
+    assert any("stored 128 times instead of 64" in text for text in end)
+
+
 def test_missing_barriers_are_hazards_that_the_order_shows() -> None:
     kinds = {case: sorted({h.kind for h in replayed(case).hazards}) for case in CASES}
     assert kinds[FIRST] == ["read after write"]
     assert kinds[SECOND] == ["write after read"]
     assert kinds[BOTH] == ["read after write", "write after read"]
-    for case in (
-        "Both there",
-        "Published listing: barrier in the inner loop",
-        "First missing, one warp",
-        "one phase",
-    ):
+    for case in ("Both there", LISTING, "First missing, one warp", "one phase"):
         assert kinds[case] == [] and replayed(case).outcome.count == 0
     assert sum(h.count for h in replayed(FIRST).hazards) == 2 * 64  # Ns, in each phase
     assert sum(h.count for h in replayed(SECOND).hazards) == 64  # from the first to the second
