@@ -10,7 +10,7 @@ on the command line, in lessons and in files of launches.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -37,7 +37,8 @@ DTYPES: dict[str, type[np.generic]] = {
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read
 UNSET, NOBODYS = "unset", 0xCD  # every byte of what nobody set: large numbers, that show
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
-_COPIES, _FILLING = 3, 8
+_COPIES, _SHUFFLING = 3, 8
+_PIECE = 1 << 16  # elements made at a time
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\])?\s*=(.*)$", re.DOTALL)
 _FORM = (
@@ -78,6 +79,7 @@ class ScalarSpec:
 
 
 Spec = BufferSpec | ScalarSpec
+_Values = Callable[[int, int], npt.NDArray[Any]]
 
 
 def parse(text: str) -> Spec:
@@ -144,16 +146,17 @@ def _integer(text: str, dtype: str, value: str) -> int:
 def check_room(specs: Iterable[Spec]) -> None:
     """Refuse arguments that this machine has no memory for, before any is made.
 
-    Each is made, placed, and copied when the launch has ended; to be filled it takes 8 bytes for
-    each element.
+    Each is made, placed, and copied when the launch has ended; to be shuffled it takes up to 8
+    bytes for each element.
 
     Raises
     ------
     InputError : says how much they need, and how much there is
     """
     buffers = [spec for spec in specs if isinstance(spec, BufferSpec)]
-    filling = max((spec.count for spec in buffers), default=0) * _FILLING
-    free_memory.check(sum(spec.size for spec in buffers) * _COPIES + filling, "the arguments need")
+    shuffled = max((spec.count for spec in buffers if spec.fill == "shuffle"), default=0)
+    needed = sum(spec.size for spec in buffers) * _COPIES + shuffled * _SHUFFLING
+    free_memory.check(needed, "the arguments need")
 
 
 @overload
@@ -182,31 +185,55 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
 
 
 def _filled(spec: BufferSpec, dtype: np.dtype[Any], seed_index: int) -> npt.NDArray[Any]:
+    random = np.random.default_rng(seed_index)
     if spec.fill == "rand":
-        return _random(spec.count, dtype, np.random.default_rng(seed_index))
-    if spec.fill in ("arange", "shuffle"):
-        values = np.arange(spec.count)
-        if spec.fill == "shuffle":
-            np.random.default_rng(seed_index).shuffle(values)
+        draw = _floats(dtype, random) if dtype.kind == "f" else _indices(spec, dtype, random)
+        return _in_pieces(spec.count, dtype, draw)
+    if spec.fill == "arange":
+        return _in_pieces(spec.count, dtype, np.arange)
+    if spec.fill == "shuffle":
+        values = _in_pieces(spec.count, np.dtype(np.min_scalar_type(-spec.count)), np.arange)
+        random.shuffle(values)
         with np.errstate(over="ignore"):  # counts beyond a small type wrap round
-            return values.astype(dtype)
+            return values.astype(dtype, copy=False)
     if spec.fill == UNSET:
         return np.full(spec.size, NOBODYS, np.uint8).view(dtype)
-    if spec.fill in ("zeros", "ones"):
-        return np.full(spec.count, spec.fill == "ones", dtype)
+    if spec.fill == "zeros":
+        return np.zeros(spec.count, dtype)
+    if spec.fill == "ones":
+        return np.ones(spec.count, dtype)
     value = _number(str(spec), spec.dtype, spec.fill)
     with np.errstate(over="ignore"):  # as a scalar: 1e99 as f32 is infinity
-        return np.full(spec.count, value, np.float64 if dtype.kind == "f" else dtype).astype(dtype)
+        return np.full(spec.count, np.array(value, _wide(dtype)).astype(dtype), dtype)
 
 
-def _random(count: int, dtype: np.dtype[Any], random: np.random.Generator) -> npt.NDArray[Any]:
-    if dtype.kind == "f":
-        values: npt.NDArray[Any] = random.random(count).astype(dtype)
-        below_one = np.nextafter(dtype.type(1), dtype.type(0))  # rounding to f16 reaches 1
-        return np.asarray(np.minimum(values, below_one))
-    end = min(count, int(np.iinfo(dtype).max) + 1)
-    drawn: npt.NDArray[Any] = random.integers(0, end, count, dtype=np.int64)
-    return drawn.astype(dtype)
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that a fill's number is first read as."""
+    return np.dtype(np.float64) if dtype.kind == "f" else dtype
+
+
+def _in_pieces(count: int, dtype: np.dtype[Any], values: _Values) -> npt.NDArray[Any]:
+    """`values(first, end)` for all of the count: what is wider than `dtype` stays in the caches."""
+    made = np.empty(count, dtype)
+    with np.errstate(over="ignore"):  # counts beyond a small type wrap round
+        for first in range(0, count, _PIECE):
+            end = min(first + _PIECE, count)
+            made[first:end] = values(first, end).astype(dtype, copy=False)
+    return made
+
+
+def _floats(dtype: np.dtype[Any], random: np.random.Generator) -> _Values:
+    below_one = np.nextafter(dtype.type(1), dtype.type(0))  # rounding to f16 reaches 1
+
+    def drawn(first: int, end: int) -> npt.NDArray[Any]:
+        return np.asarray(np.minimum(random.random(end - first).astype(dtype), below_one))
+
+    return drawn
+
+
+def _indices(spec: BufferSpec, dtype: np.dtype[Any], random: np.random.Generator) -> _Values:
+    high = min(spec.count, int(np.iinfo(dtype).max) + 1)
+    return lambda first, end: random.integers(0, high, end - first, dtype=np.int64)
 
 
 def _from_file(spec: BufferSpec, path: Path) -> npt.NDArray[Any]:

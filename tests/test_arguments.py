@@ -119,3 +119,23 @@ def test_files_are_never_unpickled(tmp_path: Path) -> None:
     np.save(file, np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="is an array of object, not of numbers"):
         materialise(parse(f"f32[1]=@{file}"))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "u8"])
+def test_values_made_in_pieces_are_those_of_the_whole(dtype: str) -> None:
+    """Recordings and traces of earlier versions have the same values."""
+    count, made = 200_001, DTYPES[dtype]
+    drawn = {
+        "f": lambda random: random.random(count).astype(made),
+        "i": lambda random: random.integers(0, count, count, dtype=np.int64).astype(made),
+        "u": lambda random: random.integers(0, 256, count, dtype=np.int64).astype(made),
+    }[dtype[0]](np.random.default_rng(3))
+    below_one = np.minimum(drawn, np.nextafter(made(1), made(0))) if dtype[0] == "f" else drawn
+    assert (materialise(BufferSpec(dtype, count, "rand"), 3) == below_one).all()
+    with np.errstate(over="ignore"):
+        order = np.arange(count).astype(made)
+    assert (materialise(BufferSpec(dtype, count, "arange")) == order).all()
+    order = np.arange(count)
+    np.random.default_rng(3).shuffle(order)
+    with np.errstate(over="ignore"):
+        assert (materialise(BufferSpec(dtype, count, "shuffle"), 3) == order.astype(made)).all()
