@@ -115,6 +115,7 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
     out: dict[str, Any] = {"role": role} if role else {}
     out |= {
         "kernel": launch.kernel,
+        "size": run.told_size,
         "arch": run.arch,
         "level": run.level,
         "grid": list(launch.grid),
@@ -157,7 +158,7 @@ def as_text(run: Run, role: str = "") -> str:
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
     head = [
         f"{demangled(launch.kernel)}  {shape}  {run.arch}, {run.level} level, predicted (model)"
-        + (f"  [{role}]" if role else "")
+        + (f"  [{role}: {run.told_size}]" if role else "")
     ]
     if run.resources:
         registers, shared = run.resources.registers, run.resources.static_shared_bytes

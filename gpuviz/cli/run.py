@@ -116,6 +116,7 @@ class Told:
         m = self.measurement
         return {
             "role": self.role,
+            "size": self.job.told_size,
             "kernel": demangled(self.job.entry),
             "grid": list(self.job.grid),
             "block": list(self.job.block),
@@ -159,7 +160,9 @@ class Told:
     def as_text(self) -> str:
         """For people."""
         shape = "{} x {}".format(*(",".join(map(str, s)) for s in (self.job.grid, self.job.block)))
-        name = f"{demangled(self.job.entry)}  {shape}" + (f"  [{self.role}]" if self.role else "")
+        name = f"{demangled(self.job.entry)}  {shape}" + (
+            f"  [{self.role}: {self.job.told_size}]" if self.role else ""
+        )
         parts = [
             "\n".join(
                 [name, self.measurement.caption, *self._speed(), *self._result(), *self.notes]

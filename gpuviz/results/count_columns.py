@@ -31,27 +31,35 @@ class View:
 
 def views_of(showing: Showing) -> list[View]:
     """The ways to look at the counts, the best to begin with first."""
-    keys = list(showing.runs)
+    beside = showing.companions
+    small = [key for key in showing.runs if key not in beside]
+    real = [key for key in showing.runs if key in beside]
+    return _among(showing, small) + [
+        replace(view, title=f"{view.title}, {showing.sizes[view.runs[0]]}")
+        for view in _among(showing, real)
+    ]
+
+
+def _among(showing: Showing, keys: list[str]) -> list[View]:
+    """The ways to look at some of the runs."""
     single = [View(showing.title(key), (key,)) for key in keys]
-    if len(keys) == 1:
+    if len(keys) < 2:
         return single
-    return (_pairs(showing) if showing.compared else [_all(showing)]) + single
+    return (_pairs(showing, keys) if showing.compared else [_all(showing, keys)]) + single
 
 
-def _all(showing: Showing) -> View:
-    keys = tuple(showing.runs)
-    return View(" | ".join(keys), keys, ratio=len(keys) == 2)
+def _all(showing: Showing, keys: list[str]) -> View:
+    return View(" | ".join(map(showing.title, keys)), tuple(keys), ratio=len(keys) == 2)
 
 
-def _pairs(showing: Showing) -> list[View]:
+def _pairs(showing: Showing, keys: list[str]) -> list[View]:
     """A against B, role by role."""
     a, b = showing.sides
-    roles = [role for role in a.performance.runs if role in b.performance.runs]
+    both = [(a.key(role), b.key(role), role) for role in a.performance.runs]
+    found = [(one, other, role) for one, other, role in both if one in keys and other in keys]
     return [
-        View(
-            "A | B" if len(roles) == 1 else f"{role}: A | B", (a.key(role), b.key(role)), ratio=True
-        )
-        for role in roles
+        View("A | B" if len(found) == 1 else f"{role}: A | B", (one, other), ratio=True)
+        for one, other, role in found
     ]
 
 

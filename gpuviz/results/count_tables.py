@@ -9,7 +9,7 @@ from gpuviz.results.table import Table
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement
 
-HEAD = ("run", "arch", "line", "instruction", "quantity", "value", "badge")
+HEAD = ("run", "size", "arch", "line", "instruction", "quantity", "value", "badge")
 
 
 def table(runs: Mapping[str, Run]) -> Table:
@@ -19,21 +19,22 @@ def table(runs: Mapping[str, Run]) -> Table:
 
 def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
     """All rows of a run; totals that are 0 everywhere are left out."""
+    size = run.told_size
     for key, value in run.counts.totals.items():
         if value:
-            yield role, run.arch, "0", "", key, str(value), run.modelled
+            yield role, size, run.arch, "0", "", key, str(value), run.modelled
     for row in run.counts.rows:
         at = row.instruction
         for key, value in row.counts.items():
-            yield role, run.arch, str(at.line), at.text, key, str(value), run.modelled
+            yield role, size, run.arch, str(at.line), at.text, key, str(value), run.modelled
     if run.measurement is not None:
-        yield from _measured_rows(role, run.measurement)
+        yield from _measured_rows(role, size, run.measurement)
 
 
-def _measured_rows(role: str, found: Measurement) -> Iterator[tuple[str, ...]]:
+def _measured_rows(role: str, size: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
     for key, value in {**found.values(), **times(found)}.items():
-        yield role, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
+        yield role, size, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
 
 
 def badge(found: Measurement) -> str:
@@ -47,10 +48,11 @@ def summary(runs: Mapping[str, Run]) -> Table:
     """A row a quantity that some run counts, columns for what is predicted and what is measured."""
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
-        columns[f"{role} ({run.modelled})"] = by_name(run.counts.totals)
+        name = f"{role}, {run.told_size}"
+        columns[f"{name} ({run.modelled})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
-            columns[f"{role} ({badge(run.measurement)})"] = found
+            columns[f"{name} ({badge(run.measurement)})"] = found
     keys = dict.fromkeys(k for values in columns.values() for k, v in values.items() if v)
     return Table(
         ("quantity", *columns),

@@ -9,7 +9,7 @@ from gpuviz.results.table import Table
 from gpuviz.results.timings import Series
 from gpuviz.runners.measurement import Measurement
 
-HEAD = ("run", "launch", "microseconds", "badge")
+HEAD = ("run", "size", "launch", "microseconds", "badge")
 
 
 def times_table(series: Mapping[str, Series], known: Mapping[str, Measurement]) -> Table:
@@ -19,7 +19,7 @@ def times_table(series: Mapping[str, Series], known: Mapping[str, Measurement]) 
         source = badge(known[run]) if run in known else one.badge
         first = one.launches - len(one.microseconds) + 1
         rows += [
-            (run, str(first + number), f"{time:.6g}", source)
+            (run, one.size, str(first + number), f"{time:.6g}", source)
             for number, time in enumerate(one.microseconds.tolist())
         ]
     return Table(HEAD, tuple(rows))

@@ -24,8 +24,9 @@ _UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 class Series:
     """The last durations of one run, in microseconds.
 
-    `launches` counts all of them, `badge` and `caption` say where they come from, `work` is what
-    one launch does, `differences` the largest difference of each result to the emulator's.
+    `size` is how big a launch is, in words; `launches` counts all of them, `badge` and `caption`
+    say where they come from, `work` is what one launch does, `differences` the largest difference
+    of each result to the emulator's.
     """
 
     microseconds: F64
@@ -36,6 +37,7 @@ class Series:
     peaks: Peaks | None = None
     differences: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    size: str = ""
 
     @property
     def median(self) -> float:
@@ -64,8 +66,8 @@ class Series:
         return replace(self, microseconds=joined, launches=self.launches + len(microseconds))
 
 
-def series_of(measurement: Measurement, work: Work | None) -> Series | None:
-    """The durations of a measurement, None when nothing was timed."""
+def series_of(measurement: Measurement, work: Work | None, size: str = "") -> Series | None:
+    """The durations of a measurement of a launch this big, None when nothing was timed."""
     timing = measurement.timing
     if timing is None or len(timing.microseconds) == 0:
         return None
@@ -78,6 +80,7 @@ def series_of(measurement: Measurement, work: Work | None) -> Series | None:
         measurement.peaks,
         measurement.differences,
         measurement.notes,
+        size,
     )
 
 

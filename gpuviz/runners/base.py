@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr, trn
 from gpuviz.stopping import Cancel as Cancel
 from gpuviz.stopping import go_on as go_on
 
@@ -34,6 +35,27 @@ def not_checked(file: str) -> str:
     return tr("program from {file}, not checked", file=file) if file else ""
 
 
+def size_of(grid: tuple[int, int, int], block: tuple[int, int, int]) -> str:
+    """How big a launch is, in words, where nobody has said what it works on."""
+    blocks, threads = math.prod(grid), math.prod(block)
+    each = trn("{n} thread", "{n} threads", threads, n=grouped(threads))
+    return trn("{n} block of {each}", "{n} blocks of {each}", blocks, n=grouped(blocks), each=each)
+
+
+@dataclass(frozen=True, eq=False)
+class Companion:
+    """What is known of a run's kernel at the size people run it at.
+
+    `role` is the name of that launch, `size` how big it is, in words. `run` is its emulation, None
+    while (or where) it has not been emulated; it has no outputs.
+    """
+
+    role: str
+    size: str
+    measurement: Measurement | None = None
+    run: Run | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One launch, run: its trace, the counts predicted from it, and the buffers it left behind.
@@ -47,7 +69,9 @@ class Run:
     name of the file whose program was run, where its source could not be compiled here: that it was
     compiled from the source shown is that file's word. `engine` is what executed the launch,
     "compiled" or "numpy", and `engine_note` why it is not the other. `checked` is what was looked
-    for, of `gpuviz.checks`.
+    for, of `gpuviz.checks`. `size` is how big the launch is, as its lesson says it; `companion` the
+    same kernel at real size, where this launch is small; `companion_of` the run that this one is
+    such a companion of.
     """
 
     trace: Trace
@@ -65,6 +89,14 @@ class Run:
     engine: str = ""
     engine_note: str = ""
     checked: tuple[str, ...] = ()
+    size: str = ""
+    companion: Companion | None = None
+    companion_of: str = ""
+
+    @property
+    def told_size(self) -> str:
+        """How big the launch is, in words."""
+        return self.size or size_of(self.trace.launch.grid, self.trace.launch.block)
 
     @property
     def modelled(self) -> str:

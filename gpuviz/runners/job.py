@@ -11,6 +11,7 @@ from gpuviz.errors import LaunchError
 from gpuviz.language import tr
 from gpuviz.ptx.simt.program import static_shared
 from gpuviz.ptx.text.parser import parse
+from gpuviz.runners.base import size_of
 from gpuviz.runners.consent import Whose
 
 Triple = tuple[int, int, int]
@@ -21,7 +22,7 @@ class Job:
     """One launch to run: `entry` is the (mangled) name of a kernel of `program`.
 
     `whose` it is decides whether it may run on a GPU unasked; `file` is what brought it, "" where
-    that is the file of the kernel itself.
+    that is the file of the kernel itself. `size` is how big it is as its lesson says it.
     """
 
     program: Program
@@ -32,6 +33,12 @@ class Job:
     dynamic_shared: int = 0
     whose: Whose = "stranger"
     file: str = ""
+    size: str = ""
+
+    @property
+    def told_size(self) -> str:
+        """How big the launch is, in words."""
+        return self.size or size_of(self.grid, self.block)
 
     @property
     def resources(self) -> Resources | None:

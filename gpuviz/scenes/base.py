@@ -8,9 +8,9 @@ tests and export are all the same call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.stage import Stage
@@ -18,6 +18,7 @@ from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
 from gpuviz.panels.picture import placed
 from gpuviz.panels.script import Script, Step
+from gpuviz.runners.base import size_of
 
 if TYPE_CHECKING:
     from gpuviz.panels.picture import At
@@ -71,7 +72,9 @@ class Plan:
     `role` names the run within the lesson ("tiled", "naive"); `kernel` is a file in
     resources/kernels, or the absolute path of a user's own; `record` the linear ids of the blocks
     whose requests the story needs, `path` whether it needs their way through the program, too
-    (`Trace.path`).
+    (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
+    ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
+    companion of (see `companion`), "" where it is none.
     """
 
     role: str
@@ -84,6 +87,34 @@ class Plan:
     dynamic_shared: int = 0
     record: tuple[int, ...] = (0,)
     path: bool = False
+    size: str = ""
+    companion_of: str = ""
+
+    @property
+    def told_size(self) -> str:
+        """How big it is, in words: as the lesson has it, or its blocks and threads."""
+        return self.size or size_of(self.grid, self.block)
+
+    def companion(
+        self, size: str, grid: tuple[int, int, int], arguments: tuple[str, ...], **changes: Any
+    ) -> Plan:
+        """The same kernel at the size people run it at: timed and counted, not drawn.
+
+        For launches that are small because their picture needs the whole of them. `changes` are
+        further fields that differ (block, defines, dynamic_shared, entry, role).
+        """
+        role = changes.pop("role", f"{self.role}, real size")
+        return replace(
+            self,
+            role=role,
+            size=size,
+            grid=grid,
+            arguments=arguments,
+            record=(),
+            path=False,
+            companion_of=self.role,
+            **changes,
+        )
 
 
 Pick = Callable[[float, Stage, float, float], Values | None]

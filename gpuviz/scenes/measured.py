@@ -14,11 +14,15 @@ from gpuviz.runners.base import Run
 
 @dataclass(frozen=True)
 class Timed:
-    """The median time of a launch: microseconds, the badge of its source, and the device."""
+    """The median time of a launch: microseconds, the badge of its source, and the device.
+
+    `size` is how big the launch is where that is another one than the one drawn, else "".
+    """
 
     microseconds: float
     badge: str
     device: str
+    size: str = ""
 
     @property
     def text(self) -> str:
@@ -29,11 +33,15 @@ class Timed:
 
 
 def time_of(run: Run) -> Timed | None:
-    """How long a run's launch took on a GPU; None when none has run it."""
-    measurement = run.measurement
-    if measurement is None or measurement.timing is None:
+    """How long a run's launch took on a GPU; None when none has run it.
+
+    Where the launch has a companion, it is that one's time.
+    """
+    beside = run.companion
+    found, size = (beside.measurement, beside.size) if beside else (run.measurement, "")
+    if found is None or found.timing is None:
         return None
-    return Timed(measurement.timing.median, measurement.badge, measurement.gpu)
+    return Timed(found.timing.median, found.badge, found.gpu, size)
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
@@ -52,7 +60,9 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     """How long a launch took, to stand beside what was counted; nothing where none was timed."""
     if time is None:
         return ()
-    return (Figure(tr("launch {time}", time=time.text), badge=badge_of([time])),)
+    launch = tr("launch {time}", time=time.text)
+    said = f"{launch}, {time.size}" if time.size else launch
+    return (Figure(said, badge=badge_of([time]), shorter=(launch,)),)
 
 
 def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:
@@ -61,4 +71,6 @@ def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Co
         return ()
     cells = tuple(t.text if t else "–" for t in times)
     ink: Ink = "good" if any(times) else "muted"
-    return (Column((tr("time"),), cells, badge=badge_of(times), ink=ink),)
+    sizes = tuple(dict.fromkeys(t.size for t in times if t and t.size))
+    titles = (f"{tr('time')}, {sizes[0]}", tr("time")) if len(sizes) == 1 else (tr("time"),)
+    return (Column(titles, cells, badge=badge_of(times), ink=ink),)

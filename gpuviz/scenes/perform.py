@@ -13,10 +13,11 @@ from gpuviz.compile import prebuilt as shipped
 from gpuviz.errors import Cancelled, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, session
-from gpuviz.runners.base import Cancel, Level, Progress, Run
+from gpuviz.runners.base import Cancel, Companion, Level, Progress, Run
 from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job
 from gpuviz.runners.measurement import Measurement
+from gpuviz.runners.recording import key_of
 from gpuviz.runners.session import Library
 from gpuviz.runners.sweep_file import KERNEL as SWEPT
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
@@ -24,14 +25,25 @@ from gpuviz.scenes.check import check_values
 
 Measured = Callable[[Plan], Measurement | None]
 
+_KEPT = 64  # companions whose counts are kept: other lanes and moments are shown of the same ones
+_COUNTED: dict[object, Run] = {}
+
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """A lesson performed: its story, the runs it tells of (by role), and what was launched."""
+    """A lesson performed: its story, the runs it tells of (by role), and what was launched.
+
+    Companions (`Plan.companion`) are among the plans; among the runs once they are emulated.
+    """
 
     story: Story
     runs: Mapping[str, Run]
     plans: tuple[Plan, ...]
+
+    @property
+    def waiting(self) -> tuple[Plan, ...]:
+        """The companions that have not been emulated yet."""
+        return tuple(p for p in self.plans if p.companion_of and p.role not in self.runs)
 
 
 def perform(
@@ -46,6 +58,7 @@ def perform(
     prebuilt: bool = False,
     library: Library | None = None,
     checks: tuple[str, ...] = (),
+    begun: Performance | None = None,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
 
@@ -53,6 +66,8 @@ def perform(
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
     `checks` are looked for (see `gpuviz.checks`) where the NumPy engine runs a launch anyway.
+    Companions are emulated only where a performance that has been `begun` is gone on with: that
+    may take many seconds, and a story does not wait for it.
 
     Raises
     ------
@@ -62,32 +77,57 @@ def perform(
     """
     checked = check_values(lesson, values)
     library = library or session.shipped()
-    plans = lesson.plan(checked)
-    runs: dict[str, Run] = dict(lesson.given(arch))
-    for number, plan in enumerate(plans):
+    plans = begun.plans if begun else lesson.plan(checked)
+    find = measured or (lambda plan: library.recordings.find(plan).measurement)
+    shown = [plan for plan in plans if not plan.companion_of]
+    beside = [plan for plan in plans if plan.companion_of]
+    wanted = beside if begun else shown
+    runs: dict[str, Run] = dict(begun.runs if begun else lesson.given(arch))
+    for number, plan in enumerate(wanted):
         if cancel():
             raise Cancelled("stopped")
 
         def part(fraction: float, done: int = number) -> None:
-            progress((done + fraction) / len(plans))
+            progress((done + fraction) / len(wanted))
 
         options = Options(
             record=plan.record,
             path=plan.path,
-            checks=checks,
+            checks=() if plan.companion_of else checks,
             thorough=False,
             progress=part,
             cancel=cancel,
         )
-        job = job_of(plan, arch, prebuilt, library)
-        run = emulated.run(job, architecture(arch), level=level, options=options)
+        run = _run(plan, arch, level, options, prebuilt, library)
         runs[plan.role] = replace(
             run,
-            measurement=measured(plan) if measured else library.recordings.find(plan).measurement,
+            measurement=find(plan),
             shape_times=library.shape_times if plan.kernel == SWEPT else None,
+            companion_of=plan.companion_of,
         )
+    for plan in beside:
+        made = Companion(plan.role, plan.told_size, find(plan), runs.get(plan.role))
+        runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
+
+
+def _run(
+    plan: Plan, arch: str, level: Level, options: Options, prebuilt: bool, library: Library
+) -> Run:
+    """The emulation of a plan; that of a companion is kept, without its arrays."""
+    job = job_of(plan, arch, prebuilt, library)
+    if not plan.companion_of:
+        return emulated.run(job, architecture(arch), level=level, options=options)
+    key = (key_of(plan), job.program.ptx, job.program.cubin, arch, level)
+    kept = _COUNTED.pop(key, None)
+    if kept is None:
+        made = emulated.run(job, architecture(arch), level=level, options=options)
+        kept = replace(made, outputs={})
+    _COUNTED[key] = kept  # the newest is the last
+    while len(_COUNTED) > _KEPT:
+        _COUNTED.pop(next(iter(_COUNTED)), None)
+    return kept
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:
@@ -113,6 +153,7 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | Non
         tuple(map(parse, plan.arguments)),
         plan.dynamic_shared,
         whose,
+        size=plan.size,
     )
 
 

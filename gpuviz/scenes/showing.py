@@ -81,10 +81,34 @@ class Showing:
         """The architectures asked for, by the names of the runs."""
         return {s.key(role): s.variant.arch for s in self.sides for role in s.performance.runs}
 
+    @property
+    def sizes(self) -> Mapping[str, str]:
+        """How big each launch is, in words, by the names of the runs."""
+        planned = {key: plan.told_size for key, plan in self.plans.items()}
+        return planned | {key: run.told_size for key, run in self.runs.items()}
+
     def title(self, key: str) -> str:
-        """What a run is called on screen: its role, its side, or both."""
-        roles = {role for side in self.sides for role in side.performance.runs}
+        """What a run is called on screen: its role, its side, or both; a companion as its run."""
+        beside = self.companions
+        key = beside.get(key, key)
+        roles = {r for s in self.sides for r in s.performance.runs if s.key(r) not in beside}
         return key[0] if self.compared and len(roles) == 1 else key
+
+    @property
+    def companions(self) -> Mapping[str, str]:
+        """The names of companions, and of the runs that they are beside."""
+        return {
+            s.key(plan.role): s.key(plan.companion_of)
+            for s in self.sides
+            for plan in s.performance.plans
+            if plan.companion_of
+        }
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """Names of the launches whose times tell something: not of those with a companion."""
+        covered = set(self.companions.values())
+        return tuple(key for key in self.sizes if key not in covered)
 
 
 def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]) -> Showing:

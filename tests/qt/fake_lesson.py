@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +192,7 @@ class FakePerform:
     roles: tuple[str, ...] = ("pairs",)
     planned: bool = False  # whether there is a launch that a GPU could run
     ships: bool = False  # whether there is prebuilt PTX
+    beside: int = 0  # how many of the planned launches have a companion
 
     def __call__(
         self,
@@ -205,6 +206,7 @@ class FakePerform:
         prebuilt: bool = False,
         library: Library | None = None,
         checks: tuple[str, ...] = (),
+        begun: Performance | None = None,
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         self.checked.append(checks)
@@ -217,6 +219,12 @@ class FakePerform:
             raise error
         runs = {role: run(values, arch, level, self.findings) for role in self.roles}
         plans = tuple(plan(role, values) for role in self.roles) if self.planned else ()
+        for one in [p.companion("2^20 words", p.grid, p.arguments) for p in plans[: self.beside]]:
+            plans += (one,)
+            if begun:
+                runs[one.role] = replace(
+                    run(values, arch, level), size=one.size, companion_of=one.companion_of
+                )
         return Performance(lesson.tell(values, runs), runs, plans)
 
     def _wait(self, values: Values, progress: Progress, cancel: Cancel) -> None:

@@ -134,9 +134,10 @@ def test_data(still: View, tmp_path: Path) -> None:
     assert found["runs"]["copy"]["totals"] == totals
     save(still, tmp_path / "a.csv")
     rows = list(csv.reader((tmp_path / "a.csv").read_text().splitlines()))
-    assert {len(row) for row in rows} == {7}
+    assert {len(row) for row in rows} == {8}
     assert [
         "copy",
+        still.runs["copy"].told_size,
         "sm_90",
         "0",
         "",

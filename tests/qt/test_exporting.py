@@ -591,7 +591,10 @@ def test_live_measurements_are_in_the_data(live: tuple[Window, Answer], qtbot: Q
     answer.name = "a.md"
     window.actions_["export.counts"].trigger()
     done(window, qtbot)
-    assert f"pairs ({badge})" in (answer.folder / "a.md").read_text().splitlines()[0]
+    assert (
+        f"pairs, 64 blocks of 256 threads ({badge})"
+        in (answer.folder / "a.md").read_text().splitlines()[0]
+    )
 
 
 def test_live_times_are_a_table(live: tuple[Window, Answer], qtbot: QtBot) -> None:

@@ -126,6 +126,25 @@ def test_two_sides_are_timed_with_their_ratio(live: Callable[..., Window], qtbot
     assert window.counts.verdict.text().count("measured on NVIDIA Test 0") == 2
 
 
+def test_a_companion_is_timed_in_place_of_the_launch_drawn_and_counted_beside_it(
+    live: Callable[..., Window], perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.beside = 1
+    window = live()
+    role = "pairs, real size"
+    qtbot.waitUntil(lambda: role in window.director.showing.runs)  # type: ignore[union-attr]
+    once(window, qtbot)
+    assert set(window.meter.known) == {"pairs", role}
+    assert window.timing.launch_size.text() == "2^20 words"
+    assert window.counts.launch_size.text() == "64 blocks of 256 threads"
+    views = [window.counts.view.itemText(n) for n in range(window.counts.view.count())]
+    assert views == ["pairs", "pairs, 2^20 words"]
+    window.counts.view.setCurrentIndex(1)
+    window.counts.view.activated.emit(1)
+    assert window.counts.launch_size.text() == "2^20 words"
+    assert table(window)[0] == ["quantity", "predicted (model)", "measured (live)", "Δ"]
+
+
 @pytest.mark.parametrize(
     ("behaviour", "limit", "said"),
     [

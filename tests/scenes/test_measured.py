@@ -10,7 +10,9 @@ H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
 
 def test_a_time_has_its_badge_and_its_device() -> None:
     timing = Timing(np.array([3.0, 1.0, 2.0]))
-    run = SimpleNamespace(measurement=Measurement("recorded", "2026-01-01", H200, timing=timing))
+    run = SimpleNamespace(
+        companion=None, measurement=Measurement("recorded", "2026-01-01", H200, timing=timing)
+    )
     found = time_of(run)
     assert found is not None
     assert (found.microseconds, found.text, found.badge) == (2.0, "2 µs", "recorded")
@@ -19,14 +21,16 @@ def test_a_time_has_its_badge_and_its_device() -> None:
 
 def test_without_a_measurement_there_is_no_time() -> None:
     unmeasured = Measurement("live", "2026-01-01", H200)
-    assert time_of(SimpleNamespace(measurement=None)) is None
-    assert time_of(SimpleNamespace(measurement=unmeasured)) is None
+    assert time_of(SimpleNamespace(companion=None, measurement=None)) is None
+    assert time_of(SimpleNamespace(companion=None, measurement=unmeasured)) is None
     assert badge_of([None]) == "unavailable" and device_of([]) == "no GPU and no recording"
 
 
 def test_long_times_are_milliseconds() -> None:
     timing = Timing(np.array([14500.0]))
-    run = SimpleNamespace(measurement=Measurement("live", "2026-01-01", H200, timing=timing))
+    run = SimpleNamespace(
+        companion=None, measurement=Measurement("live", "2026-01-01", H200, timing=timing)
+    )
     found = time_of(run)
     assert found is not None and found.text == "14.5 ms"
     assert badge_of([found]) == "live"

@@ -24,6 +24,7 @@ from gpuviz.results.count_columns import (
     updated,
     views_of,
 )
+from gpuviz.results.launch_sizes import sizes_said
 from gpuviz.results.quantities import rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.runners.base import not_checked
@@ -49,8 +50,9 @@ class Counts(QWidget):
         self.view = Combo(tr("Columns of the counts"), theme)
         self.view.setToolTip(tr("All runs beside each other, or one against its measurement"))
         self.view.activated.connect(lambda i: self._choose(self._views[i]))
+        self.launch_size = label("", "quiet")
         self.verdict, self.expected, self.note = label("", "quiet"), label(""), label("", "quiet")
-        for words in (self.note, self.expected, self.verdict):
+        for words in (self.launch_size, self.note, self.expected, self.verdict):
             words.setWordWrap(True)
             words.hide()
         self.copied = button(
@@ -72,13 +74,25 @@ class Counts(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(self._heading())
-        for widget in (self.view, self.table, self.verdict, self.expected, self.note):
+        for widget in (
+            self.view,
+            self.launch_size,
+            self.table,
+            self.verdict,
+            self.expected,
+            self.note,
+        ):
             column.addWidget(widget)
 
     def show_runs(self, showing: Showing) -> None:
         """Show the counts of a performance, or of two."""
-        self._showing = showing
         self._measured = {}
+        self.update_runs(showing)
+        self.show()
+
+    def update_runs(self, showing: Showing) -> None:
+        """The same launches, of which more is known."""
+        self._showing = showing
         self._views = views_of(showing)
         self._fill_views()
         first = next(iter(showing.runs.values()))
@@ -94,7 +108,6 @@ class Counts(QWidget):
         _say(self.note, "\n".join(dict.fromkeys(filter(None, every))))
         _say(self.expected, showing.story.expected)
         self._fill()
-        self.show()
 
     def follow(self, meter: Meter) -> None:
         """Show what a meter measures."""
@@ -106,7 +119,7 @@ class Counts(QWidget):
 
     def show_measured(self, key: str, measured: Measured) -> None:
         """Show what a GPU counted in one of the runs."""
-        if self._showing is not None and key in self._showing.runs:
+        if self._showing is not None and key in self._showing.sizes:
             self._measured[key] = measured
             self._timer.start()
 
@@ -170,6 +183,7 @@ class Counts(QWidget):
             tuple(run.arch for run in runs),
         )
         self.model.show(sheet)
+        _say(self.launch_size, sizes_said({titles[key]: showing.sizes[key] for key in view.runs}))
         verdicts = all_verdicts(sheet, showing.runs, {key: titles[key] for key in view.runs})
         _say(self.verdict, "\n".join(v.text for v in verdicts))
         self.verdict.setProperty("off", not all(v.equal for v in verdicts))

@@ -38,6 +38,7 @@ class Director(QObject):
     Signals
     -------
     performed : the newest `Showing`
+    retold : the `Showing` of the same launches, of which more is known
     failed : job, `Failure`
     arch_changed, level_changed, checks_changed : what is run for
     problem_changed : why the values make no sense, or ""
@@ -45,6 +46,7 @@ class Director(QObject):
     """
 
     performed = Signal(object)
+    retold = Signal(object)
     failed = Signal(object, object)
     arch_changed = Signal(str)
     level_changed = Signal(str)
@@ -199,6 +201,9 @@ class Director(QObject):
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
+        if job.begun:
+            self._retell(showing(job.variants, performances))
+            return
         self._patience.stop()
         same = self._told is job.lesson
         self._told = job.lesson
@@ -207,11 +212,20 @@ class Director(QObject):
         self.performed.emit(made)
         if job.hurried:
             self.run()
+        elif any(one.waiting for one in performances):
+            self.performer.ask(Job(job.variants, performances))
+
+    def _retell(self, made: Showing) -> None:
+        """The same launches, of which more is known."""
+        self._showing = made
+        self._player.tell(made.story, keep=True)
+        self.retold.emit(made)
 
     def _fail(self, job: Job, failure: Failure) -> None:
         """What was shown may stay, but not that of another lesson."""
         if job.hurried:
             self.run()
+        if job.hurried or job.begun:
             return
         self._forget()
         self.failed.emit(job, failure)

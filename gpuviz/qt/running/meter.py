@@ -93,6 +93,10 @@ class Meter(QObject):
         if self._again and self.state.device:
             self._run_on(asked=False)
 
+    def update(self, showing: Showing) -> None:
+        """The same launches, of which more is known."""
+        self._shown = (showing, showing.library)
+
     def forget(self) -> None:
         """Nothing is shown."""
         self._shown, self._newest = None, Newest()
@@ -183,7 +187,8 @@ class Meter(QObject):
             showing, library = self._shown
             for key, plan in showing.plans.items():
                 job = partial(_job, self.sources.job_of, plan, library)
-                yield Target(key, job, showing.runs[key].outputs)
+                run = showing.runs.get(key)
+                yield Target(key, job, run.outputs if run is not None else {})
 
     def _tell_recorded(self) -> None:
         """Tell what is recorded of the launches, or why there is nothing."""

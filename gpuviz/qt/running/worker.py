@@ -37,15 +37,23 @@ class Perform(Protocol):
         prebuilt: bool,
         library: Library | None,
         checks: tuple[str, ...],
+        begun: Performance | None,
     ) -> Performance:
-        """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`."""
+        """The performance, or an `errors.Error`; of the PTX that ships if `prebuilt`.
+
+        With `begun` the same performance, its companions emulated, too.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Variants of one lesson to perform: one, or two to compare."""
+    """Variants of one lesson to perform: one, or two to compare.
+
+    `begun` is what was performed of them already, when their companions are to be emulated.
+    """
 
     variants: tuple[Variant, ...]
+    begun: tuple[Performance, ...] = ()
 
     @property
     def lesson(self) -> Lesson:
@@ -140,7 +148,7 @@ class Performer(QObject):
         try:
             with stopped_by(ticket.stop.is_set):
                 outcome: object = tuple(
-                    _known(variant, kept) or self._one(variant, ticket, number / len(variants))
+                    _known(variant, kept, ticket.job) or self._one(number, ticket)
                     for number, variant in enumerate(variants)
                 )
         except Exception as error:
@@ -148,19 +156,22 @@ class Performer(QObject):
         with suppress(RuntimeError):  # the window may be gone by now
             self._landed.emit(ticket, outcome)
 
-    def _one(self, variant: Variant, ticket: _Ticket, done: float) -> Performance:
+    def _one(self, number: int, ticket: _Ticket) -> Performance:
         if ticket.stop.is_set():
             raise Cancelled("cancelled")
+        variants, begun = ticket.job.variants, ticket.job.begun
+        variant = variants[number]
         return self._perform(
             variant.lesson,
             variant.values,
             arch=variant.arch,
             level=variant.level,
-            progress=self._reporter(ticket, done),
+            progress=self._reporter(ticket, number / len(variants)),
             cancel=ticket.stop.is_set,
             prebuilt=variant.prebuilt,
             library=variant.library,
             checks=variant.checks,
+            begun=begun[number] if begun else None,
         )
 
     def _reporter(self, ticket: _Ticket, done: float) -> Progress:
@@ -195,6 +206,9 @@ class Performer(QObject):
             self.rested.emit()
 
 
-def _known(variant: Variant, kept: list[tuple[Variant, Performance]]) -> Performance | None:
-    """What was performed of a variant already."""
-    return next((done for one, done in kept if one == variant), None)
+def _known(
+    variant: Variant, kept: list[tuple[Variant, Performance]], job: Job
+) -> Performance | None:
+    """What was performed of a variant already, and is as whole as the job wants it."""
+    known = (done for one, done in kept if one == variant)
+    return next((done for done in known if not (job.begun and done.waiting)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
@@ -17,6 +18,7 @@ from gpuviz.qt.look.theme import Look, Theme
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES
+from gpuviz.results.launch_sizes import sizes_said
 from gpuviz.results.timings import Line, Series, by_run, lines_of, series_of
 from gpuviz.runners.gpu_state import State
 from gpuviz.runners.measurement import Measurement
@@ -52,12 +54,12 @@ class TimingPanel(QWidget):
         self.once.clicked.connect(lambda: actions["gpu.once"].trigger())
         self.again.clicked.connect(lambda: actions["gpu.continuous"].trigger())
         self.plot = TimingPlot(theme)
-        self.shown = label("", "quiet")
+        self.shown, self.launch_size = label("", "quiet"), label("", "quiet")
         self.shown.hide()
         self.table = _Table(theme)
         self.trouble, self.note = label("", "trouble"), label("", "quiet")
         self.refused = label("", "quiet")
-        for words in (self.trouble, self.note, self.refused):
+        for words in (self.launch_size, self.trouble, self.note, self.refused):
             words.setWordWrap(True)
             words.hide()
         self.ask = button(tr("ask again"), tr("Ask again whether it may run on the GPU"), "link")
@@ -83,11 +85,18 @@ class TimingPanel(QWidget):
 
     def show_runs(self, showing: Showing) -> None:
         """Other launches: nothing is known of their times yet."""
-        self._showing = showing
         self._series, self._missing = {}, {}
-        self._work = {key: work_of(run) for key, run in showing.runs.items()}
-        self._refresh()
+        self.update_runs(showing)
         self.show()
+
+    def update_runs(self, showing: Showing) -> None:
+        """The same launches, of which more is known."""
+        self._showing = showing
+        self._work = {key: work_of(run) for key, run in showing.runs.items()}
+        self._series = {
+            key: replace(one, work=self._work.get(key)) for key, one in self._series.items()
+        }
+        self._refresh()
 
     def shut(self) -> None:
         """Before the window goes."""
@@ -117,12 +126,15 @@ class TimingPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(head)
-        for widget in (self.plot, self.shown, self.table, self.trouble, self.note, self.refused):
+        for widget in (self.launch_size, self.plot, self.shown, self.table):
+            column.addWidget(widget)
+        for widget in (self.trouble, self.note, self.refused):
             column.addWidget(widget)
         column.addWidget(self.ask, alignment=Qt.AlignmentFlag.AlignLeft)
 
     def _measure(self, key: str, measurement: Measurement) -> None:
-        made = series_of(measurement, self._work.get(key))
+        size = self._showing.sizes.get(key, "") if self._showing is not None else ""
+        made = series_of(measurement, self._work.get(key), size)
         if made is not None:
             self._series[key] = made
             self._missing.pop(key, None)
@@ -155,7 +167,7 @@ class TimingPanel(QWidget):
         showing = self._showing
         if showing is None:
             return
-        ordered = {key: self._series[key] for key in showing.runs if key in self._series}
+        ordered = {key: self._series[key] for key in showing.timed if key in self._series}
         self.plot.show_series(ordered)
         titles = [showing.title(key) for key in ordered]
         self.table.show_series(titles, list(ordered.values()))
@@ -165,6 +177,10 @@ class TimingPanel(QWidget):
         missing = dict.fromkeys(why for why in self._missing.values() if why not in refused)
         captions = dict.fromkeys(s.caption for s in ordered.values())
         _say(self.note, "\n".join([*captions, *notes, *missing]))
+        _say(
+            self.launch_size,
+            sizes_said({t: ordered[k].size for t, k in zip(titles, ordered, strict=True)}),
+        )
         _say(self.shown, _shown(list(ordered.values())))
 
     def _say_badge(self, series: Sequence[Series]) -> None:

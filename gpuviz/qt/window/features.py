@@ -136,6 +136,7 @@ class Features(QObject):
         pane_commands.add("timing", panes.side, lambda: self.timing)
         actions.bind("counts.copy", self.counts.copy)
         core.director.performed.connect(self._show_runs)
+        core.director.retold.connect(self._update_runs)
         core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
         for hide in (self.counts.hide, panes.source.clear, core.meter.forget, self.timing.hide):
             core.director.forgotten.connect(hide)
@@ -164,6 +165,11 @@ class Features(QObject):
         self._panes.source.show_runs(showing)
         self.timing.show_runs(showing)
         self._core.meter.show(showing)
+
+    def _update_runs(self, showing: Showing) -> None:
+        self.counts.update_runs(showing)
+        self.timing.update_runs(showing)
+        self._core.meter.update(showing)
 
     def suit(self, device: DeviceFacts) -> None:
         """Predict for the GPU that is there, unless the user has chosen an architecture."""

@@ -256,8 +256,11 @@ class Status(QFrame):
         self.cancel.setVisible(running)
         if running and self._job is not None:
             archs = " | ".join(dict.fromkeys(v.arch for v in self._job.variants))
-            self._announced = tr(
-                "running {lesson} for {archs} …", lesson=tr(self._job.lesson.title), archs=archs
+            lesson = tr(self._job.lesson.title)
+            self._announced = (
+                tr("counting {lesson} at real size for {archs} …", lesson=lesson, archs=archs)
+                if self._job.begun
+                else tr("running {lesson} for {archs} …", lesson=lesson, archs=archs)
             )
             self.say(self._announced)
         elif self._announced and self.running.text() == self._announced:
