@@ -12,7 +12,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,10 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 
 @dataclass(eq=False)
 class Part:
-    """A module: its text, and the patterns that its functions count through.
-
-    `rough` code is not improved: it runs seldom, and is sooner there.
-    """
+    """A module: its text, and the patterns that its functions count through."""
 
     text: str
     patterns: dict[int, Counted] = field(default_factory=dict)
-    rough: bool = False
 
 
 @dataclass(eq=False)
@@ -84,7 +80,7 @@ def _together(kernel: Kernel) -> Part:
 
 def _apart(kernel: Kernel) -> Part:
     made = Parted(kernel)
-    return replace(_part([(made, made.text())]), rough=True)
+    return _part([(made, made.text())])
 
 
 def _part(made: list[tuple[Emitter, str]]) -> Part:
@@ -118,7 +114,7 @@ def _machine() -> tuple[Any, Any, str]:
     llvm.initialize_native_asmprinter()
     name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_default_triple().create_target_machine(
-        cpu=name, features=features, opt=2, codemodel="jitdefault", jit=True
+        cpu=name, features=features, opt=1, codemodel="jitdefault", jit=True
     )
     return llvm, target, f"{llvmlite.__version__} {llvm.llvm_version_info} {name} {features}"
 
@@ -142,13 +138,16 @@ def _own_source() -> str:
 
 
 def _object(part: Part) -> bytes:
+    """Machine code; local variables become registers, and no more: the rest is written as it is."""
     llvm, target, _ = _machine()
     module = llvm.parse_assembly(part.text)
-    if not part.rough:
-        options = llvm.create_pipeline_tuning_options(speed_level=1)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        builder = llvm.create_pass_builder(target, options)
-        builder.getModulePassManager().run(module, builder)
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
     return bytes(target.emit_object(module))
 
 
