@@ -180,6 +180,7 @@ class Told:
             f"us, shortest {told['minimum_us']:.2f}, middle half within "
             f"{told['spread_us']:.2f}"
         ]
+        lines += [self.measurement.overhead] if self.measurement.overhead else []
         if self.run is None or peaks is None:
             return lines
         return lines + _rates(told, peaks)

@@ -10,6 +10,7 @@ from gpuviz.draw.layout import Rect, fit_size, wrap
 from gpuviz.draw.marks import Boxes, Lines, Mark
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.question import question
+from gpuviz.draw.source_inks import ink_of, is_live
 from gpuviz.draw.stage import Stage
 
 __all__ = ["at", "badge", "brackets", "heading", "label", "steady_heading"]
@@ -56,18 +57,22 @@ def _told(stage: Stage, title: str, sentence: str) -> tuple[tuple[Mark, ...], fl
     return tuple(marks), y + small * 0.5
 
 
-def badge(stage: Stage, x: float, y: float, text: str, color: Rgba) -> tuple[Mark, ...]:
+def badge(stage: Stage, x: float, y: float, text: str) -> tuple[Mark, ...]:
     """A small pill with a word, its left edge at x and its middle at y.
 
-    It says where a number comes from: there is none while the stage asks.
+    It says where a number comes from, in the colour of that source (`source_inks`): there is none
+    while the stage asks.
     """
     if stage.asks:
         return ()
+    color: Rgba = getattr(stage.palette, ink_of(text))
     size = stage.text(13)
     width, height = text_width(text, size) + size * 1.2, size * 1.6
     box = Rect(x, y - height / 2, width, height)
-    pill = Boxes(box.array(), stage.palette.panel, stroke=color, radius=height / 2)
-    return pill, label(x + width / 2, y, text, color, size, align="center")
+    live, palette = is_live(text), stage.palette
+    pill = Boxes(box.array(), color if live else palette.panel, stroke=color, radius=height / 2)
+    ink = palette.ink_on(color) if live else color
+    return pill, label(x + width / 2, y, text, ink, size, align="center")
 
 
 def brackets(spans: F32, y: float, depth: float, color: Rgba) -> Lines:

@@ -60,4 +60,5 @@ def _measurement(found: Measurement | None) -> dict[str, Any] | None:
         "counters": found.values(),
         "unavailable": missing,
         "times": times(found),
+        "overhead": found.overhead,
     }

@@ -13,12 +13,11 @@ from gpuviz.language import tr
 from gpuviz.lectures.answer import Answer, Figure, shown
 from gpuviz.lectures.lecture import Guess
 from gpuviz.results.badges import BADGES, caption
-from gpuviz.runners.measurement import Measurement
 
 CHOICES, FIGURES, FOOT = 46.0, 34.0, 10.0  # heights at scale 1
 _SHARE = 0.58  # of the width for what can be guessed; the answer takes the rest
 LETTERS = "abcdefghij"  # A and B are the sides of a comparison
-_Number = tuple[str, str, Measurement | None]  # as it is shown, its badge, what measured it
+_Number = tuple[str, str]  # as it is shown, and its badge
 
 
 def height(stage: Stage, numbers: bool, question: bool) -> float:
@@ -72,9 +71,9 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
     middle, x = row.y + row.height * 0.43, row.right
     number = shown(answer.value)
     model = tr(BADGES["model"])
-    parts: list[_Number] = [(number, model, None)]
+    parts: list[_Number] = [(number, model)]
     if answer.measured is not None and answer.origin is not None:
-        parts.append((shown(answer.measured), answer.origin.badge, answer.origin))
+        parts.append((shown(answer.measured), answer.origin.badge))
     room = row.width * (1 - _SHARE) - sum(_width(stage, part) for part in parts)
     parts[0] = (
         first_fitting(
@@ -82,7 +81,6 @@ def _told(stage: Stage, row: Rect, answer: Answer) -> tuple[Mark, ...]:
         )
         or number,
         model,
-        None,
     )
     marks: list[Mark] = []
     for part in reversed(parts):
@@ -104,14 +102,10 @@ def _width(stage: Stage, part: _Number) -> float:
 
 def _number(stage: Stage, x: float, middle: float, part: _Number) -> tuple[Mark, ...]:
     """A number and where it is from, from x on."""
-    text, word, origin = part
+    text, word = part
     size, palette = stage.text(16), stage.palette
-    color = palette.good if origin is not None else palette.accent
     behind = x + text_width(text, size, True) + size * 0.4
-    return (
-        label(x, middle, text, palette.ink, size, True),
-        *badge(stage, behind, middle, word, color),
-    )
+    return (label(x, middle, text, palette.ink, size, True), *badge(stage, behind, middle, word))
 
 
 def figures(given: Stage, row: Rect, found: tuple[Figure, ...]) -> tuple[Mark, ...]:
@@ -145,12 +139,12 @@ def _values(figure: Figure) -> list[_Number]:
     run = f"{figure.run} " if figure.run else ""
     found: list[_Number] = []
     if figure.predicted is not None:
-        found.append((run + shown(figure.predicted), tr(BADGES["model"]), None))
+        found.append((run + shown(figure.predicted), tr(BADGES["model"])))
     if figure.measured is not None and figure.origin is not None:
         value = (
             shown(figure.measured)
             if figure.predicted is not None
             else (f"{run}{figure.measured:.3g} µs")
         )
-        found.append((value, figure.origin.badge, figure.origin))
+        found.append((value, figure.origin.badge))
     return found

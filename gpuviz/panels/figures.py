@@ -61,7 +61,7 @@ class Counted(Panel):
         size, small = stage.text(16), stage.text(13)
         word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
         end = area.right - figures.pill_width(stage, word)
-        yield from badge(stage, end + small * 0.7, y, word, color(stage, self.ink))
+        yield from badge(stage, end + small * 0.7, y, word)
         for figure in self.figures[self._start(end - x, size) :]:
             pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
             text = first_fitting(figure.texts, end - x - pill, size, figure.bold)
@@ -70,7 +70,7 @@ class Counted(Panel):
             yield label(x, y, text, color(stage, figure.ink), size, figure.bold)
             x += text_width(text, size, figure.bold) + size * 0.5
             if figure.badge:
-                yield from badge(stage, x, y, figure.badge, stage.palette.good)
+                yield from badge(stage, x, y, figure.badge)
             x += pill + size * 0.9
 
     def _start(self, room: float, size: float) -> int:
@@ -171,7 +171,7 @@ class Sourced(Panel):
         y = area.y + figures.line_height(stage) / 2
         for number, text in enumerate(self._lines(stage, area.width)):
             if not number:
-                yield from badge(stage, area.x, y, self._word, color(stage, self.ink))
+                yield from badge(stage, area.x, y, self._word)
             at = y + number * size * _LEADING
             yield label(area.x + pill, at, text, stage.palette.muted, size)
 

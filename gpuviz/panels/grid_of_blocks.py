@@ -91,14 +91,14 @@ def _placed(stage: Stage, seen: GridOfBlocks, rest: Rect) -> tuple[Mark, ...]:
         if left.height < -size * 0.4:
             said = ()
         word = tr("SM: unavailable") if not said else tr("unavailable")
-        return *badge(stage, head.x, head.center[1], word, palette.faint), *said
+        return *badge(stage, head.x, head.center[1], word), *said
     placed = seen.placement
     sms = sorted(set(placed.sm.values()))
     pill = pill_width(stage, placed.badge)
     few = tr("{n} of {all} SMs", n=len(sms), all=placed.count)
     text = first_fitting((f"{few} · {placed.device}", few), head.width - pill, size)
     return (
-        *badge(stage, head.x, head.center[1], placed.badge, palette.good),
+        *badge(stage, head.x, head.center[1], placed.badge),
         label(head.x + pill, head.center[1], text, palette.muted, size),
         *_processors(stage, placed.sm, sms, seen.shown, below),
     )

@@ -16,7 +16,7 @@ from gpuviz.draw.marks import Mark, Raster, Texts
 from gpuviz.draw.matrix import Matrix, outlined, painted
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.panels.panel import Ink, Need, Panel, Values, color
+from gpuviz.panels.panel import Ink, Need, Panel, Values
 
 _LEAST, _MOST_PART = 8.0, 20.0  # letters high; a part of a map is no higher than the latter
 
@@ -184,4 +184,4 @@ class Legend(Panel):
         yield Raster(ramp, palette.heat[None, ::4])
         yield label(last + size * 0.5, y, self.high, palette.ink, size)
         left = area.right - pill + stage.text(13) * 0.7
-        yield from badge(stage, left, y, self.badge, color(stage, self.ink))
+        yield from badge(stage, left, y, self.badge)

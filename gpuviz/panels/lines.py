@@ -104,7 +104,7 @@ class Heading(Panel):
             pill = pill_width(stage, self.badge)
             width -= pill
             left = area.right - pill + size * 0.65
-            yield from badge(stage, left, y, self.badge, color(stage, self.ink))
+            yield from badge(stage, left, y, self.badge)
         name = first_fitting(self.names, width, size, True)
         yield label(area.x, y, name, palette.ink, size, True)
         taken = text_width(name, size, True) + size * 0.7

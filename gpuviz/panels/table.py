@@ -10,10 +10,11 @@ import numpy as np
 
 from gpuviz.arrays import Rgba
 from gpuviz.draw.heading import badge
-from gpuviz.draw.layout import Rect
+from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
+from gpuviz.language import tr
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Need, Panel, color
 from gpuviz.panels.table_layout import TIGHT, Laid, height_of, lay_out, least_width
@@ -48,11 +49,12 @@ class Table(Panel):
         badges = any(column.badge and column.titles[0] for column in self.columns)
         titles = lay_out(stage, Rect(0, 0, width, 0), self.columns).titles
         high = height_of(stage, self.rows, max(map(len, titles)), badges)
-        return Need(high, high * 0.75, least_width(stage, self.columns))
+        foot = self._foot(stage)
+        return Need(high + foot, high * 0.75 + foot, least_width(stage, self.columns))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Titles, cells, and bars in their cells."""
-        laid = lay_out(stage, area, self.columns)
+        laid = lay_out(stage, area._replace(height=area.height - self._foot(stage)), self.columns)
         shown = self.rows if self.shown is None else min(self.shown, self.rows)
         if self.now is not None and self.now < shown:
             row = Rect(area.x, area.y + laid.head + self.now * laid.row, area.width, laid.row)
@@ -68,21 +70,38 @@ class Table(Panel):
         for number, column in enumerate(self.columns):
             if column.bars:
                 yield from self._bars(stage, laid, number, shown)
+        yield from self._remarks(stage, laid, area)
+
+    def _foot(self, stage: Stage) -> float:
+        """The height of what is said below the rows."""
+        return stage.text(14) * TIGHT if any(any(c.remarks) for c in self.columns) else 0.0
+
+    def _remarks(self, stage: Stage, laid: Laid, area: Rect) -> Iterator[Mark]:
+        """What is to be known of quiet cells: below the rows, to the right."""
+        told = [self.columns[i].remarks for i in laid.kept if laid.tells(i)]
+        said = " · ".join(dict.fromkeys(r for one in told for r in one if r))
+        if said and not stage.asks:
+            size = stage.text(13)
+            words = tr("grey: {remark}", remark=said)
+            words = first_fitting((words, said), area.width, size) or elide(said, area.width, size)
+            bottom = laid.area.y + laid.head + self.rows * laid.row
+            at = np.array([[area.right, bottom + size * TIGHT / 2]], np.float32)
+            yield Texts(at, (words,), stage.palette.muted, size, "right")
 
     def _cells(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
         """The words of a column, quieter than the row under way."""
         column = self.columns[number]
-        for bold in (False, True):
-            rows = [
-                row
-                for row in range(shown)
-                if column.cells[row] and (column.bold or row == self.now) == bold
-            ]
-            if not rows:
-                continue
+        looks: dict[tuple[bool, bool], list[int]] = {}
+        for row in range(shown):
+            quiet = bool(column.remarks and column.remarks[row])
+            bold = (column.bold or row == self.now) and not quiet
+            if column.cells[row]:
+                looks.setdefault((bold, quiet), []).append(row)
+        for (bold, quiet), rows in sorted(looks.items()):
             areas = [laid.cell(row, number) or laid.area for row in rows]
             at = np.array([(_anchor(column, a), a.center[1]) for a in areas], np.float32)
-            words, ink = tuple(column.cells[row] for row in rows), color(stage, column.tone)
+            ink = color(stage, "muted" if quiet else column.tone)
+            words = tuple(column.cells[row] for row in rows)
             yield Texts(at, words, ink, laid.size, column.align, bold)
 
     def _bars(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
@@ -120,7 +139,7 @@ def _heading(stage: Stage, laid: Laid, place: int) -> Iterator[Mark]:
         left = at - pill * {"left": 0.0, "center": 0.5, "right": 1.0}[column.align]
         above = size * TIGHT * (len(title) - 1) + stage.text(13) * 1.75
         top = low - (above if column.titles[0] else size * 0.15)
-        yield from badge(stage, left, top, column.badge, color(stage, column.ink))
+        yield from badge(stage, left, top, column.badge)
 
 
 def _anchor(column: Column, area: Rect) -> float:

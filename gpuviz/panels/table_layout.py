@@ -26,12 +26,13 @@ TIGHT = 1.28  # height of a line of text
 class Column:
     """A column: wordings of its title, longest first, and its cells.
 
-    `badge` says where the numbers come from, in a pill of the colour of `ink`. Columns that are
+    `badge` says where the numbers come from, in a pill. Columns that are
     `optional` are left out where there is no room, the highest first. Cells that were `given` tell
     nothing a class may be asked. `bars` stand in place of words: one or several below each other
     in each cell, each as long as its value beside those of other rows; the colour, if a bar has
     none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
-    letters wide. `tone` is the colour of the words.
+    letters wide. `tone` is the colour of the words. A cell with one of the `remarks` is quiet; they
+    stand below the table, once each.
     """
 
     titles: tuple[str, ...]
@@ -45,6 +46,7 @@ class Column:
     bars: tuple[tuple[Bar, ...], ...] = ()
     wide: float = 4.0
     tone: Ink = "ink"
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from gpuviz.language import later, tr
-from gpuviz.runners.measurement import WORDS, Measurement
-
-BADGES: Mapping[str, str] = {
-    "model": later("model"),
-    "unchecked": later("model, not checked"),
-    **WORDS,
-    "unavailable": later("unavailable"),
-}
+from gpuviz.draw.source_inks import BADGES as BADGES
+from gpuviz.language import tr
+from gpuviz.runners.measurement import Measurement
 
 
 def caption(measurement: Measurement) -> str:

@@ -33,15 +33,22 @@ def _rows(role: str, run: Run) -> Iterator[tuple[str, ...]]:
 
 def _measured_rows(role: str, size: str, found: Measurement) -> Iterator[tuple[str, ...]]:
     """What a GPU counted and how long it took."""
-    for key, value in {**found.values(), **times(found)}.items():
+    for key, value in found.values().items():
         yield role, size, found.device.sm, "0", "", key, f"{value:.10g}", badge(found)
+    for key, value in times(found).items():
+        said = timed_badge(found) if key != "empty_kernel_us" else badge(found)
+        yield role, size, found.device.sm, "0", "", key, f"{value:.10g}", said
+
+
+def timed_badge(found: Measurement) -> str:
+    """Where a time comes from, and whether it is mostly the launching."""
+    return ", ".join(filter(None, (badge(found), found.overhead)))
 
 
 def badge(found: Measurement) -> str:
-    """Where measured numbers come from: `live, NVIDIA H200`, or that with `recorded` and a date."""
-    date = () if found.source == "live" else (found.date,)
+    """Where measured numbers come from: `live` or `recorded`, on which device, and when."""
     file = (f"from {found.file}",) if found.file else ()
-    return ", ".join((found.source, found.device.name, *date, *file))
+    return ", ".join((found.source, found.device.name, found.date, *file))
 
 
 def summary(runs: Mapping[str, Run]) -> Table:
@@ -74,8 +81,10 @@ def times(found: Measurement) -> dict[str, float]:
     """Times of the launch in microseconds, by what they are."""
     if found.timing is None:
         return {}
-    return {
+    told = {
         "median_us": found.timing.median,
         "minimum_us": found.timing.minimum,
         "quartiles_us": found.timing.spread,
     }
+    empty = found.peaks.empty_us if found.peaks is not None else None
+    return told if empty is None else told | {"empty_kernel_us": empty}

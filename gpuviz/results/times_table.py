@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuviz.results.count_tables import badge
+from gpuviz.results.count_tables import timed_badge
 from gpuviz.results.table import Table
 from gpuviz.results.timings import Series
 from gpuviz.runners.measurement import Measurement
@@ -16,7 +16,7 @@ def times_table(series: Mapping[str, Series], known: Mapping[str, Measurement]) 
     """A row a launch, numbered from the first one of its run; each says where it is from."""
     rows: list[tuple[str, ...]] = []
     for run, one in series.items():
-        source = badge(known[run]) if run in known else one.badge
+        source = timed_badge(known[run]) if run in known else one.badge
         first = one.launches - len(one.microseconds) + 1
         rows += [
             (run, one.size, str(first + number), f"{time:.6g}", source)

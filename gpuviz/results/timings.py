@@ -26,7 +26,7 @@ class Series:
 
     `size` is how big a launch is, in words; `launches` counts all of them, `badge` and `caption`
     say where they come from, `work` is what one launch does, `differences` the largest difference
-    of each result to the emulator's.
+    of each result to the emulator's. `overhead` says that a launch is mostly the launching.
     """
 
     microseconds: F64
@@ -38,6 +38,7 @@ class Series:
     differences: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     size: str = ""
+    overhead: str = ""
 
     @property
     def median(self) -> float:
@@ -81,16 +82,21 @@ def series_of(measurement: Measurement, work: Work | None, size: str = "") -> Se
         measurement.differences,
         measurement.notes,
         size,
+        measurement.overhead,
     )
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table: what it is called, and a cell for each column."""
+    """One line of the table: what it is called, and a cell for each column.
+
+    Cells that are `quiet` tell little: a time that is mostly the launching.
+    """
 
     name: str
     cells: tuple[str, ...]
     hint: str = ""
+    quiet: tuple[bool, ...] = ()
 
 
 NAMES = {
@@ -126,6 +132,7 @@ def lines_of(series: Sequence[Series]) -> list[Line]:
     median = _line(
         "median", [duration(s.median) for s in series], _ratio([s.median for s in series])
     )
+    median = replace(median, quiet=tuple(bool(s.overhead) for s in series))
     spread = Line(
         "", _with(["± " + _spread(s) for s in series], _waver(series)), tr(HINTS["median"])
     )
@@ -149,6 +156,7 @@ def by_run(titles: Sequence[str], series: Sequence[Series]) -> list[Line]:
             title,
             (f"{duration(s.median)}  ± {_spread(s)}", ratio(series[0].median, s.median)),
             tr(HINTS["median"]),
+            (bool(s.overhead),),
         )
         for title, s in zip(titles, series, strict=True)
     ]
@@ -168,7 +176,7 @@ def _joined(line: Line, more: Line) -> list[Line]:
     if len(line.cells) > 1:
         return [line, more]
     both = tuple(f"{a}  {b}" for a, b in zip(line.cells, more.cells, strict=True))
-    return [Line(line.name, both, line.hint)]
+    return [replace(line, cells=both)]
 
 
 def _spread(series: Series) -> str:

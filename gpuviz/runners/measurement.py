@@ -21,6 +21,7 @@ WORDS: Mapping[str, str] = {
 }
 """The one word of a badge: measured now, in a recording that ships, in one that a file brought."""
 
+OVERHEAD = 3.0  # times an empty kernel's: what takes less is mostly the launching
 MOVED = 0.02  # a clock that moved by more than this fraction is worth a word
 
 
@@ -132,10 +133,15 @@ class Placement:
 
 @dataclass(frozen=True)
 class Peaks:
-    """What a plain copy (bytes read and written) and a loop of multiply-adds reached, a second."""
+    """What a plain copy (bytes read and written) and a loop of multiply-adds reached, a second.
+
+    `empty_us` is how many microseconds a kernel that does nothing takes: no launch takes less.
+    None where it was not measured, as in recordings of before.
+    """
 
     bytes_per_second: float
     flops_per_second: float
+    empty_us: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +177,22 @@ class Measurement:
     def badge(self) -> str:
         """As shown beside its numbers: one word, in the language in use."""
         return tr(WORDS[self.kind])
+
+    @property
+    def overhead_us(self) -> float | None:
+        """What an empty kernel takes, where the launch takes so little more that its time tells
+        nothing of the kernel; None where it does, or where that is not known.
+        """
+        empty = self.peaks.empty_us if self.peaks is not None else None
+        if empty is None or self.timing is None or self.timing.median >= OVERHEAD * empty:
+            return None
+        return empty
+
+    @property
+    def overhead(self) -> str:
+        """What to know of a time that is mostly the launching, in words; "" where it is not."""
+        empty = self.overhead_us
+        return "" if empty is None else tr("mostly launch overhead ({n} µs)", n=f"{empty:.2g}")
 
     @property
     def gpu(self) -> str:

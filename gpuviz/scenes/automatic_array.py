@@ -215,7 +215,7 @@ def _facts(arrays: Arrays) -> tuple[Column, ...]:
         (
             said(one.stack, tr(" bytes")),
             *map(said, (one.registers, one.requests, one.sectors)),
-            time.text if time else "–",
+            time.whole if time else "–",
         )
         for one, time in zip(arrays.placed, arrays.times, strict=True)
     )

@@ -243,7 +243,7 @@ def _published() -> Sourced:
 def _times(times: tuple[Timed | None, ...]) -> Sourced:
     """How long the launches took, where a GPU has run them."""
     device, names = device_of(times), (tr("constant"), tr("shared"), tr("global"))
-    parts = " · ".join(f"{n} {t.text}" for n, t in zip(names, times, strict=True) if t)
+    parts = " · ".join(f"{n} {t.whole}" for n, t in zip(names, times, strict=True) if t)
     if not parts:
         return Sourced((tr("time: {device}", device=device),), badge_of(times))
     return Sourced((f"{parts} · {device}", parts), badge_of(times), "good")

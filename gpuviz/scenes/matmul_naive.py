@@ -225,6 +225,7 @@ def _measured(run: Run, operations: int) -> tuple[str, str]:
         return "", ""
     rate = f"{operations / timed.microseconds / 1000:.3g}"
     said = tr("{rate} GFLOP/s at this size on {device}", rate=rate, device=timed.device)
+    said = ", ".join(filter(None, (said, timed.overhead)))
     return badge_of([timed]), said
 
 

@@ -17,12 +17,19 @@ class Timed:
     """The median time of a launch: microseconds, the badge of its source, and the device.
 
     `size` is how big the launch is where that is another one than the one drawn, else "".
+    `overhead` says that the time is mostly that of launching, "" where it is not.
     """
 
     microseconds: float
     badge: str
     device: str
     size: str = ""
+    overhead: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The time and what is to be known of it."""
+        return f"{self.text}, {self.overhead}" if self.overhead else self.text
 
     @property
     def text(self) -> str:
@@ -41,7 +48,7 @@ def time_of(run: Run) -> Timed | None:
     found, size = (beside.measurement, beside.size) if beside else (run.measurement, "")
     if found is None or found.timing is None:
         return None
-    return Timed(found.timing.median, found.badge, found.gpu, size)
+    return Timed(found.timing.median, found.badge, found.gpu, size, found.overhead)
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
@@ -61,8 +68,10 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     if time is None:
         return ()
     launch = tr("launch {time}", time=time.text)
-    said = f"{launch}, {time.size}" if time.size else launch
-    return (Figure(said, badge=badge_of([time]), shorter=(launch,)),)
+    said = ", ".join(filter(None, (launch, time.size, time.overhead)))
+    shorter = ", ".join(filter(None, (launch, time.overhead)))
+    ink: Ink = "muted" if time.overhead else "ink"
+    return (Figure(said, ink, badge=badge_of([time]), shorter=(shorter,)),)
 
 
 def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:
@@ -73,4 +82,5 @@ def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Co
     ink: Ink = "good" if any(times) else "muted"
     sizes = tuple(dict.fromkeys(t.size for t in times if t and t.size))
     titles = (f"{tr('time')}, {sizes[0]}", tr("time")) if len(sizes) == 1 else (tr("time"),)
-    return (Column(titles, cells, badge=badge_of(times), ink=ink),)
+    remarks = tuple(t.overhead if t else "" for t in times)
+    return (Column(titles, cells, badge=badge_of(times), ink=ink, remarks=remarks),)

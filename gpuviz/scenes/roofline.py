@@ -381,7 +381,14 @@ def _table(shown: _Shown, count: int, now: int) -> Table:
         Column((tr("operations a float"), tr("a float")), ratios, badge=model, bold=True),
         Column((tr("at most"),), bound, badge=model, bold=True),
         Column((tr("of the peak"), tr("of peak")), part),
-        Column((tr("reached"),), got, badge=badge_of(times), ink=ink, optional=1),
+        Column(
+            (tr("reached"),),
+            got,
+            badge=badge_of(times),
+            ink=ink,
+            optional=1,
+            remarks=tuple(t.overhead if t else "" for t in times),
+        ),
     )
     return Table(columns, now, count)
 

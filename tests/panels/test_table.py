@@ -53,3 +53,19 @@ def test_rows_to_come_are_not_drawn() -> None:
     marks = Table(COLUMNS, shown=1).draw(STAGE, Rect(0, 0, 900, 120))
     words = [s for m in marks if isinstance(m, Texts) for s in m.strings]
     assert "first" in words and "second" not in words
+
+
+def test_cells_with_a_remark_are_quiet_and_it_stands_once_below() -> None:
+    remark = "mostly launch overhead (2.3 µs)"
+    time = Column(("time",), ("4.6 µs", "90 µs", "4.5 µs"), remarks=(remark, "", remark))
+    table = Table((Column(("",), ("a", "b", "c"), "left"), time))
+    area = Rect(0, 0, 500, table.need(STAGE, 500).height)
+    marks = [m for m in table.draw(STAGE, area) if isinstance(m, Texts)]
+    inks = {s: m.color.tolist() for m in marks for s in m.strings}
+    assert inks["4.6 µs"] == inks["4.5 µs"] == DARK.muted.tolist()
+    assert inks["90 µs"] == DARK.ink.tolist()
+    assert [s for m in marks for s in m.strings].count(f"grey: {remark}") == 1
+    foot = next(m for m in marks if f"grey: {remark}" in m.strings)
+    assert foot.at[0, 1] < area.bottom and foot.at[0, 1] > max(
+        m.at[:, 1].max() for m in marks if m is not foot
+    )

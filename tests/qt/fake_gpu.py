@@ -25,6 +25,7 @@ from gpuviz.runners.gpu.worker import serve
 from gpuviz.runners.measurement import DeviceFacts, Telemetry
 
 DENIED = "hardware counters are denied: ask the administrator"
+EMPTY_US = 2.1
 COUNTS = {
     "global_load_requests": 512.0,
     "global_load_sectors": 4096.0,
@@ -108,7 +109,8 @@ class FakeDevice:
         return Reply(arrays=(np.stack([block % 16, start, start + 400 + block % 16], axis=1),))
 
     def peaks(self, request: protocol.Peaks) -> Reply:
-        return Reply({"bytes_per_second": 4.157e12, "flops_per_second": 6e13})
+        peaks = {"bytes_per_second": 4.157e12, "flops_per_second": 6e13, "empty_us": EMPTY_US}
+        return Reply(peaks)
 
     def sense(self, request: protocol.Sense) -> Reply:
         return Reply(asdict(Telemetry(1980.0, 3201.0, 45.0, 148.0, 1 << 30)))

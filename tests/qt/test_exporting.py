@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -580,7 +581,7 @@ def live(
 
 def test_live_measurements_are_in_the_data(live: tuple[Window, Answer], qtbot: QtBot) -> None:
     window, answer = live
-    badge = f"live, {window.meter.state.device.name}"
+    badge = f"live, {window.meter.state.device.name}, {datetime.now(UTC).date()}"
     answer.name = "a.json"
     window.actions_["export.counts"].trigger()
     done(window, qtbot)
@@ -608,7 +609,9 @@ def test_live_times_are_a_table(live: tuple[Window, Answer], qtbot: QtBot) -> No
         series.microseconds.tolist(), rel=1e-5
     )
     assert rows[-1]["launch"] == str(series.launches)
-    assert {row["badge"] for row in rows} == {f"live, {window.meter.state.device.name}"}
+    said = f"live, {window.meter.state.device.name}, {datetime.now(UTC).date()}"
+    assert {row["badge"] for row in rows} == {f"{said}, mostly launch overhead (2.1 µs)"}
+    assert {row["size"] for row in rows} == {"64 blocks of 256 threads"}
 
 
 def test_continuous_measurements_go_on_in_the_data(

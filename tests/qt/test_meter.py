@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gpuviz.qt.window.window import Window
@@ -83,6 +84,11 @@ def test_f9_measures_and_unequal_rows_are_explained(
     assert times.startswith("median\t2.2") and "GB/s" in times and "result\tequal" in times
     assert window.timing.badge.text() == "live"
     assert "200 launches" in window.timing.shown.text()
+    assert "mostly launch overhead (2.1 µs)" in window.timing.note.text()
+    quiet = [
+        c.text() for c in window.timing.table.findChildren(QLabel) if c.property("role") == "quiet"
+    ]
+    assert any(text.startswith("2.2") for text in quiet)
     assert window.status.counters.text() == "● counters available"
     assert "SM 1\u2009980 MHz · 45 °C · 148 W" in window.status.device.text()
 

@@ -1,9 +1,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
-from gpuviz.runners.measurement import DeviceFacts, Measurement, Timing
-from gpuviz.scenes.measured import badge_of, device_of, time_of
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
+from gpuviz.scenes.measured import badge_of, device_of, time_column, time_figures, time_of
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
 
@@ -34,3 +35,21 @@ def test_long_times_are_milliseconds() -> None:
     found = time_of(run)
     assert found is not None and found.text == "14.5 ms"
     assert badge_of([found]) == "live"
+
+
+@pytest.mark.parametrize(
+    ("time", "empty", "said"),
+    [(6.2, 2.1, "mostly launch overhead (2.1 µs)"), (6.4, 2.1, ""), (6.2, None, "")],
+)
+def test_what_is_below_three_empty_kernels_is_mostly_launching(
+    time: float, empty: float | None, said: str
+) -> None:
+    peaks = Peaks(4e12, 6e13, empty)
+    timing = Timing(np.array([time]))
+    found = Measurement("live", "2026-01-01", H200, timing=timing, peaks=peaks)
+    timed = time_of(SimpleNamespace(companion=None, measurement=found))
+    assert timed is not None and timed.overhead == found.overhead == said
+    (figure,) = time_figures(timed)
+    assert (figure.ink == "muted") == bool(said) and figure.text.endswith(said or "µs")
+    (column,) = time_column([timed, None])
+    assert column.remarks == (said, "")

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuviz.draw.source_inks import ink_of, is_live
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import keep_arrows
 from gpuviz.qt.counts.counts_model import BADGE_ROLE, HEADING_ROLE, STATE_ROLE, CountsModel
@@ -23,7 +24,6 @@ from gpuviz.results.badges import BADGES
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
-_COLORS = {"model": "accent", "live": "good"}
 
 
 class CountsTable(QTableView):
@@ -142,15 +142,16 @@ def _word(badge: str) -> str:
 
 
 def _badge(painter: QPainter, look: Look, rect: QRect, badge: str) -> None:
-    """An outlined word at the right edge; the model's in the accent."""
-    color = look.color(_COLORS.get(badge, "muted"))
+    """An outlined word at the right edge, in the colour of its source; filled while it is live."""
     text = _word(badge)
+    color, live = look.color(ink_of(text)), is_live(text)
     painter.setFont(look.font(10.5))
     width = QFontMetrics(painter.font()).horizontalAdvance(text) + look.px(10)
     box = QRectF(rect.right() - width, rect.top() + 0.5, width, rect.height() - 1)
     painter.setPen(QPen(color, 1))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setBrush(color if live else Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+    painter.setPen(look.color("ground") if live else color)
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 

@@ -172,7 +172,7 @@ class TimingPanel(QWidget):
         titles = [showing.title(key) for key in ordered]
         self.table.show_series(titles, list(ordered.values()))
         self._say_badge(list(ordered.values()))
-        notes = dict.fromkeys(n for s in ordered.values() for n in s.notes)
+        notes = dict.fromkeys(n for s in ordered.values() for n in (s.overhead, *s.notes) if n)
         refused = self.refused.text().splitlines()
         missing = dict.fromkeys(why for why in self._missing.values() if why not in refused)
         captions = dict.fromkeys(s.caption for s in ordered.values())
@@ -245,7 +245,9 @@ class _Table(QWidget):
         for row, line in enumerate(lines, 1):
             wanted[row, 0] = (line.name, "", line.hint)
             for column, cell in enumerate(line.cells, 1):
-                wanted[row, column] = (cell, "value" if row == 1 else "", line.hint)
+                quiet = any(line.quiet[column - 1 : column])
+                role = "quiet" if quiet else "value" if row == 1 else ""
+                wanted[row, column] = (cell, role, line.hint)
         self._fill(wanted)
         self.setVisible(bool(lines))
 
@@ -267,6 +269,9 @@ class _Table(QWidget):
                 self._grid.addWidget(made, *place, side | Qt.AlignmentFlag.AlignVCenter)
             if made.text() != text:
                 made.setText(text)
+            if made.property("role") != role:
+                made.setProperty("role", role)
+                restyle(made)
             made.setToolTip(hint)
 
 

@@ -23,6 +23,7 @@ HOLD_NS = 25_000  # for each launch that queues up
 _LONGEST_HOLD_NS = 5_000_000
 _COPY_BYTES = 1 << 30
 _TRIES = 12
+_EMPTY_LAUNCHES, _EMPTY_WARMUP_MS = 200, 20
 
 
 class Stopwatch:
@@ -87,7 +88,18 @@ class Stopwatch:
         return Peaks(
             self._copied(multiprocessors, min(_COPY_BYTES, memory // 8)),
             self._multiplied(multiprocessors),
+            self._empty(),
         )
+
+    def _empty(self) -> float:
+        """Microseconds of a kernel that does nothing: the middle one of many."""
+        kernel = self._hold.module.get_function("empty")
+
+        def go(number: int) -> None:
+            kernel((1,), (32,), ())
+
+        self._warm_up(go, _EMPTY_WARMUP_MS)
+        return float(np.median(self._durations(go, _EMPTY_LAUNCHES, None)))
 
     def _copied(self, multiprocessors: int, size: int) -> float:
         count = size // 16
