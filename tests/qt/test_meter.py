@@ -129,6 +129,10 @@ def test_two_sides_are_timed_with_their_ratio(live: Callable[..., Window], qtbot
     lines = [line.split("\t") for line in window.timing.table.text().splitlines()]
     assert [cell[-1] for cell in lines[0]] == ["A", "B"]
     assert lines[1][0] == "median" and lines[1][3].endswith("×")
+    shown = window.timing.table.findChildren(QLabel)
+    marked = [one for one in shown if "<span" in one.text()]  # the squares in their colours
+    assert [one.textFormat() for one in marked] == [Qt.TextFormat.RichText] * 2
+    assert all(one.sizeHint().width() < 60 for one in marked)
     assert window.counts.verdict.text().count("measured on NVIDIA Test 0") == 2
 
 

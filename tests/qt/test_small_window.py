@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -85,6 +86,52 @@ def test_a_title_of_three_lines_has_a_higher_row(
     window = make()
     rows = [window.lessons.visualRect(window.lessons.model().index(i, 0)) for i in (1, 2)]
     assert rows[1].height() > rows[0].height()
+
+
+def test_rows_make_room_for_their_titles_when_the_list_gets_narrow(
+    make: Callable[..., Window], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    long = "Strides, offsets and groups of threads"
+    lessons = tuple(replace(one, title=long) for one in fake_lesson.LESSONS)
+    monkeypatch.setattr("tests.qt.conftest.COURSE", tuple(map(Listed.of, lessons)))
+    window = make()
+    window.resize(1309, 720)
+    qtbot.wait(150)  # until Qt has laid it out for the other height
+    rows = window.lessons.model().rowCount()
+    room = window.lessons.viewport().width()
+    window.panes.across.setSizes([170, 759, 380])
+    qtbot.waitUntil(lambda: window.lessons.viewport().width() < room)
+    qtbot.wait(20)
+    rects = [window.lessons.visualRect(window.lessons.model().index(i, 0)) for i in range(rows)]
+    assert max(rect.height() for rect in rects) > 50  # three lines
+    assert all(a.bottom() < b.top() for a, b in pairwise(rects))
+
+
+def test_seven_runs_leave_the_window_to_the_stage(
+    make: Callable[..., Window], perform: FakePerform
+) -> None:
+    perform.roles = tuple(f"variant number {n}" for n in range(1, 8))
+    window = make()
+    window.resize(1280, 720)
+    QApplication.processEvents()
+    assert window.panes.side.width() < 1280 * 0.31 and window.stage.width() > 1280 / 2
+    table = window.counts.table
+    assert table.names.isVisible() and table.horizontalScrollBar().maximum() > 0
+    QTest.keyClick(window.stage, Qt.Key.Key_6, CONTROL)
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    for column in range(1, table.model().columnCount()):
+        QTest.keyClick(table, Qt.Key.Key_Right)
+        cell = table.visualRect(table.currentIndex())
+        assert table.currentIndex().column() == column
+        assert table.names.width() <= cell.left() and cell.right() < table.viewport().width()
+    assert table.names.horizontalScrollBar().value() == 0
+
+
+def test_two_runs_need_no_scrolling(make: Callable[..., Window], perform: FakePerform) -> None:
+    perform.roles = ("naive", "tiled")
+    window = make()
+    assert window.counts.table.names.isHidden()
+    assert window.counts.table.horizontalScrollBar().maximum() == 0
 
 
 def test_what_a_list_of_choices_cuts_is_in_its_tip_and_its_popup(window: Window) -> None:

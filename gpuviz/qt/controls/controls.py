@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStyle,
+    QStyleOptionComboBox,
     QStyleOptionToolButton,
+    QStylePainter,
     QToolButton,
     QWidget,
 )
@@ -185,8 +187,16 @@ class Combo(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The style's box, then the chevron."""
-        super().paintEvent(event)
+        """The style's box, the text with an ellipsis where it is cut, the chevron."""
+        option, painter = QStyleOptionComboBox(), QStylePainter(self)
+        self.initStyleOption(option)
+        box, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(box, option, field, self).width()
+        end = Qt.TextElideMode.ElideRight
+        option.currentText = self.fontMetrics().elidedText(option.currentText, end, room)
+        painter.drawComplexControl(box, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
         _paint_chevron(self, self._theme)
 
     def showPopup(self) -> None:

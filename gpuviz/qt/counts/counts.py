@@ -48,6 +48,8 @@ class Counts(QWidget):
         self.table = CountsTable(self.model, theme)
         self.level = label("", "badge")
         self.view = Combo(tr("Columns of the counts"), theme)
+        self.view.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.view.setMinimumContentsLength(12)  # names of many runs would widen the panel
         self.view.setToolTip(tr("All runs beside each other, or one against its measurement"))
         self.view.activated.connect(lambda i: self._choose(self._views[i]))
         self.launch_size = label("", "quiet")

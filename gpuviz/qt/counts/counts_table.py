@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -23,26 +23,24 @@ from gpuviz.results.badges import BADGES
 
 ROW, HEADING, HEADER = 24, 28, 42
 NAME = (120, 190)  # width of the names of the quantities, least and most
+MOST = 345  # of the table, until the user gives it more: further columns are scrolled to
 _COLOR = {"quiet": "faint", "strong": "ink", "plain": "ink", "off": "warn"}
 
 
 class CountsTable(QTableView):
-    """All rows visible; the panel scrolls, not the table."""
+    """All rows visible; the panel scrolls to them, the table to columns that have no room. The
+    names of the quantities stay."""
 
     def __init__(self, model: CountsModel, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self.setModel(model)
-        self.setAccessibleName(tr("Counts"))
-        self.setItemDelegate(_Cell(theme, self))
         self.setHorizontalHeader(_Header(theme, self))
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        _prepare(self, model, theme)
+        self.setAccessibleName(tr("Counts"))
         self.setTabKeyNavigation(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.names = _Names(self, model, theme)
         theme.changed.connect(self.fit)
         keep_arrows(self)
 
@@ -52,6 +50,7 @@ class CountsTable(QTableView):
         hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
     ) -> None:
         """It is the panel around the table that scrolls to a row."""
+        self._scroll_across(self.visualRect(index))
         area = self.parentWidget()
         while area is not None and not isinstance(area, QScrollArea):
             area = area.parentWidget()
@@ -61,37 +60,105 @@ class CountsTable(QTableView):
             at = self.viewport().mapTo(inside, rect.center())
             area.ensureVisible(0, at.y(), 0, 2 * rect.height())
 
+    def _scroll_across(self, cell: QRect) -> None:
+        """A cell is seen when it is neither past the edge nor under the names."""
+        bar, hidden = self.horizontalScrollBar(), self.columnWidth(0)
+        beyond = cell.right() - self.viewport().width() + 1
+        if cell.left() < hidden:
+            bar.setValue(bar.value() + cell.left() - hidden)
+        elif beyond > 0:
+            bar.setValue(bar.value() + beyond)
+
     def fit(self) -> None:
         """Rows and height for what the model holds; headings span the columns."""
-        model, look = self.model(), self._theme.look
-        total = look.px(HEADER)
+        model = self.model()
         self.clearSpans()
         for row in range(model.rowCount()):
             heading = model.index(row, 0).data(HEADING_ROLE)
-            height = look.px(HEADING if heading else ROW)
-            self.setRowHeight(row, height)
-            total += height
+            height = self._theme.look.px(HEADING if heading else ROW)
+            for table in (self, self.names):
+                table.setRowHeight(row, height)
             if heading and model.columnCount() > 1:
                 self.setSpan(row, 0, 1, model.columnCount())
-        self._size_columns()
-        numbers = sum(self._column(c) for c in range(1, model.columnCount()))
-        least, most = (look.px(width) for width in NAME)
-        self.setMinimumWidth(max(least, min(self.sizeHintForColumn(0), most)) + numbers)
-        self.setFixedHeight(total + 4)
+        wanted = self._names_width() + sum(self._numbers())
+        self.setMinimumWidth(min(wanted, self._theme.look.px(MOST)))
+        self._divide()
 
-    def _column(self, column: int) -> int:
-        """What a column of numbers needs: for its cells, and for its title and badge."""
-        title = self.horizontalHeader().sectionSizeHint(column)
-        return max(self.sizeHintForColumn(column), title)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The names take what the numbers leave."""
+        super().resizeEvent(event)
+        self._divide()
 
-    def _size_columns(self) -> None:
-        """The first column takes what the numbers leave."""
-        header = self.horizontalHeader()
-        model = self.model()
-        if model.columnCount() == 0:
+    def _names_width(self) -> int:
+        least, most = (self._theme.look.px(width) for width in NAME)
+        return max(least, min(self.sizeHintForColumn(0), most))
+
+    def _numbers(self) -> list[int]:
+        """What each column of numbers needs: for its cells, and for its title and badge."""
+        head = self.horizontalHeader()
+        return [
+            max(self.sizeHintForColumn(column), head.sectionSizeHint(column))
+            for column in range(1, self.model().columnCount())
+        ]
+
+    def _divide(self) -> None:
+        """The width among the columns; a bar to scroll with where there is too little of it."""
+        if self.model().columnCount() == 0:
             return
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        numbers, room = self._numbers(), self.viewport().width()
+        names = max(self._names_width(), room - sum(numbers))
+        for column, width in enumerate((names, *numbers)):
+            self.setColumnWidth(column, width)
+        scrolls = names + sum(numbers) > room
+        bar = self.horizontalScrollBar().sizeHint().height() if scrolls else 0
+        rows = sum(map(self.rowHeight, range(self.model().rowCount())))
+        self.setFixedHeight(self._theme.look.px(HEADER) + rows + 4 + bar)
+        self.names.setVisible(scrolls)
+        self.names.setColumnWidth(0, names)
+        corner = self.horizontalHeader().pos()
+        self.names.setGeometry(QRect(corner, QSize(names, self._theme.look.px(HEADER) + rows)))
+
+
+class _Names(QTableView):
+    """The names of the quantities, which stay while the columns of numbers are scrolled."""
+
+    def __init__(self, table: CountsTable, model: CountsModel, theme: Theme) -> None:
+        super().__init__(table)
+        self.setObjectName("names")
+        self.setHorizontalHeader(_Header(theme, self))
+        _prepare(self, model, theme)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionModel(table.selectionModel())
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(tr("Counts"))
+        self._theme = theme
+        self.hide()
+
+    def scrollTo(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
+    ) -> None:
+        """They stay, whatever is current in the table."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The names, and an edge under which the numbers go."""
+        super().paintEvent(event)
+        painter, look = QPainter(self.viewport()), self._theme.look
+        painter.setPen(look.color("border"))
+        painter.drawLine(self.viewport().rect().topRight(), self.viewport().rect().bottomRight())
+
+
+def _prepare(table: QTableView, model: CountsModel, theme: Theme) -> None:
+    """Its looks, and how it behaves."""
+    table.setModel(model)
+    table.setItemDelegate(_Cell(theme, table))
+    table.verticalHeader().hide()
+    table.setShowGrid(False)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
 
 class _Header(QHeaderView):
@@ -158,9 +225,10 @@ def _badge(painter: QPainter, look: Look, rect: QRect, badge: str) -> None:
 def _current(option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> bool:
     """Whether a cell lies in the row that the keyboard is at."""
     view = option.widget
-    if not isinstance(view, QTableView):
+    table = view.parentWidget() if isinstance(view, _Names) else view
+    if not isinstance(table, QTableView):
         return False
-    return view.hasFocus() and index.row() == view.currentIndex().row()
+    return table.hasFocus() and index.row() == table.currentIndex().row()
 
 
 class _Cell(QStyledItemDelegate):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
@@ -19,7 +21,7 @@ from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.timing.timing_plot import TimingPlot, color_name
 from gpuviz.results.badges import BADGES
 from gpuviz.results.launch_sizes import sizes_said
-from gpuviz.results.timings import Line, Series, by_run, lines_of, series_of
+from gpuviz.results.timings import Series, by_run, lines_of, series_of
 from gpuviz.runners.gpu_state import State
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.throughput import Work, work_of
@@ -212,6 +214,29 @@ def _shown(series: Sequence[Series]) -> str:
     return trn("µs, {n} launch", "µs, {n} launches", launches, n=many)
 
 
+class _Cell(NamedTuple):
+    """What stands in a cell; a run's title has the colour that it has in the plot before it."""
+
+    text: str
+    role: str = ""
+    hint: str = ""
+    color: str = ""
+
+    def show(self, made: QLabel) -> None:
+        """Show it, unless it is shown already. Only what has a colour is written as HTML."""
+        said = self.text
+        if self.color:
+            said = f'<span style="color:{self.color}">■</span> {html.escape(self.text)}'
+        if made.text() != said:
+            rich = Qt.TextFormat.RichText if self.color else Qt.TextFormat.PlainText
+            made.setTextFormat(rich)
+            made.setText(said)
+        if made.property("role") != self.role:
+            made.setProperty("role", self.role)
+            restyle(made)
+        made.setToolTip(self.hint)
+
+
 class _Table(QWidget):
     """Names to the left, numbers to the right, one column a run."""
 
@@ -223,56 +248,51 @@ class _Table(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(0, 1)
-        self._cells: dict[tuple[int, int], QLabel] = {}
+        self._labels: dict[tuple[int, int], QLabel] = {}
+        self._said: dict[tuple[int, int], _Cell] = {}
         self.setAccessibleName(tr("Times and rates"))
         self.hide()
 
     def show_series(self, titles: Sequence[str], series: Sequence[Series]) -> None:
         """A column for each of up to two runs, a line for each of more."""
-        marked = [self._marked(number, titles) for number in range(len(titles))]
-        if len(series) > COLUMNS:
-            self._show([], by_run(marked, series))
-        else:
-            self._show(marked if len(series) > 1 else [], lines_of(series) if series else [])
-
-    def _marked(self, number: int, titles: Sequence[str]) -> str:
-        """A title with the colour that its run has in the plot."""
-        color = _code(self._theme.look, color_name(number, len(titles)))
-        return f'<span style="color:{color}">■</span> {titles[number]}'
-
-    def _show(self, titles: Sequence[str], lines: Sequence[Line]) -> None:
-        wanted = {(0, column): (title, "quiet", "") for column, title in enumerate(titles, 1)}
+        colors = [self._color(number, len(titles)) for number in range(len(titles))]
+        many = len(series) > COLUMNS
+        lines = by_run(titles, series) if many else lines_of(series) if series else []
+        wanted: dict[tuple[int, int], _Cell] = {}
+        if len(series) == COLUMNS:
+            for column, (title, color) in enumerate(zip(titles, colors, strict=True), 1):
+                wanted[0, column] = _Cell(title, "quiet", color=color)
         for row, line in enumerate(lines, 1):
-            wanted[row, 0] = (line.name, "", line.hint)
+            wanted[row, 0] = _Cell(line.name, "", line.hint, colors[row - 1] if many else "")
             for column, cell in enumerate(line.cells, 1):
                 quiet = any(line.quiet[column - 1 : column])
                 role = "quiet" if quiet else "value" if row == 1 else ""
-                wanted[row, column] = (cell, role, line.hint)
+                wanted[row, column] = _Cell(cell, role, line.hint)
         self._fill(wanted)
         self.setVisible(bool(lines))
 
     def text(self) -> str:
         """All cells, columns parted by tabs."""
         rows: dict[int, list[str]] = {}
-        for (row, _), made in sorted(self._cells.items(), key=lambda item: item[0]):
-            rows.setdefault(row, []).append(made.text())
+        for (row, _), cell in sorted(self._said.items(), key=lambda item: item[0]):
+            rows.setdefault(row, []).append(cell.text)
         return "\n".join("\t".join(cells) for cells in rows.values())
 
-    def _fill(self, wanted: Mapping[tuple[int, int], tuple[str, str, str]]) -> None:
-        for place in [p for p in self._cells if p not in wanted]:
-            self._cells.pop(place).deleteLater()
-        for place, (text, role, hint) in wanted.items():
-            made = self._cells.get(place)
+    def _color(self, number: int, count: int) -> str:
+        """The colour of a run in the plot."""
+        return _code(self._theme.look, color_name(number, count))
+
+    def _fill(self, wanted: Mapping[tuple[int, int], _Cell]) -> None:
+        for place in [p for p in self._labels if p not in wanted]:
+            self._labels.pop(place).deleteLater()
+        for place, cell in wanted.items():
+            made = self._labels.get(place)
             if made is None:
-                made = self._cells[place] = label("", role)
+                made = self._labels[place] = label("", cell.role)
                 side = Qt.AlignmentFlag.AlignRight if place[1] else Qt.AlignmentFlag.AlignLeft
                 self._grid.addWidget(made, *place, side | Qt.AlignmentFlag.AlignVCenter)
-            if made.text() != text:
-                made.setText(text)
-            if made.property("role") != role:
-                made.setProperty("role", role)
-                restyle(made)
-            made.setToolTip(hint)
+            cell.show(made)
+        self._said = dict(wanted)
 
 
 def _code(look: Look, name: str) -> str:

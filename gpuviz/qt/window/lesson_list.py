@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
     QPen,
+    QResizeEvent,
     QStandardItem,
     QStandardItemModel,
 )
@@ -71,6 +72,12 @@ class LessonList(QListView):
         if self.currentIndex() != index:
             self.setCurrentIndex(index)
         self.scrollTo(index)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In another width titles have other lines; Qt would keep the rows where they are."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
 
     def sizeHint(self) -> QSize:
         """Wide enough for the thumbnails and most titles."""
