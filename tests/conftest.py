@@ -9,6 +9,9 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 import pytest
 from hypothesis import settings
 
+from tests import small
+
+small.begin()
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")

@@ -79,7 +79,7 @@ def test_texts_of_tables_are_collected(tmp_path: Path, monkeypatch: pytest.Monke
 def test_texts_of_lessons_and_of_tr_calls_are_collected() -> None:
     texts = translation.texts()
     assert {"Coalescing", "Global memory", "threads per block", "Stride 32"} <= texts.keys()
-    closed = texts["closed form: {count} sectors a load request of this warp"]
+    closed = texts["by arithmetic: {count} sectors a load request of this warp"]
     assert closed.place.startswith("gpuviz/scenes/coalescing.py:")
     assert "1000" not in texts
 

@@ -25,7 +25,8 @@ class Request:
     to ask for words in order (1.0 and 1.1). `record` is the size of the structs that the buffer
     holds, 0 when it holds plain elements.
     `turn` (S,) is the place of each transaction of the strip in the order of delivery; `ideal`
-    how many transactions the same lanes would need if they asked for consecutive elements.
+    how many transactions the same lanes would need if they asked for consecutive elements;
+    `blocks` how many the launch has.
     """
 
     instruction: MemoryInstruction
@@ -41,6 +42,7 @@ class Request:
     groups: int = 1
     ordered: bool = False
     record: int = 0
+    blocks: int = 1
 
     @property
     def name(self) -> str:
@@ -141,6 +143,7 @@ def one_request(trace: Trace, arch: Architecture, rows: Requests, row: int) -> R
         arch.transaction(parts[0].size),
         groups_of(arch, did.width),
         arch.needs_order,
+        blocks=trace.launch.blocks,
     )
 
 

@@ -22,7 +22,7 @@ from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.address_labels import lines, numbers
@@ -138,6 +138,13 @@ def _caption(stage: Stage, request: Request, area: Rect) -> Mark:
     """What the row of lanes is, in as many words as there is room for."""
     size = stage.text(14)
     start = tr("warp {warp} of block {block}", warp=request.warp, block=request.block)
+    if request.blocks > 1:
+        start = tr(
+            "warp {warp} of block {block}, of {all}",
+            warp=request.warp,
+            block=request.block,
+            all=grouped(request.blocks),
+        )
     what = {"bytes": in_bytes(request.instruction.width), "name": request.name}
     if request.is_store:
         each = f"{start} · {tr('each lane writes {bytes} of {name}', **what)}"

@@ -30,7 +30,7 @@ class Ready:
         """The buffers as they are now, by name, of the types and shapes of the arguments."""
         arrays = [array for array in map(np.asarray, arguments) if array.ndim]
         return {
-            buffer.name: self.program.memory.content(n).view(a.dtype).reshape(a.shape).copy()
+            buffer.name: self.program.memory.content(n).view(a.dtype).reshape(a.shape)
             for n, (buffer, a) in enumerate(zip(self.launch.buffers, arrays, strict=True))
         }
 

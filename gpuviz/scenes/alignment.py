@@ -188,7 +188,7 @@ def _expected(cost: _Cost, arch: Architecture) -> str:
     if not arch.has_sectors:
         return published
     count = {"packed": 5 * 20, "aligned": 2 * 32, "arrays": 5 * 4}[cost.role]
-    closed = tr("closed form: {count} sectors for the loads of a warp", count=count)
+    closed = tr("by arithmetic: {count} sectors for the loads of a warp", count=count)
     return f"{closed}; {published}"
 
 

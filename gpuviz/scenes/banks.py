@@ -265,7 +265,7 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     rule = strides.formula(arch, width).replace("s", str(stride))
     said = counted("wavefront", count)
     return tr(
-        "closed form: {count} a load request, {rule}", count=said, rule=rule or tr("the gcd rule")
+        "by arithmetic: {count} a load request, {rule}", count=said, rule=rule or tr("the gcd rule")
     )
 
 

@@ -74,7 +74,8 @@ class Plan:
     whose requests the story needs, `path` whether it needs their way through the program, too
     (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
     ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
-    companion of (see `companion`), "" where it is none.
+    companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
+    arrays that the launch leaves behind; large ones are let go where it does not.
     """
 
     role: str
@@ -89,6 +90,7 @@ class Plan:
     path: bool = False
     size: str = ""
     companion_of: str = ""
+    outputs: bool = True
 
     @property
     def told_size(self) -> str:

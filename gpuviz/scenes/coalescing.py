@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
-from gpuviz.language import english, tr
+from gpuviz.language import english, grouped, tr
 from gpuviz.memory.request import requests_of
+from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.measured import rate_figures
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of, total
 from gpuviz.scenes.requests.board import told
 from gpuviz.scenes.requests.sentences import shape, title, verdict
@@ -22,6 +24,7 @@ _ROLE, _KERNEL = "copy", "coalescing.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
 _END = 1.5  # seconds for the result
+_ROOM, _INDICES = 320 << 20, 1 << 22  # most bytes of the arrays, and most elements of an index
 # Kernel, and the elements it skips, of the patterns that take no stride.
 _FIXED = {
     "in order": ("in_order", 0),
@@ -76,7 +79,14 @@ PARAMETERS = (
         ),
     ),
     Parameter("threads", "threads per block", 256, choices=offered(32, 64, 128, 256, 512, 1024)),
-    Parameter("blocks", "blocks", 64, 1, 1024),
+    Parameter(
+        "blocks",
+        "blocks",
+        65536,
+        1,
+        65536,
+        hint="fewer where the arrays would take more than 320 MB, or an index more than 16",
+    ),
     Parameter("warp", "warp shown", 0, 0, 31, hint="of block 0"),
 )
 
@@ -96,14 +106,28 @@ PRESETS = (
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """One launch of the copy kernel."""
-    width, threads = number(values, "bytes"), number(values, "threads")
-    count = threads * number(values, "blocks")
+    width, threads, blocks = number(values, "bytes"), number(values, "threads"), _blocks(values)
+    count = threads * blocks
     kind, parts = _KINDS[width]
     entry, reach, rest = _kernel(values, count)
     buffers = (f"{kind}[{reach * parts}]=rand", f"{kind}[{count * parts}]=zeros")
-    grid, block = (number(values, "blocks"), 1, 1), (threads, 1, 1)
+    size = tr("{n} elements of {bytes}", n=grouped(count), bytes=in_bytes(width))
     defines = (("BYTES", str(width)),)
-    return (Plan(_ROLE, _KERNEL, entry, grid, block, buffers + rest, defines),)
+    grid, block = (blocks, 1, 1), (threads, 1, 1)
+    arguments = buffers + rest
+    made = Plan(_ROLE, _KERNEL, entry, grid, block, arguments, defines, size=size, outputs=False)
+    return (made,)
+
+
+def _blocks(values: Values) -> int:
+    """The blocks asked for, halved until arrays have room on a laptop; a shuffle takes long."""
+    count, threads, width = (number(values, name) for name in ("blocks", "threads", "bytes"))
+    shuffled = values["pattern"] == "random"
+    apart = number(values, "stride") if values["pattern"] == "strided" else 1
+    most = min(_ROOM // (width * (apart + 1)), _INDICES if shuffled else _ROOM)
+    while count > 1 and count * threads > most:
+        count //= 2
+    return count
 
 
 def _kernel(values: Values, count: int) -> tuple[str, int, tuple[str, ...]]:
@@ -127,11 +151,11 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     if not acts:
         raise InputError(f"the trace has no request of warp {warp} of block 0; record block 0")
     script.act(_END, "result", tr("result"), total(acts))
-    main = _main(acts)
+    main, launch = _main(acts), rate_figures(run)
 
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), main)
-        return Picture(title(main.request), _sentence(main, now), told(acts, now, t))
+        return Picture(title(main.request), _sentence(main, now), told(acts, now, t, launch))
 
     return Story.of(script, at, _expected(values, arch), verdict(main.request))
 
@@ -160,7 +184,7 @@ def _expected(values: Values, arch: Architecture) -> str:
         return ""
     rest = number(values, "bytes"), number(values, "warp")
     count = expected_sectors(*steps[str(values["pattern"])], *rest)
-    return tr("closed form: {count} sectors a load request of this warp", count=count)
+    return tr("by arithmetic: {count} sectors a load request of this warp", count=count)
 
 
 def expected_sectors(stride: int, offset: int, width: int, warp: int) -> int:

@@ -186,7 +186,7 @@ def _expected(distinct: int, step: int, arch: Architecture) -> str:
         return ""
     passes, ways, sectors = expected(distinct, step)
     return tr(
-        "closed form: constant passes {passes}, shared wavefronts {ways}, sectors {sectors}",
+        "by arithmetic: constant passes {passes}, shared wavefronts {ways}, sectors {sectors}",
         passes=passes,
         ways=ways,
         sectors=sectors,

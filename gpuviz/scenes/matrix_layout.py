@@ -279,7 +279,9 @@ def _closed_form(values: Values, arch: Architecture) -> str:
     rows, columns = number(values, "rows"), number(values, "columns")
     a, b = (expected_sectors(each, rows, columns) for each in ("row", "column"))
     return tr(
-        "closed form: {a} sectors a load with a thread a row, {b} with a thread a column", a=a, b=b
+        "by arithmetic: {a} sectors a load with a thread a row, {b} with a thread a column",
+        a=a,
+        b=b,
     )
 
 

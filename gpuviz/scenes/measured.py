@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
+from gpuviz.memory.counts import Count
 from gpuviz.panels.figures import Figure
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.table import Column
@@ -17,7 +18,8 @@ class Timed:
     """The median time of a launch: microseconds, the badge of its source, and the device.
 
     `size` is how big the launch is where that is another one than the one drawn, else "".
-    `overhead` says that the time is mostly that of launching, "" where it is not.
+    `overhead` says that the time is mostly that of launching, "" where it is not. A time of
+    `elsewhere` is of a device of another architecture than the one drawn: it is named with it.
     """
 
     microseconds: float
@@ -25,6 +27,7 @@ class Timed:
     device: str
     size: str = ""
     overhead: str = ""
+    elsewhere: bool = False
 
     @property
     def whole(self) -> str:
@@ -48,7 +51,8 @@ def time_of(run: Run) -> Timed | None:
     found, size = (beside.measurement, beside.size) if beside else (run.measurement, "")
     if found is None or found.timing is None:
         return None
-    return Timed(found.timing.median, found.badge, found.gpu, size, found.overhead)
+    elsewhere = found.device.sm != run.arch
+    return Timed(found.timing.median, found.badge, found.gpu, size, found.overhead, elsewhere)
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
@@ -68,19 +72,34 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     if time is None:
         return ()
     launch = tr("launch {time}", time=time.text)
+    if time.elsewhere:
+        launch = tr("on {device}: {time}", device=time.device, time=time.text)
     said = ", ".join(filter(None, (launch, time.size, time.overhead)))
     shorter = ", ".join(filter(None, (launch, time.overhead)))
     ink: Ink = "muted" if time.overhead else "ink"
     return (Figure(said, ink, badge=badge_of([time]), shorter=(shorter,)),)
 
 
+def rate_figures(run: Run) -> tuple[Figure, ...]:
+    """The launch's time, and how many bytes a second its threads got or gave."""
+    time = time_of(run)
+    if time is None:
+        return ()
+    totals = run.counts.totals
+    asked = totals[Count.GLOBAL_LOAD_BYTES] + totals[Count.GLOBAL_STORE_BYTES]
+    rate = tr("useful: {rate}", rate=f"{grouped(asked / time.microseconds / 1000)} GB/s")
+    return (*time_figures(time), Figure(rate))
+
+
 def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:
     """The column of times of a table; none where nothing was timed, unless it is `always` there."""
-    if not any(times) and not always:
+    there = [t for t in times if t]
+    if not there and not always:
         return ()
     cells = tuple(t.text if t else "–" for t in times)
-    ink: Ink = "good" if any(times) else "muted"
-    sizes = tuple(dict.fromkeys(t.size for t in times if t and t.size))
-    titles = (f"{tr('time')}, {sizes[0]}", tr("time")) if len(sizes) == 1 else (tr("time"),)
+    ink: Ink = "good" if there else "muted"
+    title = there[0].device if there and there[0].elsewhere else tr("time")
+    sizes = tuple(dict.fromkeys(t.size for t in there if t.size))
+    titles = (f"{title}, {sizes[0]}", title) if len(sizes) == 1 else (title,)
     remarks = tuple(t.overhead if t else "" for t in times)
     return (Column(titles, cells, badge=badge_of(times), ink=ink, remarks=remarks),)

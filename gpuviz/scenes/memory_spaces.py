@@ -262,9 +262,9 @@ def _expected(values: Values) -> str:
     elements = number(values, "elements")
     warps = number(values, "threads") // LANES * number(values, "blocks")
     if values["variant"] == "unrolled":
-        return tr("closed form: no local request, {count} shared loads", count=elements * warps)
+        return tr("by arithmetic: no local request, {count} shared loads", count=elements * warps)
     return tr(
-        "closed form: {loads} local loads by the PTX, one for each element and warp",
+        "by arithmetic: {loads} local loads by the PTX, one for each element and warp",
         loads=elements * warps,
     )
 

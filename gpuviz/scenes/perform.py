@@ -27,6 +27,7 @@ Measured = Callable[[Plan], Measurement | None]
 
 _KEPT = 64  # companions whose counts are kept: other lanes and moments are shown of the same ones
 _COUNTED: dict[object, Run] = {}
+_LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,9 @@ def _run(
     """The emulation of a plan; that of a companion is kept, without its arrays."""
     job = job_of(plan, arch, prebuilt, library)
     if not plan.companion_of:
-        return emulated.run(job, architecture(arch), level=level, options=options)
+        run = emulated.run(job, architecture(arch), level=level, options=options)
+        size = sum(array.nbytes for array in run.outputs.values())
+        return run if plan.outputs or size < _LARGE else replace(run, outputs={})
     key = (key_of(plan), job.program.ptx, job.program.cubin, arch, level)
     kept = _COUNTED.pop(key, None)
     if kept is None:

@@ -198,7 +198,7 @@ def _tell_walk(values: Values, run: Run) -> Story:
         return Picture(title, sentence, rows(sides, _counted(walk, now), gap=_GAP))
 
     first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
-    expected = tr("closed form: iteration 0 works on elements {row}", row=first)
+    expected = tr("by arithmetic: iteration 0 works on elements {row}", row=first)
     return Story.of(script, at, expected)
 
 

@@ -276,7 +276,7 @@ def _expected(values: Values, run: Run) -> str:
     naive = values["variant"] == "naive"
     ways = 32 if values["variant"] == "shared" else 1
     sectors = tr(
-        "closed form: {requests} load and store requests, {read} sectors read, {written} written",
+        "by arithmetic: {requests} load and store requests, {read} sectors read, {written} written",
         requests=requests,
         read=4 * requests,
         written=(32 if naive else 4) * requests,

@@ -122,7 +122,9 @@ def test_a_measured_time_has_its_place() -> None:
     played_runs = played("Stride 8").runs
     run = SimpleNamespace(**vars(played_runs["warp"]))
     timing = SimpleNamespace(median=3.14)
-    run.measurement = SimpleNamespace(timing=timing, badge="recorded", gpu="a GPU")
+    run.measurement = SimpleNamespace(
+        timing=timing, badge="recorded", gpu="a GPU", device=SimpleNamespace(sm="sm_90")
+    )
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
     story = LESSON.tell(values, {**played_runs, "warp": run})
     words = [

@@ -50,7 +50,8 @@ COUNT = re.compile(
     r"(sectors?|segments?|transactions?|lines?|wavefronts?|passes|pass|conflicts?|requests?|loads?"
     r"|reads?|times|additions|instructions)\b"
     r"|\b(sector|segment|line|wavefront|transaction) \d|-way\b|\bideal\b|\bfewer\b|\bwould do\b"
-    r"|\bclosed form\b|\bconflict|[<>]?\d+ % of|for nothing$|\bread (once|twice|\d)"
+    r"|\bclosed form\b|\bby arithmetic\b|\bconflict|[<>]?\d+ % of|for nothing$"
+    r"|does not (use|write)$|\bread (once|twice|\d)"
 )
 # A column's title says what is counted, not how many there are.
 TITLES = {"bytes used, and moved for nothing"}

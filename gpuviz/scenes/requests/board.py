@@ -15,14 +15,16 @@ from gpuviz.scenes.requests.acts import RequestAct
 _GAP = 0.2  # letters
 
 
-def told(acts: tuple[RequestAct, ...], now: RequestAct, t: float) -> Line:
-    """The request under way, its counters, and a bar of bytes for each request."""
+def told(
+    acts: tuple[RequestAct, ...], now: RequestAct, t: float, launch: tuple[Figure, ...] = ()
+) -> Line:
+    """The request under way, its counters, those of the launch, and a bar of bytes a request."""
     bars = tuple(_share(act, act is now, t) for act in acts)
-    return rows(now.map(t), _counters(now, t), Shares(bars), gap=_GAP)
+    return rows(now.map(t), _counters(now, t, launch), Shares(bars), gap=_GAP)
 
 
-def _counters(act: RequestAct, t: float) -> Counted:
-    """The request, its transactions and lines so far, and how few would do."""
+def _counters(act: RequestAct, t: float, launch: tuple[Figure, ...]) -> Counted:
+    """The request, its transactions and lines so far, how few would do; then the launch."""
     request, done = act.request, act.delivered(t)
     every = request.counted(request.count)
     if request.is_store:
@@ -37,12 +39,13 @@ def _counters(act: RequestAct, t: float) -> Counted:
             Figure(moved, "accent", True, shorter=(tr("{done} of {all}", done=done, all=every),)),
             Figure(trn("{done} of {n} line", "{done} of {n} lines", lines, done=touched)),
             Figure(tr("ideal {n}", n=request.ideal), "muted"),
+            *launch,
         )
     )
 
 
 def _share(act: RequestAct, shown: bool, t: float) -> Share:
-    """Bytes used, then bytes moved for nothing, as far as they are delivered."""
+    """Bytes used, then those it does not use, as far as they are delivered."""
     request, (used, lost) = act.request, act.moved(t)
     waste = request.moved - request.used
     return Share(
@@ -77,5 +80,5 @@ def _lost(request: Request, waste: int) -> str:
     """What the hatched part of a bar says."""
     count = in_bytes(waste)
     if request.is_store:
-        return tr("{bytes} touched for nothing", bytes=count)
-    return tr("{bytes} fetched for nothing", bytes=count)
+        return tr("{bytes} it does not write", bytes=count)
+    return tr("{bytes} it does not use", bytes=count)

@@ -87,8 +87,8 @@ def _verdict(request: Request) -> str:
     if used * 2 == moved and len(np.unique(request.strip.used)) == 1:
         noun = one(request.noun)
         if request.is_store:
-            return tr("Half of each {noun} it touches is never used.", noun=noun)
-        return tr("Half of each {noun} it fetches is never used.", noun=noun)
+            return tr("It writes half of each {noun} it touches.", noun=noun)
+        return tr("It uses half of each {noun} it fetches.", noun=noun)
     share = (
         tr("one in {n}", n=moved // used) if moved % used == 0 else f"{100 * used / moved:.0f} %"
     )
@@ -122,8 +122,9 @@ def _halves(request: Request) -> str:
         )
     if len(bad) == 2:
         return tr("Neither half warp is in order on an aligned segment: one segment a lane.")
-    which = tr("first") if bad[0] == 0 else tr("second")
-    return tr("The {which} half warp is not in order: one segment a lane.", which=which)
+    if bad[0] == 0:
+        return tr("The first half warp is not in order: one segment a lane.")
+    return tr("The second half warp is not in order: one segment a lane.")
 
 
 def _is_ordered(request: Request, half: int) -> bool:
@@ -156,7 +157,7 @@ def _elements(request: Request, count: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """`second`, `third`, `4th`, `21st`."""
+    """`second`, `third`, `4th`, `21st`: of what every so-manieth is taken."""
     if number in (2, 3):
         return (tr("second"), tr("third"))[number - 2]
     if number % 100 not in (11, 12, 13):
