@@ -25,10 +25,10 @@ sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and
             arithmetic allow
 runners     launch a kernel: emulated, recorded, or on a GPU; session: what has been opened
+            beside it: sweeps (one or two things varied over many launches, here or on a cluster)
 draw        marks, palette and layout: a picture as data
 panels      the parts pictures are made of: each draws values it is given
 scenes      the lessons, one a file
-sweeps      one or two things varied over many launches, here or on a cluster
 views       what is shown: a lesson with its values at a moment, as a record, a link, a history
 results     what runs come to: counts, times and code as rows, words and charts
 export      views to files

@@ -19,7 +19,7 @@ from gpuviz.sweeps import axis, quantity, workers
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
 from gpuviz.sweeps.record import Record, kept, key
-from gpuviz.sweeps.subject import FileLaunch, Subject, of_file, of_lesson
+from gpuviz.sweeps.subject import FileLaunch, Subject, of_file
 from gpuviz.sweeps.sweep import Sweep
 from gpuviz.sweeps.sweep import run as work
 from gpuviz.terminal import err, out, passed, passing
@@ -135,6 +135,7 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
         if arguments.file:
             raise InputError("give either a FILE or --scene, not both")
         from gpuviz.scenes import lesson
+        from gpuviz.scenes.swept import of_lesson
 
         given = dict(pairs(arguments.set, "--set"))
         return of_lesson(lesson(arguments.scene), given, arguments.arch, axes)

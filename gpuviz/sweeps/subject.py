@@ -1,4 +1,4 @@
-"""What is launched in each cell: a lesson with its other values, or a kernel file."""
+"""What is launched in each cell; for a kernel file, how its launch follows what is varied."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from gpuviz.errors import InputError
 from gpuviz.expressions import filled, names_in
 from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job, Triple, triple
-from gpuviz.scenes.base import Lesson, Values
-from gpuviz.scenes.check import check_values
-from gpuviz.scenes.perform import job_of
 from gpuviz.sweeps.axis import Axis, Cell
 
 ARCH = "arch"  # the axis of this name varies the architecture
@@ -41,32 +38,6 @@ class Subject:
     says: Mapping[str, str]
     arch: str
     launches: Callable[[Cell], Mapping[str, Job]]
-
-
-def of_lesson(lesson: Lesson, values: Values, arch: str, axes: Sequence[Axis]) -> Subject:
-    """The launches of a lesson; axes are its parameters, or `arch`.
-
-    Raises
-    ------
-    InputError : an axis is neither
-    """
-    known = {p.id for p in lesson.parameters}
-    for axis in axes:
-        if axis.name not in known and axis.name != ARCH:
-            raise InputError(
-                f"lesson {lesson.id} has no parameter {axis.name!r} to vary; it has: "
-                f"{', '.join(sorted(known))}, {ARCH}"
-            )
-    swept = {axis.name for axis in axes}
-    fixed = {name: value for name, value in values.items() if name not in swept}
-
-    def launches(cell: Cell) -> Mapping[str, Job]:
-        at = {name: value for name, value in cell.items() if name != ARCH}
-        plans = lesson.plan(check_values(lesson, {**fixed, **at}))
-        return {plan.role: job_of(plan, cell.get(ARCH, arch)) for plan in plans}
-
-    said = {name: str(value) for name, value in sorted(fixed.items())}
-    return Subject({"lesson": lesson.id, **said}, arch, launches)
 
 
 @dataclass(frozen=True)

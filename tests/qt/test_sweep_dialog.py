@@ -18,8 +18,8 @@ from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import KernelLaunch, lesson_of
 from gpuviz.scenes.sources import Sources
+from gpuviz.scenes.swept import CellView, swept
 from gpuviz.sweeps.sweep import Sweep
-from gpuviz.sweeps.swept import CellView, swept
 from tests.sweeps.here import Here
 
 Opened = Callable[..., SweepDialog]

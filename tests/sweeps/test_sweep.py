@@ -18,11 +18,12 @@ from gpuviz.memory.counts import Count
 from gpuviz.runners import emulated
 from gpuviz.scenes import lesson
 from gpuviz.scenes.perform import job_of
+from gpuviz.scenes.swept import of_lesson
 from gpuviz.sweeps import quantity, workers
 from gpuviz.sweeps.axis import Axis, Cell, parse
 from gpuviz.sweeps.cell import Outcome, Task, outcome
 from gpuviz.sweeps.record import kept, key
-from gpuviz.sweeps.subject import FileLaunch, of_file, of_lesson
+from gpuviz.sweeps.subject import FileLaunch, of_file
 from gpuviz.sweeps.sweep import Sweep, run
 from gpuviz.sweeps.workers import LocalWorkers, cluster
 from tests.sweeps.here import Here

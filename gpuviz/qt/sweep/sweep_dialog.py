@@ -15,13 +15,13 @@ from gpuviz.qt.controls.controls import Combo, Elided, button, label
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
+from gpuviz.results.sweep_picture import picture
+from gpuviz.scenes.swept import Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
-from gpuviz.sweeps.picture import picture
 from gpuviz.sweeps.record import Key, key
 from gpuviz.sweeps.sweep import Sweep
-from gpuviz.sweeps.swept import Swept, SweptKernel
 
 _DRAW_MS = 100  # the map follows this often
 

@@ -51,7 +51,7 @@ from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
     from gpuviz.qt.sweep.sweep_work import SweepWork
-    from gpuviz.sweeps.swept import CellView
+    from gpuviz.scenes.swept import CellView
 
 _ONCE = Qt.ConnectionType.SingleShotConnection
 
@@ -252,7 +252,7 @@ class Features(QObject):
         """Vary what the lesson shown can be given, and look at all of it."""
         from gpuviz.qt.sweep.sweep_dialog import SweepDialog
         from gpuviz.qt.sweep.sweep_work import SweepWork
-        from gpuviz.sweeps.swept import swept
+        from gpuviz.scenes.swept import swept
 
         core, director = self._core, self._core.director
         if self.sweep_work is None:

@@ -20,10 +20,10 @@ _VARIED = ("--scene", "coalescing", "--vary", "stride=1,2", "--level", "ptx")
 def _ours() -> tuple[bytes, ...]:
     """The lines of a sweep that is done: its head, and two cells."""
     from gpuviz.scenes import lesson
+    from gpuviz.scenes.swept import of_lesson
     from gpuviz.sweeps import axis
     from gpuviz.sweeps.cell import Found, Outcome
     from gpuviz.sweeps.record import kept
-    from gpuviz.sweeps.subject import of_lesson
     from gpuviz.sweeps.sweep import Sweep
 
     axes = (axis.parse("stride=1,2"),)

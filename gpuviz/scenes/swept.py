@@ -1,4 +1,4 @@
-"""What a sweep in the window varies: parameters of a lesson, or sizes of a user's own launch."""
+"""What a sweep varies: parameters of a lesson, or sizes of a user's own launch."""
 
 from __future__ import annotations
 
@@ -7,15 +7,44 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.runners.base import Level
+from gpuviz.runners.job import Job
 from gpuviz.scenes.base import Lesson, Parameter, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
-from gpuviz.sweeps.axis import Axis
-from gpuviz.sweeps.subject import ARCH, FileLaunch, Subject, at, of_file, of_lesson, size
+from gpuviz.scenes.perform import job_of
+from gpuviz.sweeps.axis import Axis, Cell
+from gpuviz.sweeps.subject import ARCH, FileLaunch, Subject, at, of_file, size
 
 _MANY = 64  # values offered one by one; more are offered by doubling
+
+
+def of_lesson(lesson: Lesson, values: Values, arch: str, axes: Sequence[Axis]) -> Subject:
+    """The launches of a lesson; axes are its parameters, or `arch`.
+
+    Raises
+    ------
+    InputError : an axis is neither
+    """
+    known = {p.id for p in lesson.parameters}
+    for axis in axes:
+        if axis.name not in known and axis.name != ARCH:
+            raise InputError(
+                f"lesson {lesson.id} has no parameter {axis.name!r} to vary; it has: "
+                f"{', '.join(sorted(known))}, {ARCH}"
+            )
+    swept = {axis.name for axis in axes}
+    fixed = {name: value for name, value in values.items() if name not in swept}
+
+    def launches(cell: Cell) -> Mapping[str, Job]:
+        at = {name: value for name, value in cell.items() if name != ARCH}
+        plans = lesson.plan(check_values(lesson, {**fixed, **at}))
+        return {plan.role: job_of(plan, cell.get(ARCH, arch)) for plan in plans}
+
+    said = {name: str(value) for name, value in sorted(fixed.items())}
+    return Subject({"lesson": lesson.id, **said}, arch, launches)
 
 
 class Offer(NamedTuple):
