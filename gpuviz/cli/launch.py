@@ -106,11 +106,12 @@ def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches of a lesson. Lessons are imported only where one is asked for."""
     from gpuviz.scenes import lesson
     from gpuviz.scenes.check import check_values
-    from gpuviz.scenes.perform import job_of
+    from gpuviz.scenes.perform import accepted, job_of
 
     chosen = lesson(arguments.scene)
     plans = chosen.plan(check_values(chosen, dict(pairs(arguments.set, "--set"))))
-    return {plan.role: job_of(plan, arguments.arch) for plan in plans}
+    taken = accepted(plans, arguments.arch)
+    return {plan.role: job_of(plan, arguments.arch) for plan in taken}
 
 
 def _check_idle(arguments: argparse.Namespace) -> None:

@@ -29,7 +29,7 @@ from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.foreign import codes_of
-from gpuviz.scenes.perform import job_of
+from gpuviz.scenes.perform import accepted, job_of
 from gpuviz.terminal import err, out
 from gpuviz.views.performed import lesson_for
 
@@ -95,7 +95,7 @@ def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
     recordings = load([path])
     missing = [
         (one.id, plan.role, dict(values), why)
-        for one, values, plan, _ in wanted
+        for one, values, plan, _ in _taken(wanted, recordings.recordings[0].device.sm)
         if (why := recordings.find(plan).why)
     ]
     for lesson_id, role, values, why in missing:
@@ -111,6 +111,7 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
         facts = gpu.facts()
         if facts.counters:
             raise CountersUnavailable(facts.counters)
+        wanted = _taken(wanted, facts.sm)
         agreed = _agreed(arguments, wanted, facts.sm)
         options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())
         found = [_entry(gpu, options, agreed, *variant) for variant in wanted]
@@ -120,6 +121,11 @@ def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
     lessons = english("{n} lesson", "{n} lessons", len({one.id for one, *_ in wanted}))
     out(f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}")
     return 0 if len(entries) == len(found) else 1
+
+
+def _taken(wanted: tuple[Variant, ...], arch: str) -> tuple[Variant, ...]:
+    """Without what the architecture refuses, or has no need of (`Plan.instead`)."""
+    return tuple(one for one in wanted if one[2] in accepted(one[0].plan(one[1]), arch))
 
 
 def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> Agreed:

@@ -12,7 +12,7 @@ from gpuviz.coverage.matrices import shape
 from gpuviz.language import grouped
 from gpuviz.memory.counts import Count
 from gpuviz.occupancy import Occupancy, occupancy
-from gpuviz.scenes.launch_limits import attempted, refusal, sequential
+from gpuviz.scenes.launch_attempt import Attempt, attempt_of, number_of
 from gpuviz.scenes.occupancy import demand_of
 from gpuviz.scenes.occupancy_fit import G80, GF100, TEXTBOOK
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
@@ -37,9 +37,35 @@ def _placed(shown: Shown) -> str:
     )
 
 
+def _attempt(shown: Shown) -> Attempt:
+    return attempt_of(shown.values, shown.performance.runs)
+
+
 def _verdict(shown: Shown) -> str:
     """What becomes of the launch asked for."""
-    return refusal(attempted(shown.values), shown.run().arch) or "within every limit"
+    return _attempt(shown).why or "within every limit"
+
+
+def _returned(shown: Shown) -> str:
+    """What the launch returned where it was recorded."""
+    return _attempt(shown).launch_result or ""
+
+
+def _checked(shown: Shown) -> str:
+    """What the check of the copied arrays finds."""
+    found = _attempt(shown)
+    if found.host is None:
+        return "undefined"
+    a, b, c, d = map(number_of, found.host)
+    passes = "the check passes" if found.passes else "the check fails"
+    return f"{passes}: {d} = {a} × {b} + {c}"
+
+
+def _copied(shown: Shown) -> str:
+    """What the copies returned where that was recorded."""
+    found = _attempt(shown)
+    result, copied = found.copy_result, found.logged
+    return f"{result}, copied {copied}" if result and copied else result or ""
 
 
 def _device(key: str, unit: str) -> Callable[[Shown], str]:
@@ -57,9 +83,7 @@ _MOST_SHARED = _device("sharedMemPerBlockOptin", "B of shared memory a block")
 
 
 def _difference(shown: Shown) -> str:
-    run = shown.run()
-    apart = np.abs(run.outputs["d"].astype(np.float64) - sequential(run)).max()
-    return f"maximum difference {apart:.6g} from a sequential version"
+    return f"maximum difference {_attempt(shown).difference:.6g} from a sequential version"
 
 
 def _product_difference(shown: Shown) -> str:
@@ -89,7 +113,7 @@ def _idle(shown: Shown) -> str:
     return f"{launch.blocks} blocks, {more} threads masked off"
 
 
-_GUARDED = Ratio(Count.GLOBAL_STORE_BYTES, unit="elements written", by=4)
+_GUARDED = Ratio(Count.GLOBAL_STORE_BYTES, unit="elements written", role="fma4", by=4)
 _S1, _S2, _S3, _S4 = ("S1",), ("S2",), ("S3",), ("S4",)
 
 ORGANISATION = (
@@ -118,12 +142,14 @@ ORGANISATION = (
                 "8600 GTS: 512 threads a block; GF100: 1024",
                 "2048 threads a block",
             ),
+            Figure("launch-limits", Said(_verdict, _returned), "", "2048 threads a block"),
             Figure(
                 "launch-limits",
                 Said(_verdict, _MOST_SHARED),
                 "8600 GTS: 16384 B of shared memory",
                 "Too much shared memory",
             ),
+            Figure("launch-limits", Said(_verdict, _returned), "", "Too much shared memory"),
         ),
     ),
     Row(
@@ -134,12 +160,19 @@ ORGANISATION = (
         (
             Figure(
                 "launch-limits",
-                Said(_verdict),
-                "N = 2^25, 128 threads: 2^18 blocks, 65536 allowed",
-                "2^18 blocks along y",
+                Said(_verdict, _returned),
+                "N = 2^25, 128 threads: 2^18 blocks, 65535 allowed",
+                "The silent kernel",
             ),
-            Figure("launch-limits", Said(_verdict), "", "2^18 blocks along x"),
-            Figure("launch-limits", Said(_difference), "", "Plain copy of a symbol"),
+            Figure(
+                "launch-limits",
+                Said(_checked, _copied),
+                "the check passes; the profiler's log: memcpyHtoH",
+                "The silent kernel",
+            ),
+            Figure("launch-limits", Said(_checked, _copied), "", "A direction is named"),
+            Figure("launch-limits", Said(_checked, _copied), "", "Filled with NaN: it is noticed"),
+            Figure("launch-limits", Said(_verdict, _returned), "", "2^18 blocks along x"),
         ),
     ),
     Row(
@@ -149,9 +182,9 @@ ORGANISATION = (
         (
             Figure(
                 "launch-limits",
-                Said(_difference, _recorded_difference("")),
+                Said(_difference, _recorded_difference("fma4")),
                 "",
-                "1000 elements: it works",
+                "2^22 elements, as published",
             ),
             Figure(
                 "matmul-tiled",
@@ -167,8 +200,8 @@ ORGANISATION = (
         "Grids rounded up, and the threads beyond the end",
         ("S2", "S3"),
         (
-            Figure("launch-limits", Said(_idle), "", "1000 elements: it works"),
-            Figure("launch-limits", _GUARDED, "", "1000 elements: it works"),
+            Figure("launch-limits", Said(_idle), "", "1000 elements: 24 threads too many"),
+            Figure("launch-limits", _GUARDED, "", "1000 elements: 24 threads too many"),
         ),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gpuviz.arrays import F32
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
@@ -35,11 +36,25 @@ class Boxed(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Box, title, and the panels inside."""
         size, palette = stage.text(14), stage.palette
-        area = area._replace(height=min(area.height, self.most * size))
-        inner = area.inset(size * _SIDE, size * _EDGE)
-        yield Boxes(area.array(), palette.panel, stroke=palette.border, radius=6)
+        box, inner = self._inside(stage, area)
+        yield Boxes(box.array(), palette.panel, stroke=palette.border, radius=6)
         yield label(inner.x, inner.y + size * 0.6, self.title, palette.ink, size, bold=True)
-        if self.body is not None:
-            for panel, piece in layout.place(self.body, stage, inner.above(size * _TITLE)[1]):
-                if not (panel.answers and stage.asks):
-                    yield from panel.draw(stage, piece)
+        for panel, piece in self._placed(stage, area):
+            if not (panel.answers and stage.asks):
+                yield from panel.draw(stage, piece)
+
+    def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
+        """Those of the panels inside."""
+        found = (panel.spots(stage, piece, name) for panel, piece in self._placed(stage, area))
+        return next((rects for rects in found if rects is not None), None)
+
+    def _inside(self, stage: Stage, area: Rect) -> tuple[Rect, Rect]:
+        size = stage.text(14)
+        box = area._replace(height=min(area.height, self.most * size))
+        return box, box.inset(size * _SIDE, size * _EDGE)
+
+    def _placed(self, stage: Stage, area: Rect) -> Iterator[tuple[Panel, Rect]]:
+        if self.body is None:
+            return
+        inner = self._inside(stage, area)[1].above(stage.text(14) * _TITLE)[1]
+        yield from layout.place(self.body, stage, inner)

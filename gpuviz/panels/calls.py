@@ -1,107 +1,104 @@
-"""Calls of a program below each other, what each returned, and the values they brought back."""
+"""Calls of a program below each other, and what each returned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from gpuviz.arrays import Array, Bool
-from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect, first_fitting, grid
-from gpuviz.draw.marks import Boxes, Mark
+from gpuviz.arrays import F32, Bool
+from gpuviz.draw.heading import at, label
+from gpuviz.draw.layout import Rect, elide
+from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes
 from gpuviz.panels.panel import Ink, Need, Panel, color
-from gpuviz.trace import LANES
 
-_CALL, _LEAST_CALL = 1.6, 1.2  # letters high
-_BARS = 3.4
+_CALL, _SAID, _LOW = 1.5, 1.35, 1.2  # letters high: a call, what it returned, either at least
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call, in wordings from the longest, and what came of it."""
+    """A call as code, in wordings from the longest, and what it returned ("": nobody asked)."""
 
     forms: tuple[str, ...]
-    said: str
+    said: str = ""
     ink: Ink = "muted"
 
 
 @dataclass(frozen=True, eq=False)
 class Calls(Panel):
-    """The first `made` of the calls."""
+    """The first `made` of the calls, the one under way marked (-1: none); below each what it
+    returned, which is kept back while a class is asked.
+    """
 
-    answers: ClassVar[bool] = True
     calls: tuple[Call, ...]
     made: int
+    now: int = -1
 
     def need(self, stage: Stage, width: float) -> Need:
-        """A line each."""
+        """Two lines each; it can do with one."""
         size, count = stage.text(14), len(self.calls)
-        return Need(_CALL * size * count, _LEAST_CALL * size * count)
+        return Need((_CALL + _SAID) * size * count, _LOW * size * count, 14 * size)
+
+    def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
+        """Where a `call` ends: what it starts goes on from there."""
+        if name != "call":
+            return None
+        size = stage.text(14)
+        rows = [row.above(size * 1.6)[0] for row in area.rows(len(self.calls))]
+        boxes = [Rect(row.right - size * 2.6, row.y, size * 2.6, size * 1.6) for row in rows]
+        return np.array(boxes, np.float32)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Calls at the left, results at the right."""
-        size, rows = stage.text(14), area.rows(len(self.calls))
-        for call, row in zip(self.calls[: self.made], rows, strict=False):
-            bold, y = call.ink != "muted", row.center[1]
-            room = area.width - text_width(call.said, size, bold) - size * 0.6
-            said = first_fitting(call.forms, room, size)
-            yield label(area.x, y, said, stage.palette.ink, size)
-            yield label(area.right, y, call.said, color(stage, call.ink), size, bold, "right")
+        """Code, and below it what came back."""
+        size = stage.text(14)
+        two = area.height >= 2 * _LOW * size * len(self.calls)
+        rows = area.rows(len(self.calls))[: self.made]
+        for number, (call, row) in enumerate(zip(self.calls, rows, strict=False)):
+            code, below = row, row
+            if two:
+                code, below = row.above(row.height * _CALL / (_CALL + _SAID))
+            room = 0.0 if two else text_width(call.said, size, True) + size
+            yield from self._code(stage, call, code, code.width - room, number == self.now)
+            if call.said and not stage.asks:
+                ink = color(stage, call.ink)
+                if two:
+                    x, y, said = below.x + size * 1.2, below.center[1], f"→ {call.said}"
+                    yield label(x, y, said, ink, size, bold=True)
+                else:
+                    y = row.center[1]
+                    yield label(row.right, y, call.said, ink, size, bold=True, align="right")
 
-
-@dataclass(frozen=True, eq=False)
-class ValuesBeside(Panel):
-    """Magnitudes of up to 32 values: solid those there are, hollow those that should be."""
-
-    share: ClassVar[float] = 1.0
-    answers: ClassVar[bool] = True
-    got: Array
-    wanted: Array
-    captions: tuple[str, ...]
-
-    def need(self, stage: Stage, width: float) -> Need:
-        """A caption, and bars that can be told apart."""
-        return Need(_BARS * stage.text(14), _BARS * stage.text(14))
-
-    def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Bars from the same floor."""
-        palette, size = stage.palette, stage.text(14)
-        name, room = area.inset(0, size * 0.2).above(size * 1.5)
-        text = first_fitting(self.captions, name.width, size)
-        yield label(name.x, name.y + size * 0.6, text, palette.muted, size)
-        wanted, got = (np.abs(v[:LANES]).astype(np.float32) for v in (self.wanted, self.got))
-        top = max(float(wanted.max()), 1e-9)
-        cells = grid(room, 1, LANES, 3.0)
-        for values, hollow in ((got, False), (wanted, True)):
-            boxes = cells[: len(values)].copy()
-            boxes[:, 3] = np.minimum(values / top, 1.0) * room.height
-            boxes[:, 1] = room.bottom - boxes[:, 3]
-            if hollow:
-                yield Boxes(boxes, stroke=palette.muted, stroke_width=1.0)
-            else:
-                yield Boxes(boxes, palette.lanes[: len(boxes)])
+    def _code(self, stage: Stage, call: Call, row: Rect, room: float, now: bool) -> Iterator[Mark]:
+        """The call, in the longest wording that has room."""
+        size, palette = stage.text(14), stage.palette
+        if now:
+            edge = row.inset(-size * 0.3, 1.0)
+            yield Boxes(edge.array(), stroke=palette.outline, stroke_width=1.5, radius=4)
+        fits = (form for form in call.forms if text_width(form, size, mono=True) <= room)
+        said = next(fits, elide(call.forms[-1], room, size, mono=True))
+        yield Texts(at(row.x, row.center[1]), (said,), palette.ink, size, mono=True)
 
 
 @dataclass(frozen=True, eq=False)
 class LaneStrip(Panel):
     """(32,) lanes in a row: those `on` in their colours, the others hatched."""
 
-    answers: ClassVar[bool] = True
     on: Bool
 
     def need(self, stage: Stage, width: float) -> Need:
         """A low row."""
-        return Need(26 * stage.scale, 8)
+        return Need(22 * stage.scale, 8)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """The lanes."""
-        palette, high = stage.palette, min(area.height, 26 * stage.scale)
+        """The lanes; all alike while a class is asked."""
+        palette, high = stage.palette, min(area.height, 22 * stage.scale)
         rects = lane_boxes(area.above(high)[0])
+        if stage.asks:
+            yield Boxes(rects, palette.cell, radius=2)
+            return
         yield Boxes(rects[self.on], palette.lanes[self.on], radius=2)
         yield Boxes(rects[~self.on], palette.waste_ground, hatch=palette.waste, radius=2)

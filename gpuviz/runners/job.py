@@ -8,7 +8,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arguments import BufferSpec, Spec
 from gpuviz.compile import Program, Resources
 from gpuviz.errors import LaunchError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.ptx.simt.program import static_shared
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import size_of
@@ -77,9 +77,9 @@ def check_limits(job: Job, arch: Architecture) -> None:
                     tr(
                         "{what} is {n}: {arch} allows at most {most}",
                         what=f"{name} {axis}",
-                        n=f"{n:,}",
+                        n=grouped(n),
                         arch=arch,
-                        most=f"{most:,}",
+                        most=grouped(most),
                     )
                 )
     threads = job.block[0] * job.block[1] * job.block[2]
@@ -89,9 +89,9 @@ def check_limits(job: Job, arch: Architecture) -> None:
             tr(
                 "a block of {shape} has {n} threads: {arch} allows at most {most}",
                 shape=shape,
-                n=f"{threads:,}",
+                n=grouped(threads),
                 arch=arch,
-                most=f"{arch.max_threads_per_block:,}",
+                most=grouped(arch.max_threads_per_block),
             )
         )
     _check_shared(job, arch)
@@ -111,11 +111,11 @@ def _check_shared(job: Job, arch: Architecture) -> None:
             tr(
                 "the block wants {n} bytes of shared memory ({static} static, "
                 "{dynamic} dynamic): {arch} allows at most {most}",
-                n=f"{wanted:,}",
-                static=f"{static:,}",
-                dynamic=f"{job.dynamic_shared:,}",
+                n=grouped(wanted),
+                static=grouped(static),
+                dynamic=grouped(job.dynamic_shared),
                 arch=arch,
-                most=f"{most:,}",
+                most=grouped(most),
             )
         )
 
@@ -138,10 +138,10 @@ def _check_registers(job: Job, arch: Architecture, threads: int) -> None:
             tr(
                 "{n} threads of {each} registers each need {wanted}: {arch} gives a "
                 "block at most {most}",
-                n=f"{threads:,}",
+                n=grouped(threads),
                 each=job.resources.registers,
-                wanted=f"{wanted:,}",
+                wanted=grouped(wanted),
                 arch=arch,
-                most=f"{arch.registers_per_block:,}",
+                most=grouped(arch.registers_per_block),
             )
         )

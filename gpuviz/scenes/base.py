@@ -75,7 +75,9 @@ class Plan:
     (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
     ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
     companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
-    arrays that the launch leaves behind; large ones are let go where it does not.
+    arrays that the launch leaves behind; large ones are let go where it does not. `instead` names a
+    launch of the lesson that an architecture may refuse: this one is run where it does, and only
+    there.
     """
 
     role: str
@@ -91,6 +93,7 @@ class Plan:
     size: str = ""
     companion_of: str = ""
     outputs: bool = True
+    instead: str = ""
 
     @property
     def told_size(self) -> str:

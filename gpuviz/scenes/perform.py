@@ -10,12 +10,12 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
-from gpuviz.errors import Cancelled, UnavailableError
+from gpuviz.errors import Cancelled, LaunchError, UnavailableError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Companion, Level, Progress, Run
 from gpuviz.runners.consent import Whose
-from gpuviz.runners.job import Job
+from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import key_of
 from gpuviz.runners.session import Library
@@ -78,7 +78,7 @@ def perform(
     """
     checked = check_values(lesson, values)
     library = library or session.shipped()
-    plans = begun.plans if begun else lesson.plan(checked)
+    plans = begun.plans if begun else accepted(lesson.plan(checked), arch, prebuilt, library)
     find = measured or (lambda plan: library.recordings.find(plan).measurement)
     shown = [plan for plan in plans if not plan.companion_of]
     beside = [plan for plan in plans if plan.companion_of]
@@ -111,6 +111,31 @@ def perform(
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
+
+
+def accepted(
+    plans: tuple[Plan, ...], arch: str, prebuilt: bool = False, library: Library | None = None
+) -> tuple[Plan, ...]:
+    """Of the launches of a lesson those that are run on an architecture (see `Plan.instead`)."""
+    risky = {plan.instead for plan in plans if plan.instead}
+    refused = {
+        plan.role
+        for plan in plans
+        if plan.role in risky and _refused(job_of(plan, arch, prebuilt, library), arch)
+    }
+    return tuple(
+        plan
+        for plan in plans
+        if plan.role not in refused and (not plan.instead or plan.instead in refused)
+    )
+
+
+def _refused(job: Job, arch: str) -> bool:
+    try:
+        check_limits(job, architecture(arch))
+    except LaunchError:
+        return True
+    return False
 
 
 def _run(

@@ -14,7 +14,7 @@ from gpuviz.runners.job import Job
 from gpuviz.scenes.base import Lesson, Parameter, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
-from gpuviz.scenes.perform import job_of
+from gpuviz.scenes.perform import accepted, job_of
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.subject import ARCH, FileLaunch, Subject, at, of_file, size
 
@@ -40,8 +40,8 @@ def of_lesson(lesson: Lesson, values: Values, arch: str, axes: Sequence[Axis]) -
 
     def launches(cell: Cell) -> Mapping[str, Job]:
         at = {name: value for name, value in cell.items() if name != ARCH}
-        plans = lesson.plan(check_values(lesson, {**fixed, **at}))
-        return {plan.role: job_of(plan, cell.get(ARCH, arch)) for plan in plans}
+        plans, on = lesson.plan(check_values(lesson, {**fixed, **at})), cell.get(ARCH, arch)
+        return {plan.role: job_of(plan, on) for plan in accepted(plans, on)}
 
     said = {name: str(value) for name, value in sorted(fixed.items())}
     return Subject({"lesson": lesson.id, **said}, arch, launches)

@@ -67,9 +67,15 @@ NAMES = re.compile(
 
 CASES = [(one, number) for one in SCENES for number in range(-1, len(one.presets))]
 IDS = [f"{one.id}-{one.presets[n].label if n >= 0 else 'as it begins'}" for one, n in CASES]
+# Launches that take seconds to emulate.
+LARGE = {"launch-limits-2^18 blocks along x"}
+MARKED = [
+    pytest.param(*case, id=name, marks=[pytest.mark.slow] * (name in LARGE))
+    for case, name in zip(CASES, IDS, strict=True)
+]
 
 
-@pytest.mark.parametrize("one, preset", CASES, ids=IDS)
+@pytest.mark.parametrize("one, preset", MARKED)
 def test_every_lesson_keeps_the_contract(one: Lesson, preset: int, qapp: QApplication) -> None:
     load_fonts()
     values = one.presets[preset].values if preset >= 0 else {}
