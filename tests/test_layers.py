@@ -16,6 +16,8 @@ GPU = {"cupy", "cupyx", "pynvml", "cupti"}
 
 # Import name to distribution, where they differ.
 DISTRIBUTIONS = {
+    "tree_sitter": "tree-sitter",
+    "tree_sitter_cuda": "tree-sitter-cuda",
     "PySide6": "PySide6-Essentials",
     "shiboken6": "PySide6-Essentials",
     "cuda": "cuda-pathfinder",

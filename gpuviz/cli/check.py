@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpuviz.cli.launch import pairs
-from gpuviz.compile import compile_arch, demangled, load_program
+from gpuviz.cli.building import add_building, built, pairs
+from gpuviz.compile import Written, demangled, written_launches
 from gpuviz.errors import FormatError
 from gpuviz.ptx.text.parser import parse
 from gpuviz.terminal import out
@@ -25,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="sm_XX",
         help="architecture to compile for (default %(default)s)",
     )
-    parser.add_argument(
-        "--define", action="append", default=[], metavar="K=V", help="a macro for the compiler"
-    )
+    add_building(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -44,15 +43,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuviz.ptx.check import unsupported
 
-    program = load_program(
-        path, arch=compile_arch(arguments.arch), defines=pairs(arguments.define, "--define")
-    )
+    program = built(arguments, path, pairs(arguments.define, "--define"))
     try:
         problems = unsupported(parse(program.ptx))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     return {
         "file": str(path),
+        "compiler": program.compiler,
+        "flags": list(program.flags),
+        "note": program.note,
+        "left_out": [str(one) for one in program.warnings if one.severity == "error"],
+        "launches": [asdict(one) for one in written_launches(path, tuple(arguments.include))],
         "kernels": [
             {
                 "kernel": kernel,
@@ -66,7 +68,8 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _text(found: dict[str, Any]) -> str:
-    lines = [found["file"]]
+    lines = [found["file"], f"  {found['compiler']} {' '.join(found['flags'])}"]
+    lines += [f"  {found['note']}"] if found["note"] else []
     for kernel in found["kernels"]:
         lines.append(
             f"  {kernel['name']}: "
@@ -77,6 +80,19 @@ def _text(found: dict[str, Any]) -> str:
             f"({p['why']})"
             for p in kernel["unsupported"]
         ]
+    lines += [f"  {_launch(Written(**one))}" for one in found["launches"]]
     if not found["kernels"]:
         lines.append("  no kernels")
     return "\n".join(lines)
+
+
+def _launch(found: Written) -> str:
+    """A launch in the text, with what the text alone says of it."""
+    grid, block = (
+        ",".join(map(str, known)) if known else f"({text})"
+        for known, text in zip((found.grid, found.block), found.texts, strict=False)
+    )
+    shared = found.texts[2] if found.shared is None else found.shared
+    more = f" --dynamic-shared {shared}" if shared else ""
+    name = found.instance or f"{found.kernel}<{found.template}>"
+    return f"launch at {found.file}:{found.line}: {name} --grid {grid} --block {block}{more}"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 from gpuviz.arguments import parse
-from gpuviz.compile import compile_arch, entry_name, load_program
+from gpuviz.cli.building import add_building, built, pairs
+from gpuviz.compile import entry_name, launch_at
 from gpuviz.errors import InputError
 from gpuviz.language import ENGLISH, languages
 from gpuviz.ptx.options import Engine, Options
@@ -26,15 +27,15 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grid", type=numbers, metavar="X[,Y[,Z]]", help="blocks of the grid")
     parser.add_argument("--block", type=numbers, metavar="X[,Y[,Z]]", help="threads of a block")
     parser.add_argument(
-        "--dynamic-shared",
-        type=int,
-        default=0,
-        metavar="BYTES",
-        help="dynamic shared memory of a block",
+        "--dynamic-shared", type=int, metavar="BYTES", help="dynamic shared memory of a block"
     )
     parser.add_argument(
-        "--define", action="append", default=[], metavar="K=V", help="a macro for the compiler"
+        "--launch",
+        type=int,
+        metavar="LINE",
+        help="the launch that the file's host code makes at this line: kernel, grid, block",
     )
+    add_building(parser)
     parser.add_argument("--arg", action="append", default=[], metavar="SPEC", help=SPEC_HELP)
     add_scene(parser)
     parser.add_argument(
@@ -91,17 +92,6 @@ def at_least_one(text: str) -> int:
     return int(text)
 
 
-def pairs(texts: list[str], option: str) -> dict[str, str]:
-    """`K=V` texts as a dictionary (V is empty when there is no `=`)."""
-    found = {}
-    for text in texts:
-        key, _, value = text.partition("=")
-        if not key:
-            raise InputError(f"{option} {text!r} has no name: give it as NAME=VALUE")
-        found[key] = value
-    return found
-
-
 def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
     """The launches of a lesson. Lessons are imported only where one is asked for."""
     from gpuviz.scenes import lesson
@@ -116,7 +106,9 @@ def _of_lesson(arguments: argparse.Namespace) -> dict[str, Job]:
 
 def _check_idle(arguments: argparse.Namespace) -> None:
     """Refuse options that would change nothing."""
-    of_files = ("entry", "grid", "block", "dynamic_shared", "define", "arg")
+    of_files = (
+        "entry", "grid", "block", "dynamic_shared", "define", "arg", "launch", "include", "option",
+    )  # fmt: skip
     idle = [name for name in (of_files if arguments.scene else ("set",)) if vars(arguments)[name]]
     if idle:
         option = "--" + idle[0].replace("_", "-")
@@ -136,22 +128,28 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
         return _of_lesson(arguments)
     if not arguments.file:
         raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
-    if arguments.grid is None or arguments.block is None:
-        raise InputError("a launch of a FILE needs --grid and --block, as in --grid 64 --block 256")
-    program = load_program(
-        Path(arguments.file),
-        arch=compile_arch(arguments.arch),
-        defines=pairs(arguments.define, "--define"),
-    )
-    entry = entry_name(program.kernels, arguments.entry or "")
-    return {
-        "": Job(
-            program,
-            entry,
-            triple(arguments.grid, "--grid"),
-            triple(arguments.block, "--block"),
-            tuple(map(parse, arguments.arg)),
-            arguments.dynamic_shared,
-            "named",
+    return {"": _of_file(arguments)}
+
+
+def _of_file(arguments: argparse.Namespace) -> Job:
+    path, include = Path(arguments.file), tuple(arguments.include)
+    found = launch_at(path, arguments.launch, include) if arguments.launch else None
+    grid: tuple[int, ...] | None = arguments.grid or (found.grid if found else None)
+    block: tuple[int, ...] | None = arguments.block or (found.block if found else None)
+    if grid is None or block is None:
+        said = f": {' '.join(found.texts[:2])} at line {found.line} is no constant" if found else ""
+        raise InputError(
+            f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
         )
-    }
+    shared = arguments.dynamic_shared
+    program = built(arguments, path, pairs(arguments.define, "--define"))
+    wanted = arguments.entry or (found and (found.instance or found.kernel)) or ""
+    return Job(
+        program,
+        entry_name(program.kernels, wanted),
+        triple(grid, "--grid"),
+        triple(block, "--block"),
+        tuple(map(parse, arguments.arg)),
+        shared if shared is not None else (found and found.shared) or 0,
+        "named",
+    )

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from gpuviz import files, language
 from gpuviz.cli import lecture_pages
-from gpuviz.cli.launch import add_language, add_scene, pairs
+from gpuviz.cli.building import pairs
+from gpuviz.cli.launch import add_language, add_scene
 from gpuviz.cli.painter import painter_for
 from gpuviz.draw.palette import THEMES
 from gpuviz.errors import Error, InputError

@@ -10,7 +10,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from types import FrameType
 
-from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one, pairs
+from gpuviz.cli.building import pairs
+from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
 from gpuviz.cli.table import table
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.language import english

@@ -1,4 +1,4 @@
-"""CUDA C to PTX, cubin and the compiler's log, through NVRTC (or nvcc for files with host code).
+"""CUDA C to PTX, cubin and the compiler's log, through NVRTC (or nvcc).
 
     compile_cuda(source, arch="sm_90")    text to Program
     load_program(path, arch="sm_90")      a .cu or .ptx file to Program
@@ -6,6 +6,7 @@
     own_program(path, arch, defines)      a user's file, or a program that a lecture carries
     prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
     compile_arch("sm_60")                 the architecture to compile for, and `compile_reason`
+    written_launches(path)                the launches that the file's host code makes
     entry_name(program.kernels, "saxpy")  the mangled name meant by a plain one
 
 Importing this needs no compiler: NVRTC is loaded by the first call that wants it.
@@ -16,19 +17,24 @@ from gpuviz.compile.compiler import compile_cuda, load_program
 from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
+from gpuviz.compile.split.launches import Written
+from gpuviz.compile.written import launch_at, written_launches
 
 __all__ = [
     "CompileError",
     "Diagnostic",
     "Program",
     "Resources",
+    "Written",
     "compile_arch",
     "compile_cuda",
     "compile_reason",
     "demangled",
     "entry_name",
     "gallery",
+    "launch_at",
     "load_program",
     "own_program",
     "prebuilt",
+    "written_launches",
 ]

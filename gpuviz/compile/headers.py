@@ -86,6 +86,12 @@ def _from_cuda_std(name: str) -> str:
     return f"{guard}#include <cuda/std/{name}>\n{alias}\n#endif\n"
 
 
+# The driver's host interface has no device code, but kernels take its handles.
+_DRIVER = """#pragma once
+typedef unsigned long long CUdeviceptr; typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
+"""
+
 # What nvcc knows without any include, through the host's headers: for sources that rely on it.
 PRELUDE = "gpuviz_prelude.h"
 _PRELUDE_TEXT = """#pragma once
@@ -95,6 +101,14 @@ _PRELUDE_TEXT = """#pragma once
 #include <math.h>
 typedef unsigned char u_char; typedef unsigned short ushort;
 typedef unsigned int uint; typedef unsigned long ulong;
+namespace std {
+using ::size_t; using ::ptrdiff_t;
+using ::fmin; using ::fmax; using ::fabs; using ::floor; using ::ceil; using ::sqrt; using ::exp;
+using ::log; using ::pow; using ::sin; using ::cos; using ::tanh; using ::abs;
+template <class T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <class T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> constexpr void swap(T& a, T& b) { T c = a; a = b; b = c; }
+}
 """
 _PRELUDE_NAMES = re.compile(
     r'identifier "(u?int\d+_t|u?intptr_t|u_char|ushort|uint|ulong|\w+_(?:MIN|MAX)|CHAR_BIT'
@@ -161,7 +175,7 @@ def builtin(include: tuple[Path, ...]) -> dict[str, str]:
     """Headers to hand to NVRTC as text: stand-ins that no folder of the user's has a file for."""
     runtime = any((folder / "cuda_runtime.h").exists() for folder in include)
     offered = STAND_INS if runtime else STAND_INS | RUNTIME_STAND_INS
-    offered = offered | {"cuda.h": "#pragma once\n"}  # the driver's host interface: no device code
+    offered = offered | {"cuda.h": _DRIVER}
     return {name: text for name, text in offered.items() if not _has(include, name)}
 
 

@@ -141,7 +141,8 @@ def _is_start(key: str, text: str) -> bool:
 
 
 def _tight(text: str) -> str:
-    return re.sub(r"\(\w+\)(?=\d)|\s+", "", text)  # `f<(int)4>` is written f<4> by people
+    # `f<(int)4>` and `f<4u>` are written f<4> by people
+    return re.sub(r"\(\w+\)(?=\d)|(?<=\d)[ul]+(?=[,>])|\s+", "", text)
 
 
 _RULES = (_only, _qualified, _last_part, _with_types)

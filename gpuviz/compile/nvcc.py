@@ -53,11 +53,17 @@ def _asked(nvcc: str, question: str) -> str:
 
 
 def compile(
-    nvcc: str, source: str, name: str, arch: str, defines: Sequence[str], include: Sequence[Path]
+    nvcc: str,
+    source: str,
+    name: str,
+    arch: str,
+    defines: Sequence[str],
+    include: Sequence[Path],
+    flags: Sequence[str] = (),
 ) -> Output:
     """Compile the device code of a source text, in a folder of its own.
 
-    One run gives cubin and PTX (`--keep`). nvcc's own flags for numerics are kept: no -ftz.
+    One run gives cubin and PTX (`--keep`). `flags` are those that NVRTC would get, too.
     """
     archs.require(arch, supported(nvcc), version(nvcc))
     with tempfile.TemporaryDirectory(prefix="gpuviz-") as folder:
@@ -65,6 +71,7 @@ def compile(
         text = "".join(map(_defined, defines)) + f'#line 1 "{name}"\n' + source
         file.write_text(text, encoding="utf-8")
         command = [nvcc, f"-arch={arch}", "-lineinfo", "-cubin", "--keep", "--keep-dir", folder]
+        command += flags
         command += ["-MD", "-MF", "read.d"]
         command += ["-Xptxas", "-v", "-o", "out.cubin", file.name]
         command += [f"-I{path}" for path in include]

@@ -72,6 +72,7 @@ class Program:
     source : the CUDA text, "" when unknown. `.loc` lines refer to it where `.file` says `name`
     arch : what `cubin` was compiled for, or the PTX's own `.target`
     compiler : name and version, "NVRTC 13.5"
+    flags : its options that change what is computed, ("-std=c++17", "-ftz=true")
     note : in words, anything the user should know about how it was made
     origin : name of the file that brought it, which nobody held against its source; "" for what
         was compiled here, or ships
@@ -91,6 +92,7 @@ class Program:
     note: str = field(default="")
     origin: str = ""
     read: tuple[str, ...] | None = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def kernels(self) -> tuple[str, ...]:

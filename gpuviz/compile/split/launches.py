@@ -1,0 +1,212 @@
+"""The launches that host code writes: kernel<<<grid, block, shared>>>(arguments)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpuviz.compile.split.constants import Dim3, Scope, Value, macros
+from gpuviz.compile.split.parts import Text, descend, parsed, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_DEFINES = {"preproc_def", "preproc_function_def"}
+_SIMPLE = ("int", "unsigned", "float", "double", "half", "char", "bool", "long", "short")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A launch as the text writes it; what the text alone does not say is None.
+
+    `kernel` is without its template arguments, `template` those as written ("" without any) and
+    `instance` the kernel with their values. `texts` are grid, block, bytes of shared memory and
+    arguments as written, `values` what arguments come to.
+    """
+
+    file: str
+    line: int
+    kernel: str
+    template: str
+    instance: str | None
+    grid: Dim3 | None
+    block: Dim3 | None
+    shared: int | None
+    texts: tuple[str, str, str]
+    arguments: tuple[str, ...]
+    values: tuple[Value | None, ...]
+
+
+def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
+    """Every launch of a file and its headers, by their names, in order."""
+    known = _Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
+    return tuple(
+        launch
+        for name, text in texts.items()
+        for call in descend(text.tree.root_node, {"kernel_call_syntax"})
+        if (launch := _written(name, call, known)) is not None
+    )
+
+
+def instances(texts: Iterable[Text], launches: Iterable[Written]) -> tuple[str, ...]:
+    """Template kernels with the arguments that the host code launches them with, each once.
+
+    Kernels of types alone that no launch gives any are made of floats.
+    """
+    said = [one.instance for one in launches if one.template and one.instance]
+    named = {name.partition("<")[0].rpartition("::")[2] for name in said}
+    guessed = [
+        f"{part.kernel}<{', '.join(['float'] * part.types)}>"
+        for text in texts
+        for part in text.parts
+        if part.kernel and part.types and part.kernel not in named
+    ]
+    return tuple(dict.fromkeys((*said, *guessed)))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known all over a file."""
+
+    names: Mapping[str, Node]
+    scope: Scope
+
+    @classmethod
+    def of(cls, roots: Sequence[Node]) -> _Known:
+        found = dict(macros(node for root in roots for node in descend(root, _DEFINES)))
+        functions: dict[str, Node] = {}
+        names: dict[str, Node] = {}
+        for root in roots:
+            for node in descend(root, {"function_definition"}):
+                declarator = next(descend(node, {"function_declarator"}), None)
+                if declarator is not None:
+                    functions[text_of(declarator.child_by_field_name("declarator"))] = node
+            outer = (n for n in descend(root, {"declaration"}) if _function(n) is None)
+            names.update(_declared(outer))
+        return cls(names, Scope({}, found, functions))
+
+    def at(self, place: Node) -> Scope:
+        """What names stand for where a launch is written."""
+        names = dict(self.names)
+        function = _function(place)
+        if function is not None:
+            for node in descend(function, {"declaration", "assignment_expression"}):
+                if node.start_byte < place.start_byte:
+                    names.update(_declared([node]))
+        return Scope(names, self.scope.macros, self.scope.functions)
+
+
+def _function(node: Node | None) -> Node | None:
+    while node is not None and node.type != "function_definition":
+        node = node.parent
+    return node
+
+
+def _declared(nodes: Iterable[Node]) -> Iterator[tuple[str, Node]]:
+    for node in nodes:
+        if node.type == "assignment_expression":
+            left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and left.type == "identifier" and value is not None:
+                yield text_of(left), value
+            continue
+        for declarator in node.children_by_field_name("declarator"):
+            name = declarator.child_by_field_name("declarator")
+            value = declarator.child_by_field_name("value")
+            if declarator.type == "function_declarator":  # `dim3 block(TILE, TILE)` reads like one
+                text = text_of(declarator.child_by_field_name("parameters"))
+                value = parsed(f"{text_of(node.child_by_field_name('type'))}{text}")
+            if (
+                declarator.type in ("init_declarator", "function_declarator")
+                and name is not None
+                and value is not None
+            ):
+                yield text_of(name), value
+
+
+def _written(file: str, syntax: Node, known: _Known) -> Written | None:
+    call = syntax.parent
+    if call is None or call.type != "call_expression":
+        return None
+    named = next((c for c in call.children if c.is_named and c.type != "kernel_call_syntax"), None)
+    listed = next((c for c in call.children if c.type == "argument_list"), None)
+    if named is None:
+        return None
+    scope = known.at(syntax)
+    shape = [child for child in syntax.named_children if child.type != "comment"]
+    given = [c for c in listed.named_children if c.type != "comment"] if listed else []
+    texts = [_said(scope, node) for node in shape[:3]]
+    shared = scope.value(shape[2]) if len(shape) > 2 else 0
+    name, template, instance = _instance(named, scope, _type_parameters(syntax))
+    return Written(
+        file,
+        syntax.start_point[0] + 1,
+        name,
+        template,
+        instance,
+        _dims(scope, shape, 0),
+        _dims(scope, shape, 1),
+        int(shared) if isinstance(shared, int | float) else None,
+        (texts[0] if texts else "", texts[1] if texts[1:] else "", texts[2] if texts[2:] else ""),
+        tuple(map(text_of, given)),
+        tuple(map(scope.value, given)),
+    )
+
+
+def _said(scope: Scope, node: Node) -> str:
+    """An expression as written; of a name, what it was given."""
+    return " ".join(text_of(scope.names.get(text_of(node), node)).split()).removeprefix("dim3")
+
+
+def _dims(scope: Scope, shape: Sequence[Node], which: int) -> Dim3 | None:
+    found = scope.value(shape[which]) if len(shape) > which else None
+    dims = found if isinstance(found, tuple) else (int(found), 1, 1) if found is not None else None
+    return dims if dims is not None and min(dims) > 0 else None
+
+
+def _type_parameters(place: Node) -> frozenset[str]:
+    """Names of types that the template around a place leaves open."""
+    found: set[str] = set()
+    node: Node | None = place
+    while node is not None:
+        if node.type == "template_declaration":
+            listed = node.child_by_field_name("parameters")
+            kinds = {"type_parameter_declaration", "optional_type_parameter_declaration"}
+            for one in descend(listed, kinds) if listed is not None else ():
+                found.update(map(text_of, descend(one, {"type_identifier"})))
+        node = node.parent
+    return frozenset(found)
+
+
+def _instance(named: Node, scope: Scope, types: frozenset[str]) -> tuple[str, str, str | None]:
+    """A kernel's name, its template arguments as written, and itself with their values."""
+    whole = text_of(named)
+    name, _, rest = whole.partition("<")
+    listed = next(descend(named, {"template_argument_list"}), None)
+    if named.type == "template_function":
+        listed = named.child_by_field_name("arguments")
+    if listed is None or not rest:
+        return name.strip(), "", name.strip()
+    made = [
+        "float" if text_of(node) in types else _argument(scope, node)
+        for node in listed.named_children
+        if node.type != "comment"
+    ]
+    said = text_of(listed)[1:-1].strip()
+    known = [one for one in made if one is not None]
+    return name.strip(), said, f"{name}<{', '.join(known)}>" if len(known) == len(made) else None
+
+
+def _argument(scope: Scope, node: Node) -> str | None:
+    """A template argument as it stands outside of its function: a value, or the name of a type."""
+    value = scope.value(node)
+    if isinstance(value, int):
+        return str(value)
+    text = text_of(node)
+    words = text.replace("*", " ").replace("const", " ").split()
+    if node.type == "type_descriptor" and all(
+        word in _SIMPLE or word[0] == "_" or word[-1:].isdigit() or word.endswith(("_t", "16"))
+        or word[0].isupper() or "half" in word for word in words
+    ):  # fmt: skip
+        return text
+    return text if node.type in ("true", "false") else None

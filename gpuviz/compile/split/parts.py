@@ -1,0 +1,282 @@
+"""What a CUDA text is made of at its top level, and which of it is device code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Tree
+
+Kind = Literal["device", "plain", "host"]
+
+_MARKS = ("__global__", "__device__", "__constant__", "__managed__", "__shared__")
+_CONTAINERS = {
+    "translation_unit", "namespace_definition", "declaration_list", "linkage_specification",
+    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef",
+}  # fmt: skip
+_TYPES = {
+    "struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "type_definition",
+    "alias_declaration", "using_declaration", "static_assert_declaration", "concept_definition",
+    "namespace_alias_definition", "friend_declaration",
+}  # fmt: skip
+_BODIES = {"compound_statement", "field_declaration_list", "field_initializer_list"}
+_NO_PARTS = ("preproc", "comment", "string")
+_LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
+# What the grammar does not know, between `struct` and its name.
+_ATTRIBUTE = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)")
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a text that is kept or left out as a whole: bytes from `start` to `end`.
+
+    `kind` says whether it is marked as device code, host code, or neither (types, constants).
+    `names` are what it declares; `inner` are functions within a type, which can go without it;
+    `types` says of a template kernel that it has so many parameters, all of them types.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    first: int  # lines, from 1
+    last: int
+    names: tuple[str, ...]
+    kernel: str = ""
+    types: int = 0
+    inner: tuple[Part, ...] = ()
+
+    def holds(self, line: int) -> bool:
+        """Whether a line, counted from 1, is one of its own."""
+        return self.first <= line <= self.last
+
+
+@dataclass(frozen=True)
+class Include:
+    """A directive: bytes of the name with its quotes, the line, and what it names."""
+
+    start: int
+    end: int
+    line: int
+    name: str
+    quoted: bool
+
+
+@dataclass(frozen=True)
+class Text:
+    """A CUDA text in parts, in order; directives and comments between them are no parts."""
+
+    source: bytes
+    parts: tuple[Part, ...]
+    includes: tuple[Include, ...]
+    tree: Tree
+
+    def without(self, left_out: Iterable[Part], names: dict[str, str | None]) -> str:
+        """The text with parts blanked, and includes renamed (None: blanked); all lines stay."""
+        edits = [(part.start, part.end, b"") for part in left_out]
+        for include in self.includes:
+            if include.name in names:
+                edits.append(_renamed(self.source, include, names[include.name]))
+        made, at = [], 0
+        for start, end, new in sorted(edits):
+            if start < at:
+                continue  # within a part that is gone
+            made += [self.source[at:start], new or _blank(self.source[start:end])]
+            at = end
+        made.append(self.source[at:])
+        return b"".join(made).decode("utf-8", "replace")
+
+
+def read(source: str) -> Text:
+    """A CUDA text in parts."""
+    raw = source.encode()
+    tree = _parser().parse(_ATTRIBUTE.sub(lambda found: b" " * len(found[0]), raw))
+    marks = (*_MARKS, *_marking(raw))
+    parts = tuple(_parts(tree.root_node, frozenset(marks)))
+    return Text(raw, parts, tuple(_includes(tree.root_node)), tree)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_cuda
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_cuda.language()))
+
+
+@cache
+def parsed(expression: str) -> Node | None:
+    """The tree of an expression; None when it is none."""
+    root = _parser().parse(f"auto x = {expression};".encode()).root_node
+    found = next(descend(root, {"init_declarator"}), None)
+    return found.child_by_field_name("value") if found is not None else None
+
+
+def text_of(node: Node | None) -> str:
+    """The text of a node, "" for none."""
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def descend(node: Node, kinds: frozenset[str] | set[str]) -> Iterator[Node]:
+    """Nodes of some kinds below a node, in the order of the text."""
+    below = list(reversed(node.children))
+    while below:
+        node = below.pop()
+        if node.type in kinds:
+            yield node
+        below += reversed(node.children)
+
+
+def _marking(raw: bytes) -> Iterator[str]:
+    """Names of macros that stand for `__device__` and its like, or for a whole kernel."""
+    found: set[str] = set(_MARKS)
+    for name, body in _MACRO.findall(raw):
+        if found & set(re.findall(r"\w+", body.decode("utf-8", "replace"))):
+            found.add(name.decode())
+            yield name.decode()
+
+
+def _parts(node: Node, marks: frozenset[str]) -> Iterator[Part]:
+    for child in node.children:
+        if child.type in _CONTAINERS and not _one_of_c(child):
+            yield from _parts(child, marks)
+        elif _is_a_part(child):
+            yield _part(child, marks)
+
+
+def _one_of_c(node: Node) -> bool:
+    """`extern "C"` before one declaration, which is a part together with it."""
+    body = node.child_by_field_name("body")
+    return node.type == "linkage_specification" and (
+        body is None or body.type != "declaration_list"
+    )
+
+
+def _is_a_part(node: Node) -> bool:
+    """Whether it is more than a comment, a lone semicolon, a name or condition of a container."""
+    if node.type == "preproc_call" and text_of(node).lstrip("# \t").startswith("error"):
+        return True
+    if not node.is_named or node.type.startswith(_NO_PARTS) or (node.text or b"").strip() == b";":
+        return False
+    return node.type not in ("identifier", "namespace_identifier", "nested_namespace_specifier",
+                         "binary_expression", "unary_expression", "number_literal",
+                         "call_expression", "parenthesized_expression")  # fmt: skip
+
+
+def _part(node: Node, marks: frozenset[str]) -> Part:
+    words = _head(node)
+    kind = _kind(node, frozenset(re.findall(r"\w+", words)) & marks, words)
+    kernel = _declared(node) if kind == "device" and _is_kernel(node, words) else ""
+    inner = tuple(_inner(node)) if kind != "host" else ()
+    first, last = node.start_point[0] + 1, node.end_point[0] + 1
+    names = tuple(dict.fromkeys(_names(node)))
+    types = _types(node) if kernel else 0
+    return Part(kind, node.start_byte, node.end_byte, first, last, names, kernel, types, inner)
+
+
+def _head(node: Node) -> str:
+    """The text of a declaration without its bodies."""
+    if node.type == "ERROR":
+        return text_of(node)
+    made, at = [], node.start_byte
+    text = node.text or b""
+    for body in descend(node, _BODIES):
+        if body.start_byte >= at:
+            made.append(text[at - node.start_byte : body.start_byte - node.start_byte])
+            at = body.end_byte
+    made.append(text[max(at - node.start_byte, 0) :])
+    return b" ".join(made).decode("utf-8", "replace")
+
+
+def _kind(node: Node, marked: frozenset[str], words: str) -> Kind:
+    if marked:
+        return "device"
+    if node.type == "preproc_call":
+        return "plain"
+    inner = _innermost(node)
+    if inner.type in _TYPES or _defines_a_type(inner):
+        return "plain"
+    if inner.type == "declaration" and not any(descend(inner, {"function_declarator"})):
+        return "plain" if _LASTING.search(words) else "host"
+    if inner.type == "function_definition" and re.search(r"\bconstexpr\b", words):
+        return "plain"
+    return "host"
+
+
+def _innermost(node: Node) -> Node:
+    """What a template, or a linkage, declares."""
+    while node.type in ("template_declaration", "linkage_specification") and node.named_children:
+        node = node.named_children[-1]
+    return node
+
+
+def _defines_a_type(node: Node) -> bool:
+    kind = node.child_by_field_name("type")
+    return (
+        node.type == "declaration"
+        and kind is not None
+        and kind.child_by_field_name("body") is not None
+    )
+
+
+def _is_kernel(node: Node, words: str) -> bool:
+    inner = _innermost(node)
+    return inner.type == "function_definition" and "__global__" in words
+
+
+def _types(node: Node) -> int:
+    """How many parameters a template has, if all that have no default are types."""
+    listed = node.child_by_field_name("parameters") if node.type == "template_declaration" else None
+    given = [one for one in listed.named_children if one.type != "comment"] if listed else []
+    asked = [one for one in given if not one.type.startswith("optional")]
+    return len(asked) if all(one.type == "type_parameter_declaration" for one in asked) else 0
+
+
+def _declared(node: Node) -> str:
+    """The name of the function that a node declares, without its scope; "" when unknown."""
+    for declarator in descend(node, {"function_declarator"}):
+        name = text_of(declarator.child_by_field_name("declarator"))
+        return name.rpartition("::")[2].partition("<")[0].strip("*& ")
+    return ""
+
+
+def _names(node: Node) -> Iterator[str]:
+    inner = _innermost(node)
+    if inner.type == "function_definition":
+        yield _declared(inner)
+        return
+    kinds = {"type_identifier", "identifier", "field_identifier"}
+    yield from (text_of(found) for found in descend(inner, kinds))
+
+
+def _inner(node: Node) -> Iterator[Part]:
+    for body in descend(node, {"field_declaration_list"}):
+        for child in body.children:
+            member = _innermost(child)
+            if member.type == "function_definition":
+                first, last = child.start_point[0] + 1, child.end_point[0] + 1
+                names = (_declared(member),)
+                yield Part("host", child.start_byte, child.end_byte, first, last, names)
+
+
+def _includes(root: Node) -> Iterator[Include]:
+    for node in descend(root, {"preproc_include"}):
+        path = node.child_by_field_name("path")
+        if path is not None and path.type in ("string_literal", "system_lib_string"):
+            name, quoted = text_of(path)[1:-1], path.type == "string_literal"
+            yield Include(path.start_byte, path.end_byte, node.start_point[0] + 1, name, quoted)
+
+
+def _renamed(source: bytes, include: Include, name: str | None) -> tuple[int, int, bytes]:
+    if name is not None:
+        return include.start, include.end, f'"{name}"'.encode()
+    start = source.rfind(b"\n", 0, include.start) + 1
+    return start, include.end, b""
+
+
+def _blank(text: bytes) -> bytes:
+    return b"\n" * text.count(b"\n") or b" "

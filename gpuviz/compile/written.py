@@ -1,0 +1,36 @@
+"""The launches that the host code of a file writes, as proposals for launches of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuviz.compile import headers, nvrtc
+from gpuviz.compile.compiler import read_text
+from gpuviz.compile.split.launches import Written
+from gpuviz.compile.split.splitting import Split
+from gpuviz.errors import InputError
+
+
+def written_launches(path: Path, include: tuple[Path, ...] = ()) -> tuple[Written, ...]:
+    """Every `kernel<<<grid, block>>>(...)` in a file and its project's headers, in order.
+
+    Nothing is compiled. InputError when the file cannot be read.
+    """
+    if path.suffix == ".ptx":
+        return ()
+    folders = headers.folders(nvrtc.libraries()[0]) if nvrtc.libraries() else ()
+
+    def known(header: str) -> bool:
+        return any((folder / header).is_file() for folder in folders)
+
+    return Split(read_text(path), path.name, path.parent.resolve(), include, known).launches
+
+
+def launch_at(path: Path, line: int, include: tuple[Path, ...] = ()) -> Written:
+    """The launch that is written at a line of a file; InputError, with the others, if none is."""
+    found = [one for one in written_launches(path, include) if one.file == path.name]
+    for one in found:
+        if one.line == line:
+            return one
+    others = ", ".join(f"{one.line} ({one.kernel})" for one in found) or "none"
+    raise InputError(f"{path.name} has no launch at line {line}; lines with one: {others}")
