@@ -153,3 +153,36 @@ def test_an_open_form_does_not_outlive_the_window(
     qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None)
     window.close()
     assert not window.isVisible()
+
+
+WITH_HOST = """#include <helper_cuda.h>
+template <int WIDTH> __global__ void widen(float* out, const float* in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = WIDTH * in[i];
+}
+void run(float* d, int asked) {
+    const int n = 1 << 14;
+    widen<3><<<n / 128, 128>>>(d, d, n);
+    widen<5><<<asked, 64, 512>>>(d, d, n);
+}
+"""
+
+
+@needs_compiler
+def test_launches_of_the_file_are_proposed(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    """A file with host code opens as it is; its first launch stands in the form."""
+    path = tmp_path / "widen.cu"
+    path.write_text(WITH_HOST)
+    window.kernel_opener.open(path, "sm_90")
+    qtbot.waitUntil(lambda: window.kernel_opener.dialog is not None, timeout=20_000)
+    form = window.kernel_opener.dialog
+    assert form is not None and form.written.count() == 3
+    assert form.written.itemText(0) == "widen.cu:8  widen<3> <<<128×1×1, 128×1×1>>>"
+    first = form.launch()
+    assert (first.grid, first.block, first.name) == ((128, 1, 1), (128, 1, 1), "widen<3>")
+    assert first.arguments == ("f32[16384]=zeros", "f32[16384]=rand", "i32=16384")
+    QTest.keyClick(form.written, Qt.Key.Key_Down)
+    second = form.launch()
+    assert (second.grid, second.block, second.dynamic_shared) == ((128, 1, 1), (64, 1, 1), 512)
+    assert second.name == "widen<5>" and "asked" in form.grid.toolTip()
+    form.reject()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -18,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import FILLS, parse
-from gpuviz.compile import Program
+from gpuviz.compile import Program, Written, entry_name
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, answers, label
@@ -35,7 +37,15 @@ _TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 class KernelDialog(QDialog):
     """Accepts only a launch that can be made; says what is wrong with the others."""
 
-    def __init__(self, path: Path, program: Program, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self,
+        path: Path,
+        program: Program,
+        launches: tuple[Written, ...],
+        theme: Theme,
+        parent: QWidget,
+    ) -> None:
+        """Ask about a program of a file; `launches` are those that its host code writes."""
         super().__init__(parent)
         self._path, self._program = path, program
         self._taken: tuple[Taken, ...] = ()
@@ -44,6 +54,14 @@ class KernelDialog(QDialog):
         self.entry = Combo(tr("Kernel"), theme)
         for mangled in program.kernels:
             self.entry.addItem(short_name(mangled), mangled)
+        self._written = _of_these(launches, program.kernels)
+        self.written = Combo(tr("Launch as the file writes it"), theme)
+        for launch, _ in self._written:
+            self.written.addItem(_words(launch))
+        self.written.addItem(tr("another one"))
+        self.written.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.grid, self.block = _sizes(tr("Grid"), GRID), _sizes(tr("Block"), BLOCK)
         self.shared = QSpinBox()
         self.shared.setRange(0, 1 << 20)
@@ -54,12 +72,14 @@ class KernelDialog(QDialog):
         self.problem.setWordWrap(True)
         self.buttons = answers(self, tr("Show"))
         self._lay_out(theme)
+        self.written.currentIndexChanged.connect(self._propose)
         self.entry.currentIndexChanged.connect(self._choose)
         for line in (self.grid, self.block):
             line.editingFinished.connect(self._guess_again)
             line.textChanged.connect(self._check)
         self.shared.valueChanged.connect(self._check)
         self._choose()
+        self._propose()
 
     def launch(self) -> KernelLaunch:
         """The launch as filled in.
@@ -95,6 +115,8 @@ class KernelDialog(QDialog):
     def _lay_out(self, theme: Theme) -> None:
         form = QFormLayout()
         form.setHorizontalSpacing(14)
+        if self._written:
+            form.addRow(tr("launch in the file"), self.written)
         form.addRow(tr("kernel"), self.entry)
         form.addRow(tr("grid x, y, z"), self.grid)
         form.addRow(tr("block x, y, z"), self.block)
@@ -112,6 +134,29 @@ class KernelDialog(QDialog):
             column.addWidget(widget)
         column.addStretch(1)
         self.setMinimumWidth(theme.look.px(520))
+
+    def _propose(self, *_: object) -> None:
+        """The launch as the file writes it: what is constant there; the rest stays as it is."""
+        if self.written.currentIndex() >= len(self._written):
+            return
+        launch, entry = self._written[self.written.currentIndex()]
+        self.entry.setCurrentIndex(self.entry.findData(entry))
+        for line, sizes, text in zip(
+            (self.grid, self.block), (launch.grid, launch.block), launch.texts, strict=False
+        ):
+            said = tr("in the file: {expression}", expression=text)
+            line.setPlaceholderText(said)
+            line.setToolTip(said)
+            line.setText(",".join(map(str, sizes)) if sizes else line.text())
+        self.shared.setValue(launch.shared or 0)
+        self._guess_again()
+        for line, taken, value in zip(self.arguments, self._taken, launch.values, strict=False):
+            if not taken.buffer and isinstance(value, int | float):
+                line.setText(
+                    f"{taken.kind}={value:g}"
+                    if taken.kind[0] == "f"
+                    else f"{taken.kind}={int(value)}"
+                )
 
     def _choose(self, *_: object) -> None:
         """A line for each argument of the kernel, with a guess in it."""
@@ -155,6 +200,27 @@ class KernelDialog(QDialog):
         self.problem.setText(f"▲ {problem}" if problem else "")
         self.problem.setVisible(bool(problem))
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+
+
+def _of_these(
+    launches: tuple[Written, ...], kernels: tuple[str, ...]
+) -> tuple[tuple[Written, str], ...]:
+    """The launches of kernels that there are, with these; each once."""
+    found: dict[tuple[object, ...], tuple[Written, str]] = {}
+    for launch in launches:
+        with suppress(InputError):
+            entry = entry_name(kernels, launch.instance or launch.kernel)
+            found.setdefault((entry, launch.texts, launch.values), (launch, entry))
+    return tuple(found.values())
+
+
+def _words(launch: Written) -> str:
+    sizes = (
+        "×".join(map(str, known)) if known else text
+        for known, text in zip((launch.grid, launch.block), launch.texts, strict=False)
+    )
+    shape = ", ".join(sizes)
+    return f"{launch.file}:{launch.line}  {launch.instance or launch.kernel} <<<{shape}>>>"
 
 
 def _specs() -> str:

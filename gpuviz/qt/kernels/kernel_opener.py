@@ -11,7 +11,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz import bounded
-from gpuviz.compile import CompileError, Program, compile_arch, load_program
+from gpuviz.compile import (
+    CompileError,
+    Program,
+    Written,
+    compile_arch,
+    load_program,
+    written_launches,
+)
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
@@ -37,7 +44,7 @@ class KernelOpener(QObject):
     said = Signal(str)
     opened = Signal(object)
     refused = Signal(str, str, object)
-    _compiled = Signal(int, object, object)
+    _compiled = Signal(int, object, object, object)
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -62,16 +69,19 @@ class KernelOpener(QObject):
                 for kernel in program.kernels:  # what cannot be read is told here, not by the form
                     taken_by(program, kernel)
                 outcome: object = program
+                launches = written_launches(path)
         except Exception as error:
-            outcome = error
+            outcome, launches = error, ()
         with suppress(RuntimeError):  # the window may be gone by now
-            self._compiled.emit(number, path, outcome)
+            self._compiled.emit(number, path, outcome, launches)
 
-    def _take(self, number: int, path: Path, outcome: object) -> None:
+    def _take(
+        self, number: int, path: Path, outcome: object, launches: tuple[Written, ...]
+    ) -> None:
         if number != self._number:
             return
         if isinstance(outcome, Program) and outcome.kernels:
-            self._ask(path, outcome)
+            self._ask(path, outcome, launches)
         elif isinstance(outcome, Program):
             none = tr("{file} has no kernel: no __global__ function", file=path.name)
             self._refuse(path, InputError(none))
@@ -87,13 +97,13 @@ class KernelOpener(QObject):
         self.said.emit(tr("{file}: not opened", file=path.name))
         self.refused.emit(path.name, text, error)
 
-    def _ask(self, path: Path, program: Program) -> None:
+    def _ask(self, path: Path, program: Program, launches: tuple[Written, ...]) -> None:
         from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 
         self.said.emit(
             tr("{file}: compiled with {compiler}", file=path.name, compiler=program.compiler)
         )
-        dialog = self.dialog = KernelDialog(path, program, self._theme, self._window)
+        dialog = self.dialog = KernelDialog(path, program, launches, self._theme, self._window)
         dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
         ask(dialog)
 
