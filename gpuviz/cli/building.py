@@ -36,13 +36,16 @@ def add_building(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def built(arguments: argparse.Namespace, path: Path, defines: Mapping[str, str]) -> Program:
-    """The program of a file, compiled as the arguments say."""
+def built(
+    arguments: argparse.Namespace, path: Path, defines: Mapping[str, str], entry: str = ""
+) -> Program:
+    """The program of a file, compiled as the arguments say; with an entry `f<float>` that one."""
     return load_program(
         path,
         arch=compile_arch(arguments.arch),
         defines=defines,
         include=tuple(arguments.include),
+        instances=(entry,) if "<" in entry else (),
         options=tuple(arguments.option),
         compiler=arguments.compiler,
     )

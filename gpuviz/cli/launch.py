@@ -142,8 +142,8 @@ def _of_file(arguments: argparse.Namespace) -> Job:
             f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
         )
     shared = arguments.dynamic_shared
-    program = built(arguments, path, pairs(arguments.define, "--define"))
     wanted = arguments.entry or (found and (found.instance or found.kernel)) or ""
+    program = built(arguments, path, pairs(arguments.define, "--define"), arguments.entry or "")
     return Job(
         program,
         entry_name(program.kernels, wanted),

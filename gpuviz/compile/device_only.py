@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from gpuviz.compile import log
 from gpuviz.compile.binding import Output
+from gpuviz.compile.headers import declaring
 from gpuviz.compile.nvrtc import Library
 from gpuviz.compile.program import CompileError, Diagnostic
 from gpuviz.compile.split.splitting import Split
 
 _ROUNDS = 24  # each leaves something out or takes something back; a file of 60 kernels took nine
 _SHOWN = 3
+_NAMES, _FIRST_NAME = "__nv_name_map", 2  # where NVRTC writes the names asked for, one a line
 
 
 def compile(
@@ -32,6 +34,10 @@ def compile(
         output = library.compile(split.source, folder + split.name, options, headers, wanted)
         if output.ok:
             return output
+        more = [f"--pre-include={name}" for name in declaring(output.log)]
+        if not set(more) <= set(options):
+            options = (*options, *(one for one in more if one not in options))
+            continue
         errors = [d for d in log.diagnostics(output.log, folder) if d.severity == "error"]
         unknown = _not_instances(errors, wanted)
         if unknown and set(unknown) & set(instances):
@@ -43,9 +49,9 @@ def compile(
 
 
 def _not_instances(errors: Sequence[Diagnostic], wanted: Sequence[str]) -> list[str]:
-    """The names of template kernels that cannot be made, by messages outside of any file."""
-    outside = " ".join(error.text for error in errors)
-    return [name for name in wanted if f'"{name}"' in outside]
+    """The names of template kernels that cannot be made, as NVRTC's list of names has it."""
+    lines = [error.line for error in errors if error.file.endswith(_NAMES)]
+    return [name for number, name in enumerate(wanted, _FIRST_NAME) if number in lines]
 
 
 def failure(split: Split, output: Output, folder: str) -> CompileError:
@@ -54,7 +60,7 @@ def failure(split: Split, output: Output, folder: str) -> CompileError:
     if output.ok and not lost:
         return CompileError(
             f"{split.name} has no kernel to compile: no __global__ function is in it, or templates "
-            "alone, of which it does not say with what (template __global__ void f<float>(float*);)"
+            "alone, of which it does not say with what: name one, as in --entry 'f<float, 256>'"
         )
     made = log.failure(split.name, output.log, folder)
     words = str(made)

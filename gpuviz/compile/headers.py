@@ -41,6 +41,7 @@ _MATH = """#pragma once
 #define M_PI_4 0.78539816339744830962
 #define M_1_PI 0.31830988618379067154
 #define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 #endif
@@ -181,3 +182,23 @@ def builtin(include: tuple[Path, ...]) -> dict[str, str]:
 
 def _has(include: tuple[Path, ...], name: str) -> bool:
     return name != "cuda.h" and any((folder / name).is_file() for folder in include)
+
+
+# Names that a file may have from a header of its framework's, and where CUDA itself declares them.
+_DECLARED = {
+    "cuda_fp16.h": r"__half2?|half2?|__half_raw|__float2half\w*|__half2float",
+    "cuda_bf16.h": r"(?:__)?nv_bfloat16\w*|__float2bfloat16\w*|__bfloat162float",
+    "cuda_fp8.h": r"__nv_fp8\w*",
+    "cooperative_groups.h": r"cooperative_groups|cg",
+    "cuComplex.h": r"cu(?:Float|Double)?Complex|make_cu\w*Complex",
+}
+
+
+def declaring(log: str) -> list[str]:
+    """Headers of CUDA that declare what a compilation did not know."""
+    names = re.findall(r'(?:identifier|name) "(\w+)"', log)
+    return [
+        header
+        for header, pattern in _DECLARED.items()
+        if any(re.fullmatch(pattern, name) for name in names)
+    ]

@@ -175,3 +175,38 @@ def test_options_are_those_that_may_be_chosen() -> None:
     for bad in ("-ccbin=/bin/sh", "-I/etc", "-o x", "--run", "@file", "-std=c++17 -v"):
         with pytest.raises(InputError, match="is not passed on"):
             chosen((bad,))
+
+
+MACROS = """#include <torch/extension.h>
+#define KERNEL(name, type) __global__ void name(type* x) { x[threadIdx.x] += type(1); }
+#define BINDING(name, type) void name##_of(torch::Tensor x) { name<<<1, 32>>>(x.ptr<type>()); }
+KERNEL(one, half)
+KERNEL(two, double);
+BINDING(one, half)
+template <typename T, int N = 4> __global__ void many(T* x) { x[0] = N; }
+template <int N> __global__ void asked(float* x) { x[0] = N; }
+static void run(int n) {
+#ifdef WITH_MPI
+    MPI_Init();
+}
+#else
+    one<<<n, 32>>>(nullptr);
+}
+#endif
+PYBIND11_MODULE(EXTENSION, m) { m.def("one", &one_of); }
+"""
+
+
+@needs_nvrtc
+def test_macros_make_kernels_and_templates_are_offered_where_they_can_be_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bound.cu"
+    path.write_text(MACROS)
+    assert main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "one(__half*)" in said and "two(double*)" in said and "many<float, 4>" in said
+    assert "asked" not in said
+    launch = ["--grid", "1", "--block", "1", "--arg", "f32[1]=zeros"]
+    assert main(["count", str(path), "--entry", "asked<7>", *launch]) == 0
+    assert "asked<7>" in capsys.readouterr().out

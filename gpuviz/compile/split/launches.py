@@ -60,7 +60,7 @@ def instances(texts: Iterable[Text], launches: Iterable[Written]) -> tuple[str, 
         f"{part.kernel}<{', '.join(['float'] * part.types)}>"
         for text in texts
         for part in text.parts
-        if part.kernel and part.types and part.kernel not in named
+        if part.kernel and part.types is not None and part.kernel not in named
     ]
     return tuple(dict.fromkeys((*said, *guessed)))
 

@@ -26,8 +26,11 @@ _TYPES = {
 _BODIES = {"compound_statement", "field_declaration_list", "field_initializer_list"}
 _NO_PARTS = ("preproc", "comment", "string")
 _LASTING = re.compile(r"\b(?:const|constexpr|constinit|extern|enum|texture|surface)\b")
+# A macro called at the left margin, alone on its lines: to the grammar half a declaration.
+_CALL = re.compile(rb"^([A-Z][A-Z0-9_]{3,})[ \t]*\([^;{}#]*?\)[ \t]*;?[ \t]*$", re.MULTILINE)
 # What the grammar does not know, between `struct` and its name.
 _ATTRIBUTE = re.compile(rb"\b(?:__align__|__builtin_align__|alignas)\s*\([^()\n]*\)")
+_CONDITION = re.compile(rb"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE)
 
 
@@ -37,7 +40,8 @@ class Part:
 
     `kind` says whether it is marked as device code, host code, or neither (types, constants).
     `names` are what it declares; `inner` are functions within a type, which can go without it;
-    `types` says of a template kernel that it has so many parameters, all of them types.
+    `types` says of a template kernel how many parameters without a default it has, if all of
+    them are types (None for other kernels).
     """
 
     kind: Kind
@@ -47,7 +51,7 @@ class Part:
     last: int
     names: tuple[str, ...]
     kernel: str = ""
-    types: int = 0
+    types: int | None = None
     inner: tuple[Part, ...] = ()
 
     def holds(self, line: int) -> bool:
@@ -94,10 +98,24 @@ class Text:
 def read(source: str) -> Text:
     """A CUDA text in parts."""
     raw = source.encode()
-    tree = _parser().parse(_ATTRIBUTE.sub(lambda found: b" " * len(found[0]), raw))
-    marks = (*_MARKS, *_marking(raw))
-    parts = tuple(_parts(tree.root_node, frozenset(marks)))
+    marks = frozenset((*_MARKS, *_marking(raw)))
+    calls = tuple(_macro_calls(raw, marks))
+    tree = _parser().parse(_CALL.sub(_spaces, _ATTRIBUTE.sub(_spaces, raw)))
+    parts = (*calls, *_parts(tree.root_node, marks))
     return Text(raw, parts, tuple(_includes(tree.root_node)), tree)
+
+
+def _spaces(found: re.Match[bytes]) -> bytes:
+    return bytes(letter if letter in b"\r\n" else 32 for letter in found[0])
+
+
+def _macro_calls(raw: bytes, marks: frozenset[str]) -> Iterator[Part]:
+    """Macros called outside of functions, such as those that make a kernel for each type."""
+    for call in _CALL.finditer(raw):
+        first = raw.count(b"\n", 0, call.start()) + 1
+        last = first + call[0].count(b"\n")
+        kind: Kind = "device" if call[1].decode() in marks else "host"
+        yield Part(kind, call.start(), call.end(), first, last, ())
 
 
 @cache
@@ -174,7 +192,7 @@ def _part(node: Node, marks: frozenset[str]) -> Part:
     inner = tuple(_inner(node)) if kind != "host" else ()
     first, last = node.start_point[0] + 1, node.end_point[0] + 1
     names = tuple(dict.fromkeys(_names(node)))
-    types = _types(node) if kernel else 0
+    types = _types(node) if kernel else None
     return Part(kind, node.start_byte, node.end_byte, first, last, names, kernel, types, inner)
 
 
@@ -228,12 +246,13 @@ def _is_kernel(node: Node, words: str) -> bool:
     return inner.type == "function_definition" and "__global__" in words
 
 
-def _types(node: Node) -> int:
-    """How many parameters a template has, if all that have no default are types."""
+def _types(node: Node) -> int | None:
+    """How many parameters without a default a template has, if all of these are types."""
     listed = node.child_by_field_name("parameters") if node.type == "template_declaration" else None
     given = [one for one in listed.named_children if one.type != "comment"] if listed else []
     asked = [one for one in given if not one.type.startswith("optional")]
-    return len(asked) if all(one.type == "type_parameter_declaration" for one in asked) else 0
+    types = all(one.type == "type_parameter_declaration" for one in asked)
+    return len(asked) if listed is not None and types else None
 
 
 def _declared(node: Node) -> str:
@@ -279,4 +298,6 @@ def _renamed(source: bytes, include: Include, name: str | None) -> tuple[int, in
 
 
 def _blank(text: bytes) -> bytes:
-    return b"\n" * text.count(b"\n") or b" "
+    """As many lines; conditions stay, for their other half may lie outside."""
+    kept = (line if _CONDITION.match(line) else b"" for line in text.split(b"\n"))
+    return b"\n".join(kept) or b" "
