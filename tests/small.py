@@ -13,7 +13,13 @@ from typing import Any
 from gpuviz.scenes.base import Lesson, Parameter, Value
 
 # What lessons begin with in tests, by their ids.
-SIZES: Mapping[str, Mapping[str, Value]] = {"coalescing": {"blocks": 64}}
+SIZES: Mapping[str, Mapping[str, Value]] = {
+    "coalescing": {"blocks": 64},
+    "alignment": {"blocks": 16},
+    "transpose": {"size": 64},
+    "square-array": {"elements": 4096},
+    "memory-spaces": {"blocks": 16},
+}
 
 _REAL: dict[str, tuple[Parameter, ...]] = {}
 _made = Lesson.__init__

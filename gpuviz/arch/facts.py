@@ -119,6 +119,13 @@ class Architecture(Family):
         """Whether loads of global and local memory can be served by a cache (2.0 and later)."""
         return bool(self.load_caches)
 
+    @property
+    def looks_in_l1(self) -> bool:
+        """Whether loads of global memory are looked up in L1 as they are compiled by default: on
+        2.x, and from 7.0 on (PG 12.6, 19.6.3); on 5.x and 6.x that is an option.
+        """
+        return self.cc >= (7, 0) or self.load_caches[:1] == ("ca",)
+
     def transaction(self, size: int = 32) -> Transaction:
         """What a transaction of so many bytes is called: only 2.x moves whole lines."""
         if self.has_sectors:

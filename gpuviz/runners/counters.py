@@ -37,6 +37,8 @@ NOT_COMPARED: Mapping[str, Forms] = {
     "duration_ns": ("gpu__time_duration",),
     # In percent; an average over time and multiprocessors, idle ends included.
     "achieved_occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),
+    # What loads did not find in L1.
+    "l2_to_l1_sectors": ("l1tex__m_xbar2l1tex_read_sectors_mem_lg_op_ld",),
     "l2_read_sectors": ("lts__t_sectors_op_read",),
     "l2_write_sectors": ("lts__t_sectors_op_write",),
     "dram_read_sectors": ("dram__sectors_read", "dram__sectors_op_read"),

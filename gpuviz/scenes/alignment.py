@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.transaction_names import counted, nouns
+from gpuviz.memory.transaction_names import counted, in_bytes, nouns
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import rows, spare
@@ -32,6 +33,7 @@ _PACE = Pace(send=0.7, one=0.35, most=1.5)
 _GAP = 0.2  # letters between the parts of a picture
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
+_FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.runners.counters)
 
 PARAMETERS = (
     Parameter(
@@ -46,7 +48,7 @@ PARAMETERS = (
         hint="how the five floats of each particle lie in memory",
     ),
     Parameter("threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512)),
-    Parameter("blocks", "blocks", 16, 1, 1024),
+    Parameter("blocks", "blocks", 32768, 1, 32768),
     Parameter("warp", "warp shown", 0, 0, 15, hint="of block 0"),
 )
 
@@ -68,7 +70,14 @@ def plan(values: Values) -> tuple[Plan, ...]:
     }
     return tuple(
         Plan(
-            role, _KERNEL, role, (blocks, 1, 1), (threads, 1, 1), (*buffers, f"f32[{count}]=zeros")
+            role,
+            _KERNEL,
+            role,
+            (blocks, 1, 1),
+            (threads, 1, 1),
+            (*buffers, f"f32[{count}]=zeros"),
+            size=tr("{n} structs", n=grouped(count)),
+            outputs=False,
         )
         for role, buffers in inputs.items()
     )
@@ -78,28 +87,40 @@ def plan(values: Values) -> tuple[Plan, ...]:
 class _Cost:
     """What one warp's loads of all five floats cost in one layout.
 
-    `distinct` counts the different 32-byte pieces of memory that hold what was moved.
+    `fresh` (L, 2) are each load's 32-byte pieces of memory: those that no load before it asked
+    for, and those that one did. `from_l2` is how many sectors L2 delivered on a GPU, None where
+    nobody has counted.
     """
 
     role: str
     loads: tuple[Request, ...]
     time: Timed | None
+    from_l2: float | None
 
     @property
     def transactions(self) -> int:
         return sum(r.count for r in self.loads)
 
     @property
-    def moved(self) -> int:
-        return sum(r.moved for r in self.loads)
-
-    @property
     def used(self) -> int:
         return sum(r.used for r in self.loads)
 
+    @cached_property
+    def fresh(self) -> I64:
+        seen, found = np.zeros(0, np.int64), []
+        for pieces in map(_pieces, self.loads):
+            new = np.setdiff1d(pieces, seen)
+            found.append((len(new), len(pieces) - len(new)))
+            seen = np.union1d(seen, new)
+        return np.array(found, np.int64)
+
     @property
     def distinct(self) -> int:
-        return len(np.unique(np.concatenate([_pieces(r) for r in self.loads])))
+        return int(self.fresh[:, 0].sum())
+
+    @property
+    def repeated(self) -> int:
+        return int(self.fresh[:, 1].sum())
 
 
 def _pieces(request: Request) -> I64:
@@ -115,20 +136,20 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     arch = architecture(runs[role].arch)
     requests = {name: _requests(run, name, arch, warp) for name, run in runs.items()}
     costs = tuple(
-        _Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run))
+        _Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run), _from_l2(run))
         for name, run in runs.items()
     )
     mine = next(c for c in costs if c.role == role)
-    script = Script(role)
+    script, badge = Script(role), _badge(runs[role])
     acts = acts_of(script, requests[role], _PACE, 1)
     script.act(_END, "result", tr("result"), _summary(mine))
-    said = (*(_sentence(acts, act) for act in acts), _verdict(mine))
+    said = (*(_sentence(acts, act, mine) for act in acts), _verdict(mine, arch))
     last_load = next(act for act in reversed(acts) if not act.request.is_store)
 
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), None)
         text = said[-1] if now is None else said[acts.index(now)]
-        table = _table(costs, mine, _came(acts, mine, t))
+        table = _table(costs, mine, _came(acts, mine, t), badge)
         body = rows((now or last_load).map(t), table, spare(_published()), gap=_GAP)
         return Picture(_title(mine), text, body, said)
 
@@ -143,6 +164,20 @@ def _requests(run: Run, role: str, arch: Architecture, warp: int) -> tuple[Reque
     return tuple(r if r.is_store else replace(r, record=_RECORD[role]) for r in found)
 
 
+def _from_l2(run: Run) -> float | None:
+    """Sectors that L2 delivered for a warp, by the counters of the GPU that ran the launch."""
+    reading = run.measurement.counters.get(_FROM_L2) if run.measurement else None
+    if reading is None or reading.value is None:
+        return None
+    launch = run.trace.launch
+    return reading.value / (launch.blocks * launch.warps_per_block)
+
+
+def _badge(run: Run) -> str:
+    """Where the counters were read."""
+    return run.measurement.badge if run.measurement else ""
+
+
 def _title(cost: _Cost) -> str:
     """What the layout makes of five floats."""
     n = len(cost.loads)
@@ -153,18 +188,23 @@ def _title(cost: _Cost) -> str:
     return tr("Five arrays take {n} loads, each of them a row of floats", n=n)
 
 
-def _verdict(cost: _Cost) -> str:
-    """What one warp pays for its 160 floats."""
-    if cost.moved == cost.used:
-        return tr(
-            "One warp asks for {count}, and every byte of them is needed.", count=_counted(cost)
+def _verdict(cost: _Cost, arch: Architecture) -> str:
+    """What one warp asks for, and what of that memory has to deliver."""
+    words = {"count": _counted(cost), "n": cost.distinct, "kb": in_bytes(32 * cost.distinct)}
+    if not cost.repeated:
+        text = tr("One warp asks for {count}, each once: {kb}.", **words)
+    elif arch.looks_in_l1:
+        text = tr(
+            "One warp asks for {count}, {n} of them different: L1 may find the others, and L2 "
+            "then delivers {kb}.",
+            **words,
         )
-    return tr(
-        "{count} over {n} pieces of 32 bytes: a load uses {percent} % of what it asks for.",
-        count=_counted(cost),
-        n=cost.distinct,
-        percent=round(100 * cost.used / cost.moved),
-    )
+    else:
+        text = tr("One warp asks for {count}; the pieces of 32 bytes are only {n}.", **words)
+    padding = 32 * cost.distinct - cost.used
+    if cost.role == "aligned" and padding > 0:
+        text += " " + tr("{n} of them are padding.", n=in_bytes(padding))
+    return text
 
 
 def _counted(cost: _Cost) -> str:
@@ -192,24 +232,35 @@ def _expected(cost: _Cost, arch: Architecture) -> str:
     return f"{closed}; {published}"
 
 
-def _sentence(acts: tuple[RequestAct, ...], act: RequestAct) -> str:
-    """What the request under way reads or writes."""
-    what = {"what": shape(act.request), "verdict": verdict(act.request)}
+def _sentence(acts: tuple[RequestAct, ...], act: RequestAct, cost: _Cost) -> str:
+    """What the request under way reads, and how much of that nobody asked for before; or writes."""
     if act.request.is_store:
+        what = {"what": shape(act.request), "verdict": verdict(act.request)}
         return tr("Then it writes {what}. {verdict}", **what)
     loads = [a for a in acts if not a.request.is_store]
-    return tr("Load {k} of {n}: {what}. {verdict}", k=loads.index(act) + 1, n=len(loads), **what)
+    k = loads.index(act)
+    what = {"what": shape(act.request), "count": act.request.counted(act.request.count)}
+    words = {**what, "k": str(k + 1), "n": str(len(loads))}
+    new, again = cost.fresh[k].tolist()
+    if not new:
+        return tr("Load {k} of {n}: {what}: {count}, all asked for before.", **words)
+    if not again:
+        return tr("Load {k} of {n}: {what}: {count}.", **words)
+    return tr(
+        "Load {k} of {n}: {what}: {count}, {again} of them asked for before.", again=again, **words
+    )
 
 
 def _came(acts: tuple[RequestAct, ...], cost: _Cost, t: float) -> tuple[float, float]:
-    """How much of the bytes used, and of those for nothing, the loads have brought so far."""
-    moved = [act.moved(t) for act in acts if not act.request.is_store]
-    used, lost = (sum(part) for part in zip(*moved, strict=True))
-    return used / cost.used, lost / max(cost.moved - cost.used, 1)
+    """How much of the pieces asked for once, and of those asked for again, loads have brought."""
+    loads = [act for act in acts if not act.request.is_store]
+    share = np.array([act.delivered(t) / act.request.count for act in loads])
+    new, again = (share[:, None] * cost.fresh).sum(axis=0).tolist()
+    return new / cost.distinct, again / max(cost.repeated, 1)
 
 
-def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> Table:
-    """All three layouts: loads, transactions, and a bar of the bytes moved."""
+def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float], badge: str) -> Table:
+    """All three layouts: loads, transactions, and how many of these are different ones."""
     noun = nouns(costs[0].loads[0].noun)
     words = {
         "packed": tr("packed struct"),
@@ -217,7 +268,7 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
         "arrays": tr("five arrays"),
     }
     bars = tuple(
-        (Bar(c.used, c.moved - c.used, came if c is mine else (1.0, 1.0), "accent"),) for c in costs
+        (Bar(c.distinct, c.repeated, came if c is mine else (1.0, 1.0), "accent"),) for c in costs
     )
     columns = (
         Column(("",), tuple(words[c.role] for c in costs), "left", tr("model")),
@@ -230,20 +281,29 @@ def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> 
         Column(
             (tr("different 32 B pieces"), tr("different ones")),
             tuple(str(c.distinct) for c in costs),
-            optional=2,
+            bold=True,
         ),
         Column(
-            (tr("bytes used, and moved for nothing"), tr("bytes moved")),
+            (tr("asked for once, and again"),),
             ("",) * len(costs),
             "left",
             optional=1,
             bars=bars,
             wide=9.0,
         ),
-        Column((tr("used"),), tuple(f"{round(100 * c.used / c.moved)} %" for c in costs)),
+        *_delivered(costs, badge),
         *time_column([c.time for c in costs]),
     )
     return Table(columns, costs.index(mine))
+
+
+def _delivered(costs: tuple[_Cost, ...], badge: str) -> tuple[Column, ...]:
+    """What L2 delivered by the counters of a GPU; nothing where none has counted."""
+    if all(c.from_l2 is None for c in costs):
+        return ()
+    cells = tuple("–" if c.from_l2 is None else f"{c.from_l2:.3g}" for c in costs)
+    title = tr("sectors from L2")
+    return (Column((title, tr("from L2")), cells, badge=badge, ink="good", optional=2),)
 
 
 def _published() -> Sourced:

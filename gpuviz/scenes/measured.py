@@ -91,14 +91,19 @@ def rate_figures(run: Run) -> tuple[Figure, ...]:
     return (*time_figures(time), Figure(rate))
 
 
-def time_column(times: Sequence[Timed | None], always: bool = False) -> tuple[Column, ...]:
-    """The column of times of a table; none where nothing was timed, unless it is `always` there."""
+def time_column(
+    times: Sequence[Timed | None], always: bool = False, named: bool = False
+) -> tuple[Column, ...]:
+    """The column of times of a table; none where nothing was timed, unless it is `always` there.
+
+    The device is `named` where other times stand beside these, or it is not the one drawn.
+    """
     there = [t for t in times if t]
     if not there and not always:
         return ()
     cells = tuple(t.text if t else "–" for t in times)
     ink: Ink = "good" if there else "muted"
-    title = there[0].device if there and there[0].elsewhere else tr("time")
+    title = there[0].device if there and (named or there[0].elsewhere) else tr("time")
     sizes = tuple(dict.fromkeys(t.size for t in there if t.size))
     titles = (f"{title}, {sizes[0]}", title) if len(sizes) == 1 else (title,)
     remarks = tuple(t.overhead if t else "" for t in times)

@@ -49,7 +49,7 @@ PARAMETERS = (
         128,
         choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256)),
     ),
-    Parameter("blocks", "blocks", 16, 1, 1024),
+    Parameter("blocks", "blocks", 16384, 1, 16384),
 )
 
 PRESETS = (
@@ -76,6 +76,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
             (threads, 1, 1),
             buffers + (scalars if name == "indexed" else ()),
             defines,
+            outputs=False,
         )
         for name in VARIANTS
     )

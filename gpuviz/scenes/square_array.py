@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Counted, Figure
@@ -20,6 +20,7 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.turn_table import TurnTable
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Triple, role_of, tell_trials, trial_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Trace
@@ -60,13 +61,13 @@ PARAMETERS = (
     ),
     Parameter(
         "elements",
-        "elements in a trial",
-        4096,
+        "elements timed",
+        1 << 25,
         choices=(
-            *(Choice(4096 << n, f"{4096 << n}") for n in (0, 4, 8, 10)),
-            Choice(1 << 25, "33554432, as published"),
+            *(Choice(4096 << n, grouped(4096 << n)) for n in (0, 4, 8, 10)),
+            Choice(1 << 25, "33\u2009554\u2009432, as published"),
         ),
-        hint="the document has 2^25, which takes many seconds; every 32 cost the same",
+        hint="of a trial; and of the launch that is timed beside the small example",
     ),
 )
 
@@ -100,19 +101,28 @@ def _trials(values: Values) -> tuple[Triple, ...]:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """The small example, or every trial on a smaller array than the document's."""
-    if values["show"] == "small":
-        return (_plan(_SMALL, _ELEMENTS, _THREADS, _ELEMENTS // _THREADS, _triple(values)),)
+    """The small example and its kernel on a large array, or every trial."""
     size = number(values, "elements")
-    return tuple(_plan(role_of(t), size, _BLOCK, _EACH, t) for t in _trials(values))
+    if values["show"] == "trials":
+        return tuple(_plan(role_of(t), size, _BLOCK, _EACH, t) for t in _trials(values))
+    triple = _triple(values)
+    small = _plan(_SMALL, _ELEMENTS, _THREADS, _ELEMENTS // _THREADS, triple)
+    large = _plan(_SMALL, size, _BLOCK, _EACH, triple)
+    return small, small.companion(large.size, large.grid, large.arguments, block=large.block)
 
 
 def _plan(role: str, elements: int, threads: int, each: int, triple: Triple) -> Plan:
     """One launch."""
-    scalars = (f"i32={n}" for n in (each, *triple))
     blocks = elements // (threads * each)
     return Plan(
-        role, _KERNEL, _ENTRY, (blocks, 1, 1), (threads, 1, 1), (f"f32[{elements}]=rand", *scalars)
+        role,
+        _KERNEL,
+        _ENTRY,
+        (blocks, 1, 1),
+        (threads, 1, 1),
+        (f"f32[{elements}]=rand", *(f"i32={n}" for n in (each, *triple))),
+        size=tr("{n} elements, {each} a thread", n=grouped(elements), each=each),
+        outputs=False,
     )
 
 
@@ -190,12 +200,12 @@ def _tell_walk(values: Values, run: Run) -> Story:
         title = tr("Every thread walks through a part of the array of its own")
     sentence = _walk_sentence(walk, stride, offset)
     cuts = [*range(_FIRST + 1), *range(walk.iterations - _LAST, walk.iterations + 1)]
-    script = _walk_script(walk, cuts)
+    script, launch = _walk_script(walk, cuts), time_figures(time_of(run))
 
     def at(t: float) -> Picture:
         now = float(np.interp(script.done(t), range(len(cuts)), cuts))
         sides = columns(share(0.44, _table_of(walk, now)), share(0.56, _array(walk, now)), gap=1.6)
-        return Picture(title, sentence, rows(sides, _counted(walk, now), gap=_GAP))
+        return Picture(title, sentence, rows(sides, _counted(walk, now, launch), gap=_GAP))
 
     first = " ".join(str(n) for n in expected_row(_THREADS, walk.iterations, stride, offset))
     expected = tr("by arithmetic: iteration 0 works on elements {row}", row=first)
@@ -309,8 +319,8 @@ def _element_tip(walk: Walk, element: int) -> str:
     )
 
 
-def _counted(walk: Walk, now: float) -> Counted:
-    """The iteration, and what a load costs."""
+def _counted(walk: Walk, now: float, launch: tuple[Figure, ...]) -> Counted:
+    """The iteration, what a load costs, and how long the large launch takes."""
     request, last = walk.request, walk.iterations - 1
     loads = len(set(walk.path.tolist()))
     count = request.counted(request.count)
@@ -320,7 +330,7 @@ def _counted(walk: Walk, now: float) -> Counted:
         Figure(tr("ideal {n}", n=request.ideal), "muted"),
     )
     apart = Figure(tr("{n} loads: the warp diverges", n=loads), "warn")
-    return Counted((*figures, apart) if loads > 1 else figures)
+    return Counted((*figures, *((apart,) * (loads > 1)), *launch))
 
 
 LESSON = Lesson(

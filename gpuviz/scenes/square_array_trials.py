@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.coalescing import transactions
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, nouns
@@ -38,6 +38,7 @@ PUBLISHED: Mapping[Triple, float] = {
     (32, 0, 8): 22.1,
     (8, 1, 8): 85.5,
 }
+_PUBLISHED_SIZE = 1 << 25  # elements
 THEN = architecture("sm_11")  # of the GeForce 8600 GTS
 
 
@@ -173,7 +174,7 @@ def _trial_table(
             wide=6.0,
         ),
         _modelled(what, [t.now for t in trials]),
-        *time_column([t.time for t in trials]),
+        *time_column([t.time for t in trials], named=True),
     )
     return Table(made, now, shown)
 
@@ -188,19 +189,27 @@ def _number(value: float) -> str:
 
 
 def _sources(elements: int) -> Sourced:
-    """Where the published times are from, and that our array is a smaller one."""
+    """Where the published times are from, and how large our array is."""
+    if elements == _PUBLISHED_SIZE:
+        return Sourced(
+            (
+                tr(
+                    "“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean "
+                    "of 1000 launches · here 2^25 elements, too"
+                ),
+                tr("“Threads and blocks in detail”, 8600 GTS · 2^25 elements there and here"),
+                tr("2^25 elements there and here"),
+            )
+        )
+    n = grouped(elements)
     return Sourced(
         (
             tr(
                 "“Threads and blocks in detail” (2013): GeForce 8600 GTS, 2^25 elements, mean of "
-                "1000 launches · counted here: {n} elements, every 32 cost the same",
-                n=elements,
+                "1000 launches · here {n} elements",
+                n=n,
             ),
-            tr(
-                "“Threads and blocks in detail”, 8600 GTS, 2^25 elements · counted here: {n}, "
-                "every 32 alike",
-                n=elements,
-            ),
-            tr("2^25 elements on a GeForce 8600 GTS · counted here: {n}", n=elements),
+            tr("“Threads and blocks in detail”, 8600 GTS, 2^25 elements · here {n}", n=n),
+            tr("2^25 elements on a GeForce 8600 GTS · here {n}", n=n),
         )
     )

@@ -43,7 +43,7 @@ PARAMETERS = (
             Choice("swizzled", "shared, swizzled"),
         ),
     ),
-    Parameter("size", "rows and columns", 64, choices=offered(32, 64, 128, 256, 512, 1024)),
+    Parameter("size", "rows and columns", 4096, choices=offered(*(32 << n for n in range(8)))),
     Parameter("warp", "warp shown", 0, 0, 7),
 )
 
@@ -52,7 +52,6 @@ PRESETS = (
     Preset("Shared", {"variant": "shared"}),
     Preset("Padded", {"variant": "padded"}),
     Preset("Swizzled", {"variant": "swizzled"}),
-    Preset("Padded, 1024", {"variant": "padded", "size": 1024}),
 )
 
 
@@ -63,7 +62,17 @@ def plan(values: Values) -> tuple[Plan, ...]:
     arguments = (f"f32[{n * n}]=arange", f"f32[{n * n}]=zeros", f"i32={n}")
     shown = min(1, side - 1)
     return tuple(
-        Plan(name, _KERNEL, name, (side, side, 1), (32, 8, 1), arguments, record=(shown,))
+        Plan(
+            name,
+            _KERNEL,
+            name,
+            (side, side, 1),
+            (32, 8, 1),
+            arguments,
+            record=(shown,),
+            size=f"{n} × {n}",
+            outputs=False,
+        )
         for name in VARIANTS
     )
 
@@ -277,13 +286,13 @@ def _expected(values: Values, run: Run) -> str:
     ways = 32 if values["variant"] == "shared" else 1
     sectors = tr(
         "by arithmetic: {requests} load and store requests, {read} sectors read, {written} written",
-        requests=requests,
-        read=4 * requests,
-        written=(32 if naive else 4) * requests,
+        requests=grouped(requests),
+        read=grouped(4 * requests),
+        written=grouped((32 if naive else 4) * requests),
     )
     if naive:
         return sectors
-    return sectors + "; " + tr("{count} shared load wavefronts", count=ways * requests)
+    return sectors + "; " + tr("{count} shared load wavefronts", count=grouped(ways * requests))
 
 
 LESSON = Lesson(

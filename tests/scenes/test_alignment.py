@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.errors import InputError
 from gpuviz.memory.request import Request, requests_of
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.scenes import alignment
 from gpuviz.scenes.alignment import LESSON
 from gpuviz.scenes.measured import Timed
@@ -68,6 +71,36 @@ def test_the_table_shows_all_layouts(layout: str) -> None:
     for count in ("100", "64", "20"):
         assert count in shown
     assert "model" in shown and "published" in shown
+
+
+def test_a_sector_that_an_earlier_load_asked_for_is_not_called_wasted() -> None:
+    """The packed struct's loads ask for the same 20 sectors five times: L2 delivers them once."""
+    story = played("packed").story
+    second = next(s for s in story.steps[2:] if s.label == "request")
+    shown = pictures.words(story.frame(second.end, pictures.STAGES["large"]))
+    assert "Load 2 of 5: every 5th float: 20 sectors, all asked for before." in shown
+    assert "100 sectors, 20 of them different" in story.sentence
+    assert "384 bytes of them are padding" in played("aligned").story.sentence
+    assert played("arrays").story.sentence == "One warp asks for 20 sectors, each once: 640 bytes."
+    assert "L1" not in played("packed", "sm_30").story.sentence
+
+
+def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> None:
+    h200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
+    runs = {
+        role: replace(
+            run,
+            measurement=Measurement(
+                "recorded", "2026-01-01", h200, {"l2_to_l1_sectors": Reading(64 * warp)}
+            ),
+        )
+        for (role, run), warp in zip(played("packed").runs.items(), (21.5, 32, 20), strict=True)
+    }
+    story = LESSON.tell(LESSON.defaults() | {"warp": 1}, runs)
+    for stage in pictures.STAGES:
+        pictures.check_text(story, stage)
+    shown = pictures.words(pictures.frame(story, 1.0, "full"))
+    assert {"21.5", "sectors from L2", "recorded"} <= set(shown)
 
 
 def test_hover_tells_the_byte_of_the_struct() -> None:

@@ -14,6 +14,7 @@ from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.square_array import LESSON, Walk, walk_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Trial, trial_of
+from tests import small
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
@@ -141,8 +142,18 @@ def test_published_times_and_ours_stand_side_by_side() -> None:
     shown = pictures.words(pictures.frame(played("trials").story, 1.0, "large"))
     assert all(f"{ms:.1f} ms" in shown for ms in PUBLISHED.values())
     assert shown.count("published") == 2 and "model" in shown
-    assert any("2^25" in text and "4096" in text for text in shown)
+    assert any("2^25 elements" in text and "here 4\u2009096" in text for text in shown)
     assert "14.5" in played("trials").story.expected
+
+
+def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_beside_it() -> None:
+    ships = small.real(LESSON)
+    trials = ships.plan(ships.defaults() | {"show": "trials", "stride": 32})
+    assert {plan.grid[0] * plan.block[0] * 8 for plan in trials} == {1 << 25}
+    drawn, timed = ships.plan(ships.defaults())
+    assert drawn.size == "512 elements, 64 a thread" and timed.companion_of == drawn.role
+    assert timed.size == "33\u2009554\u2009432 elements, 8 a thread"
+    assert timed.arguments[0] == "f32[33554432]=rand" and timed.block == (512, 1, 1)
 
 
 @pytest.mark.parametrize("stage", pictures.STAGES)
@@ -152,7 +163,9 @@ def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qa
     values = LESSON.defaults() | CASES["trials"]
     story = LESSON.tell(values, played("trials").runs)
     pictures.check_text(story, stage)
-    assert pictures.words(pictures.frame(story, 1.0, stage)).count("1.23 ms") == 7
+    shown = pictures.words(pictures.frame(story, 1.0, stage))
+    assert shown.count("1.23 ms") == 7
+    assert "H200" in " ".join(shown)  # beside the times of another card
 
 
 def test_hover_tells_thread_and_iteration() -> None:

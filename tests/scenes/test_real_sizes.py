@@ -1,0 +1,38 @@
+"""Lessons as they ship: their launches are long, and count what small ones do."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuviz.compile import nvrtc
+from gpuviz.scenes import lesson
+from gpuviz.scenes.perform import perform
+from tests import small
+from tests.scenes.performed import performed
+
+LONG = 1 << 20  # threads, or elements: what an H200 needs tens of microseconds for
+SCALES = ("requests", "sectors", "lines", "wavefronts", "bytes")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed"),
+]
+
+
+@pytest.mark.parametrize("name", small.SIZES)
+def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str) -> None:
+    shown = lesson(name)
+    large = perform(small.real(shown), {}, level="ptx", measured=lambda plan: None)
+    whole = perform(small.real(shown), {}, level="ptx", measured=lambda plan: None, begun=large)
+    few = performed(shown, {}).runs
+    for role, run in large.runs.items():
+        launch, other = run.trace.launch, few[role].trace.launch
+        times, rest = divmod(launch.blocks, other.blocks)
+        assert rest == 0
+        for count, value in run.counts.totals.items():
+            if count.quantity in SCALES:
+                assert value == few[role].counts.totals[count] * times, (role, count)
+        timed = whole.runs.get(run.companion.role) if run.companion else run
+        assert timed is not None
+        threads = timed.trace.launch.blocks * timed.trace.launch.threads_per_block
+        assert threads >= LONG and timed.engine == "compiled"
