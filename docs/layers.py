@@ -76,6 +76,8 @@ INNER_LAYERS = {
         ("recorders", "totals", "flops", "batches", "launching", "options"),
         ("tracing", "checks", "check", "interpreter"),
         ("compiled",),
+        ("classes",),
+        ("classes",),
         ("emulator",),
     )
 }

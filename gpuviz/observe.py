@@ -218,6 +218,18 @@ class Lanes(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Lanes of many warps, of which only the number is known (see `Sums`)."""
+
+    threads: int
+    warps: int
+
+    def rows(self) -> tuple[Warps, Bool | None]:
+        """Which they are is not known."""
+        raise NotImplementedError
+
+
 class Sink:
     """Hears what a launch does; every event that is not overridden costs nothing."""
 

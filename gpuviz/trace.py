@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import I32, I64, U32, U64, Bool
+from gpuviz.language import english
 
 Op = Literal["load", "store", "atomic", "reduction", "copy"]
 Space = Literal["global", "shared", "local", "constant"]
@@ -234,6 +235,39 @@ class Finding:
     remedy: str = ""
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """From how many of its `blocks` the counts of a launch are: `run` were executed.
+
+    `how`: all of them; one of each class of blocks that provably do the same ("classes": the counts
+    are exact, but only the blocks that were run have left their outputs); or some that were asked
+    for. `classes` is how many of them there are, `why` it is not what was wanted, in words.
+    """
+
+    how: Literal["all", "classes", "some"]
+    run: int
+    blocks: int
+    classes: int = 0
+    why: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all blocks have left their outputs."""
+        return self.run == self.blocks
+
+    @property
+    def note(self) -> str:
+        """What to know of the counts, in a sentence; "" when all blocks were executed."""
+        if self.how != "classes":
+            return ""
+        many = english("{n} class", "{n} classes", self.classes)
+        only = english("that one block", "those {n} blocks", self.run)
+        return (
+            f"counted exactly from {many} of blocks that provably do the same, of {self.blocks:,} "
+            f"blocks in all; outputs are of {only} only"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What one launch did. Arrays are read-only.
@@ -243,8 +277,8 @@ class Trace:
     instructions : memory instructions that made the requests
     requests : every request of the blocks in `recorded`
     recorded : linear ids of the blocks whose requests were kept
-    blocks_emulated : how many of `launch.blocks` were executed (all, unless a budget forced
-        sampling)
+    blocks_emulated : how many of `launch.blocks` the numbers are of (all, unless fewer were asked
+        for): those that were executed, or belong to the class of one that was
     thread_instructions, warp_instructions : PTX instructions executed by lanes and by warps
     printed : what the kernel wrote with printf
     flops : floating-point operations executed (see `gpuviz.ptx.flops`)

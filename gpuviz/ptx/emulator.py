@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from gpuviz.arrays import Array
 from gpuviz.observe import Sink
 from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.sinks import sinks as checking
-from gpuviz.ptx.compiled.choice import estimated_work, worth_compiling
+from gpuviz.ptx.classes.observed import observe as from_classes
+from gpuviz.ptx.classes.shift import Unproved
+from gpuviz.ptx.compiled.choice import estimated_seconds, estimated_work, worth_compiling
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
@@ -19,7 +22,7 @@ from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
-from gpuviz.trace import Trace
+from gpuviz.trace import Coverage, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 
@@ -32,7 +35,7 @@ class Result:
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     `engine` is who executed the launch, "compiled" or "numpy"; `engine_note` why not the other.
-    `checked` is what was looked for.
+    `checked` is what was looked for. `coverage` says which blocks were executed.
     """
 
     trace: Trace
@@ -41,6 +44,7 @@ class Result:
     engine: str = "numpy"
     engine_note: str = ""
     checked: tuple[str, ...] = ()
+    coverage: Coverage = Coverage("all", 0, 0)
 
 
 def emulate(
@@ -74,26 +78,78 @@ def emulate(
     UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
     """
     keep_freed_memory()
-    options = options or Options()
-    launched = ready(module, kernel, grid, block, arguments, dynamic_shared, names, unset)
-    looked_for = options.checks if options.thorough or _few(launched, options) else ()
-    checks = checking(looked_for, lockstep=_lockstep(module))
-    tracer = Tracer(options.record, options.record_limit, options.path)
-    every = (*sinks, *checks, *tracer.sinks)
-    note, printed = _compiled(launched, every, options), ""
-    if note:
-        printed = interpret(launched, every, options)
-    tally = tracer.tally
-    trace = tracer.trace(
-        launched.launch,
-        printed=printed,
+    make = partial(ready, module, kernel, grid, block, arguments, dynamic_shared, names, unset)
+    emulation = _Emulation(make, sinks, options or Options())
+    emulation.run()
+    tally = emulation.tracer.tally
+    trace = emulation.tracer.trace(
+        emulation.launched.launch,
+        printed=emulation.printed,
         source=source,
         ptx=module.text,
         arch=arch,
         flops=floating_operations(module, tally.threads),
     )
-    engine = "numpy" if note else "compiled"
-    return Result(trace, launched.outputs(arguments), tally.executed, engine, note, looked_for)
+    coverage = emulation.coverage
+    return Result(
+        replace(trace, notes=(*trace.notes, *filter(None, [coverage.note]))),
+        emulation.launched.outputs(arguments),
+        tally.executed,
+        "numpy" if emulation.note else "compiled",
+        emulation.note,
+        emulation.checked,
+        coverage,
+    )
+
+
+class _Emulation:
+    """A launch on its way: which of its blocks are executed, and by whom."""
+
+    def __init__(self, make: Callable[[], Ready], sinks: Sequence[Sink], options: Options) -> None:
+        self._make, self._sinks, self._options = make, sinks, options
+        self.launched = make()
+        self.tracer = self._traced()
+        self.printed, self.note = "", ""
+        self.checked: tuple[str, ...] = ()
+        blocks = self.launched.launch.blocks
+        self.coverage = Coverage("all", blocks, blocks)
+
+    def _traced(self) -> Tracer:
+        options = self._options
+        return Tracer(options.record, options.record_limit, options.path)
+
+    def run(self) -> None:
+        """Execute what is wanted."""
+        if self._options.blocks == "classes" and self._options.max_blocks is None:
+            try:
+                return self._classes()
+            except Unproved as reason:
+                self.coverage = replace(self.coverage, why=str(reason))
+                if reason.ran:  # memory has changed
+                    del self.launched
+                    self.launched = self._make()
+        self._all()
+
+    def _classes(self) -> None:
+        """One block of each class."""
+        seconds = estimated_seconds(self.launched)
+        every = (*self._sinks, *self.tracer.sinks)
+        self.coverage = from_classes(self.launched, every, self._options, seconds)
+        self.note = "the NumPy engine runs one block of each class"
+
+    def _all(self) -> None:
+        """All blocks, or as many as are asked for."""
+        launched, options = self.launched, self._options
+        if options.thorough or _few(launched, options):
+            self.checked = options.checks
+        checks = checking(self.checked, lockstep=_lockstep(launched.program.module))
+        self.tracer = self._traced()
+        every = (*self._sinks, *checks, *self.tracer.sinks)
+        self.note = _compiled(launched, every, options)
+        if self.note:
+            self.printed = interpret(launched, every, options)
+        run, blocks = self.tracer.tally.blocks, launched.launch.blocks
+        self.coverage = replace(self.coverage, how="all" if run == blocks else "some", run=run)
 
 
 def _few(launched: Ready, options: Options) -> bool:

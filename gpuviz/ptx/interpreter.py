@@ -21,14 +21,17 @@ def interpret(
     sinks: Sequence[Sink],
     options: Options,
     blocks: Sequence[tuple[int, int]] | None = None,
+    decoder: Decoder | None = None,
 ) -> str:
     """Run every batch of a launch, or of some ranges of blocks; what was printed.
+
+    `decoder` makes steps of instructions, where more is wanted of them than what they do.
 
     Raises
     ------
     UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
     """
-    execution = _execution(launched, sinks, options)
+    execution = _execution(launched, sinks, options, decoder or Decoder(launched.program))
     told = execution.told
     for begin in told.launch_begin:
         begin(execution.launch, told.report)
@@ -46,8 +49,9 @@ def interpret(
     return execution.printed.text
 
 
-def _execution(launched: Ready, sinks: Sequence[Sink], options: Options) -> Execution:
-    decoder = Decoder(launched.program)
+def _execution(
+    launched: Ready, sinks: Sequence[Sink], options: Options, decoder: Decoder
+) -> Execution:
     return Execution(
         launched.program,
         launched.launch,

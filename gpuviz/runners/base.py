@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.runners.sweep_file import Times
     from gpuviz.sass.listing import Listing
     from gpuviz.sass.plan import Difference
-    from gpuviz.trace import Trace
+    from gpuviz.trace import Coverage, Trace
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1
@@ -69,9 +69,9 @@ class Run:
     name of the file whose program was run, where its source could not be compiled here: that it was
     compiled from the source shown is that file's word. `engine` is what executed the launch,
     "compiled" or "numpy", and `engine_note` why it is not the other. `checked` is what was looked
-    for, of `gpuviz.checks`. `size` is how big the launch is, as its lesson says it; `companion` the
-    same kernel at real size, where this launch is small; `companion_of` the run that this one is
-    such a companion of.
+    for, of `gpuviz.checks`; `coverage` which of its blocks were executed. `size` is how big the
+    launch is, as its lesson says it; `companion` the same kernel at real size, where this launch is
+    small; `companion_of` the run that this one is such a companion of.
     """
 
     trace: Trace
@@ -89,6 +89,7 @@ class Run:
     engine: str = ""
     engine_note: str = ""
     checked: tuple[str, ...] = ()
+    coverage: Coverage | None = None
     size: str = ""
     companion: Companion | None = None
     companion_of: str = ""
@@ -97,6 +98,11 @@ class Run:
     def told_size(self) -> str:
         """How big the launch is, in words."""
         return self.size or size_of(self.trace.launch.grid, self.trace.launch.block)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all blocks were executed, so that `outputs` are what the launch leaves behind."""
+        return self.coverage is None or self.coverage.whole
 
     @property
     def modelled(self) -> str:

@@ -71,6 +71,7 @@ def run(
         engine=result.engine,
         checked=result.checked,
         engine_note=result.engine_note,
+        coverage=result.coverage,
         size=job.size,
     )
 

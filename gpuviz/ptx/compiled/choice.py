@@ -13,6 +13,7 @@ from gpuviz.ptx.text.ir import Function
 
 LEAST_WORK = 20_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
 WORK_FOR_EACH = 700_000  # and while it makes the code of one instruction
+_NUMPY_RATE, _COMPILED_RATE = 1e8, 2e9  # thread instructions a second, roughly, of one core
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
 
 
@@ -35,6 +36,12 @@ def estimated_work(launched: Ready) -> int:
         straight += len(function.body)
         looped += _in_loops(function)
     return threads * (straight + turns * looped)
+
+
+def estimated_seconds(launched: Ready) -> float:
+    """How long a whole launch may take, very roughly."""
+    work = estimated_work(launched)
+    return 0.5 + work / (_COMPILED_RATE if worth_compiling(launched) else _NUMPY_RATE)
 
 
 def _in_loops(function: Function) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arrays import U64, Array, Bool
-from gpuviz.observe import Access, Listeners, Place, Warps
+from gpuviz.observe import Access, Listeners, Many, Place
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
@@ -17,18 +16,6 @@ from gpuviz.trace import LANES
 
 _FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
 _NEAR = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """Lanes of many warps, by their number."""
-
-    threads: int
-    warps: int
-
-    def rows(self) -> tuple[Warps, Bool | None]:
-        """Which they are is not known."""
-        raise NotImplementedError
 
 
 def tell_rows(
@@ -73,7 +60,7 @@ def tell(told: Listeners, done: Executed) -> None:
         if not warps:
             continue
         for tell_instructions in told.instructions:
-            tell_instructions(block.stretch, Sum(threads, warps))
+            tell_instructions(block.stretch, Many(threads, warps))
         end = block.end
         if end.how == "branch" and end.at is not None:
             place = Place(end.at.pc, end.at.line, end.at.ptx_line)

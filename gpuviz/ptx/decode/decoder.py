@@ -96,11 +96,15 @@ class Decoder:
         """An instruction in its place."""
         return Site(instruction, code, self.program, block + 1, self.code)
 
+    def step(self, site: Site) -> Step | None:
+        """What an instruction does; see `step_of`."""
+        return step_of(site)
+
     def _block(self, code: FunctionCode, span: Span, number: int) -> Block:
         body = code.function.body[span.start : span.end]
         sites = [self.site(instruction, code, number) for instruction in body]
         members = warp.members_here(sites[0]) if is_synchronised(body[0]) else None
-        decoded = [step_of(site) for site in sites]
+        decoded = [self.step(site) for site in sites]
         end: Step | None = None
         if ends_block(body[-1]):
             end = decoded.pop()
@@ -123,7 +127,7 @@ def step_of(site: Site) -> Step | None:
         if ends_block(site.instruction):
             return _end(site)
         step = STEPS.get(site.name, _arithmetic)(site)
-        return step if step is None or site.instruction.guard is None else _guarded(step, site)
+        return step if step is None or site.instruction.guard is None else guarded(step, site)
     except Unsupported:
         raise
     except UnsupportedError as error:
@@ -139,11 +143,11 @@ def _arithmetic(site: Site) -> Step:
     return step
 
 
-def _guarded(step: Step, site: Site) -> Step:
+def guarded(step: Step, site: Site) -> Step:
     """Execute a step for the lanes whose guard holds."""
     predicate = site.guard()
 
-    def guarded(g: Group) -> None:
+    def some(g: Group) -> None:
         value, mask = predicate(g), g.mask
         if value.size == 1:
             if value.reshape(-1)[0]:
@@ -153,7 +157,7 @@ def _guarded(step: Step, site: Site) -> Step:
         if chosen.any():
             step(g.fork(chosen))
 
-    return guarded
+    return some
 
 
 def _end(site: Site) -> Step:

@@ -1,0 +1,1 @@
+"""A launch counted from classes of its blocks: those that provably do the same, each run once."""
