@@ -116,6 +116,7 @@ def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> 
     from gpuviz.qt.look.theme import FOLLOW, MODES, SCALES, Theme
     from gpuviz.qt.preferences.motion import KEY as REDUCED_MOTION
     from gpuviz.qt.presenter.presentation import Presentation
+    from gpuviz.qt.running import core as cores
     from gpuviz.scenes.sources import Sources
 
     app, settings, _ = _application()
@@ -123,7 +124,9 @@ def _present(lecture: Lecture, library: Library, agreed: Agreed, slide: int) -> 
     theme = Theme(kept.text("theme", FOLLOW, MODES), kept.number("scale", 1.0, SCALES))
     theme.apply()
     calm = kept.flag(REDUCED_MOTION, False)
-    shown = Presentation(lecture, _perform, Sources(_gpu, agreed=agreed), library, calm=calm)
+    use = cores.use_of(kept) if kept.flag(cores.LIVE, True) else 0.0
+    sources = Sources(_gpu, agreed=agreed)
+    shown = Presentation(lecture, _perform, sources, library, calm=calm, use=use)
     uncaught = UncaughtErrors(shown)
     uncaught.happened.connect(lambda error: shown.speaker.say(f"{type(error).__name__}: {error}"))
     uncaught.install()

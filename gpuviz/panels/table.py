@@ -74,16 +74,21 @@ class Table(Panel):
 
     def _foot(self, stage: Stage) -> float:
         """The height of what is said below the rows."""
-        return stage.text(14) * TIGHT if any(any(c.remarks) for c in self.columns) else 0.0
+        told = any(c.origin or any(c.remarks) for c in self.columns)
+        return stage.text(14) * TIGHT if told else 0.0
 
     def _remarks(self, stage: Stage, laid: Laid, area: Rect) -> Iterator[Mark]:
-        """What is to be known of quiet cells: below the rows, to the right."""
-        told = [self.columns[i].remarks for i in laid.kept if laid.tells(i)]
-        said = " · ".join(dict.fromkeys(r for one in told for r in one if r))
-        if said and not stage.asks:
-            size = stage.text(13)
-            words = tr("grey: {remark}", remark=said)
-            words = first_fitting((words, said), area.width, size) or elide(said, area.width, size)
+        """Where numbers come from and what to know of quiet cells: below the rows, to the right."""
+        told = [self.columns[i] for i in laid.kept if laid.tells(i)]
+        origin = " · ".join(dict.fromkeys(c.origin for c in told if c.origin))
+        remark = " · ".join(dict.fromkeys(r for c in told for r in c.remarks if r))
+        grey = tr("grey: {remark}", remark=remark) if remark else ""
+        said = tuple(
+            " · ".join(filter(None, parts)) for parts in ((origin, grey), (origin, remark), (grey,))
+        )
+        if said[0] and not stage.asks:
+            size, last = stage.text(13), grey or origin
+            words = first_fitting(said, area.width, size) or elide(last, area.width, size)
             bottom = laid.area.y + laid.head + self.rows * laid.row
             at = np.array([[area.right, bottom + size * TIGHT / 2]], np.float32)
             yield Texts(at, (words,), stage.palette.muted, size, "right")

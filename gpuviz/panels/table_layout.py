@@ -32,7 +32,7 @@ class Column:
     in each cell, each as long as its value beside those of other rows; the colour, if a bar has
     none, is the accent, quiet in rows that are not under way. Such a column is at least `wide`
     letters wide. `tone` is the colour of the words. A cell with one of the `remarks` is quiet; they
-    stand below the table, once each.
+    stand below the table, once each, with the `origin` of the numbers: where and when.
     """
 
     titles: tuple[str, ...]
@@ -47,6 +47,7 @@ class Column:
     wide: float = 4.0
     tone: Ink = "ink"
     remarks: tuple[str, ...] = ()
+    origin: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ class State:
     why: str = NOT_ASKED
     activity: Activity = "idle"
     trouble: str = ""
-    use: float = 0.5
+    use: float = 0.1
     recorded: str = ""
     unagreed: tuple[Code, ...] = ()
 

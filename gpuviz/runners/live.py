@@ -65,9 +65,21 @@ def measure(
     NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
     KernelFault, TimeLimit, WorkerLost, LaunchError, NoDevice, Cancelled : as `Gpu.run`
     """
-    facts = gpu.facts()
-    check_limits(job, architecture(facts.capability))
+    check_limits(job, architecture(gpu.facts().capability))
     launch = launch_of(job, agreed)
+    return measure_launch(gpu, launch, options, expected=expected, cancel=cancel, progress=progress)
+
+
+def measure_launch(
+    gpu: Gpu,
+    launch: GpuLaunch,
+    options: MeasureOptions = MeasureOptions(),
+    *,
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
+    cancel: Cancel = go_on,
+    progress: Progress = lambda fraction: None,
+) -> Measurement:
+    """As `measure`, of a launch whose arguments have been made and that may run."""
     outputs = gpu.run(launch, cancel)
     timing = (
         gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
@@ -80,7 +92,7 @@ def measure(
     return Measurement(
         "live",
         datetime.now(UTC).date().isoformat(),
-        facts,
+        gpu.facts(),
         counters,
         timing,
         placement,

@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy.typing as npt
 
+from gpuviz.arch import architecture
 from gpuviz.arrays import F64
 from gpuviz.errors import Cancelled, Error
 from gpuviz.language import tr
-from gpuviz.runners.consent import NOBODY, Code, NotAgreed, permit
+from gpuviz.runners.consent import NOBODY, Code, NotAgreed
+from gpuviz.runners.duty import Duty
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
-from gpuviz.runners.job import Job
-from gpuviz.runners.live import MeasureOptions, measure, placed
+from gpuviz.runners.job import Job, check_limits
+from gpuviz.runners.live import MeasureOptions, measure_launch, placed
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Telemetry
 from gpuviz.stopping import stopped_by
 
 REPEATS = 200  # launches timed by one measurement
 PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
 SENSE_SECONDS = 1.0
-LOUD_SECONDS = 2.0  # the longest pause that the cap on use asks for
 CLOSE_SECONDS = 5.0
 
 
@@ -63,7 +64,7 @@ class Continuously:
     """Measure the targets again and again; `use` is the share of the time the GPU may be busy."""
 
     targets: Targets
-    use: float = 0.5
+    use: float = 0.1
 
 
 Wish = Look | Once | Continuously
@@ -171,6 +172,7 @@ class Engine:
         self._closed = False
         self._wake = threading.Condition()
         self._silent = threading.Event()
+        self._duty = Duty(1.0)
         threading.Thread(target=self._loop, daemon=True).start()
 
     def ask(self, wish: Wish) -> None:
@@ -246,24 +248,30 @@ class Engine:
         return self._gpu
 
     def _once(self, targets: Targets) -> None:
-        """A target that fails does not keep the others from being measured."""
         gpu = self._ready()
-        for target, job in self._allowed(gpu, targets):
-            try:
-                self._gauge(gpu, target, job, REPEATS)
-            except (Cancelled, NoDevice):
-                raise
-            except Error as error:
-                self._report(Trouble(target.key, str(error)))
+        for target, launch in self._allowed(gpu, targets):
+            self._gauged(gpu, target, launch, REPEATS)
         self._report(Sensed(gpu.telemetry()))
 
-    def _allowed(self, gpu: Gpu, targets: Targets) -> list[tuple[Target, Job]]:
-        """The targets that may run, compiled; of the others it is told why they do not."""
+    def _gauged(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> bool:
+        """Whether it could be; one that fails does not keep the others from being measured."""
+        try:
+            self._gauge(gpu, target, launch, repeats)
+        except (Cancelled, NoDevice):
+            raise
+        except Error as error:
+            self._report(Trouble(target.key, str(error)))
+            return False
+        return True
+
+    def _allowed(self, gpu: Gpu, targets: Targets) -> list[tuple[Target, GpuLaunch]]:
+        """The targets that may run, made; of the others it is told why they do not."""
         found, codes, sm = [], {}, gpu.facts().sm
         for target in targets:
             try:
                 job = target.job(sm)
-                permit(job, self._agreed)
+                check_limits(job, architecture(gpu.facts().capability))
+                launch = launch_of(job, self._agreed)
             except Cancelled:
                 raise
             except NotAgreed as refused:
@@ -271,22 +279,19 @@ class Engine:
             except Error as error:
                 self._report(Trouble(target.key, str(error)))
             else:
-                found.append((target, job))
+                found.append((target, launch))
         if codes:
             self._report(Unagreed(codes))
         return found
 
-    def _gauge(self, gpu: Gpu, target: Target, job: Job, repeats: int) -> None:
+    def _gauge(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> None:
         facts = gpu.facts()
         options = MeasureOptions(
             repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts)
         )
         stop = self._stop.is_set
-        made = measure(
-            gpu, job, options, agreed=self._agreed, expected=target.expected, cancel=stop
-        )
+        made = measure_launch(gpu, launch, options, expected=target.expected, cancel=stop)
         self._report(Gauged(target.key, made))
-        launch = launch_of(job, self._agreed)
         self._report(Placed(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
@@ -311,21 +316,29 @@ class Engine:
         return self._peaks[facts.bus]
 
     def _continuously(self, wish: Continuously) -> None:
+        """Each target as a whole first, then times and counts of all in turn."""
         gpu = self._ready()
-        allowed = self._allowed(gpu, wish.targets)
-        for target, job in allowed:
-            self._gauge(gpu, target, job, BATCH)
+        self._duty.share = wish.use
+        launches: list[tuple[str, GpuLaunch]] = []
+        for target, launch in self._allowed(gpu, wish.targets):
+            self._stop.wait(self._duty.due)
+            if self._stop.is_set():
+                return
+            with self._duty.busy():
+                if self._gauged(gpu, target, launch, BATCH):
+                    launches.append((target.key, launch))
         sensed = 0.0
-        launches = [(target.key, launch_of(job, self._agreed)) for target, job in allowed]
         counting = not gpu.facts().counters
         while launches and not self._stop.is_set():
             began = time.monotonic()
-            for key, launch in launches:
-                counting = self._round(gpu, key, launch, counting)
+            with self._duty.busy():
+                for key, launch in launches:
+                    counting = self._round(gpu, key, launch, counting)
+            ended = time.monotonic()
             if began - sensed > SENSE_SECONDS:
                 sensed = began
                 self._report(Sensed(gpu.telemetry()))
-            self._stop.wait(pause(time.monotonic() - began, wish.use))
+            self._stop.wait(max(pause(ended - began, wish.use), self._duty.due))
 
     def _round(self, gpu: Gpu, key: str, launch: GpuLaunch, counting: bool) -> bool:
         """Times and counts of one target; whether counting is worth trying again.
@@ -345,4 +358,4 @@ class Engine:
 
 def pause(busy: float, use: float) -> float:
     """Seconds to rest after so many busy ones, for the GPU to be in use for that share."""
-    return min(max(busy * (1 / use - 1), PAUSE_SECONDS), LOUD_SECONDS)
+    return max(busy * (1 / use - 1), PAUSE_SECONDS)

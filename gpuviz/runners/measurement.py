@@ -205,7 +205,7 @@ class Measurement:
     def caption(self) -> str:
         """Where the numbers come from, in English."""
         if self.source == "live":
-            return f"measured on {self.device.name}"
+            return f"measured on {self.device.name}, {self.date}"
         name = f", from {self.file}" if self.file else ""
         return f"recorded on {self.device.name}, {self.date}{name}"
 

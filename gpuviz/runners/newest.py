@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,8 +17,8 @@ KEPT = 10_000  # durations of a run, the newest ones
 class Newest(Mapping[str, Measurement]):
     """Measurements by the names of their runs; a live one takes the place of a recorded one."""
 
-    def __init__(self) -> None:
-        self._found: dict[str, Measurement] = {}
+    def __init__(self, known: Mapping[str, Measurement] = MappingProxyType({})) -> None:
+        self._found: dict[str, Measurement] = dict(known)
 
     def __getitem__(self, key: str) -> Measurement:
         """The newest measurement of a run."""

@@ -15,7 +15,7 @@ from gpuviz.runners.base import Run
 
 @dataclass(frozen=True)
 class Timed:
-    """The median time of a launch: microseconds, the badge of its source, and the device.
+    """The median time of a launch: microseconds, the badge of its source, the device and the day.
 
     `size` is how big the launch is where that is another one than the one drawn, else "".
     `overhead` says that the time is mostly that of launching, "" where it is not. A time of
@@ -28,6 +28,12 @@ class Timed:
     size: str = ""
     overhead: str = ""
     elsewhere: bool = False
+    date: str = ""
+
+    @property
+    def where(self) -> str:
+        """The device and the day."""
+        return f"{self.device}, {self.date}" if self.date else self.device
 
     @property
     def whole(self) -> str:
@@ -52,7 +58,9 @@ def time_of(run: Run) -> Timed | None:
     if found is None or found.timing is None:
         return None
     elsewhere = found.device.sm != run.arch
-    return Timed(found.timing.median, found.badge, found.gpu, size, found.overhead, elsewhere)
+    return Timed(
+        found.timing.median, found.badge, found.gpu, size, found.overhead, elsewhere, found.date
+    )
 
 
 def badge_of(times: Iterable[Timed | None]) -> str:
@@ -62,9 +70,9 @@ def badge_of(times: Iterable[Timed | None]) -> str:
 
 
 def device_of(times: Iterable[Timed | None]) -> str:
-    """The device that was timed, in a few words; or why there is no time."""
+    """The device that was timed, and when; or why there is no time."""
     found = next((t for t in times if t is not None), None)
-    return tr("no GPU and no recording") if found is None else found.device
+    return tr("no GPU and no recording") if found is None else found.where
 
 
 def time_figures(time: Timed | None) -> tuple[Figure, ...]:
@@ -74,10 +82,11 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     launch = tr("launch {time}", time=time.text)
     if time.elsewhere:
         launch = tr("on {device}: {time}", device=time.device, time=time.text)
+    brief = ", ".join(filter(None, (launch, time.overhead)))
     said = ", ".join(filter(None, (launch, time.size, time.overhead)))
-    shorter = ", ".join(filter(None, (launch, time.overhead)))
+    whole = said if time.elsewhere else f"{said}, {time.where}"
     ink: Ink = "muted" if time.overhead else "ink"
-    return (Figure(said, ink, badge=badge_of([time]), shorter=(shorter,)),)
+    return (Figure(whole, ink, badge=badge_of([time]), shorter=(said, brief)),)
 
 
 def rate_figures(run: Run) -> tuple[Figure, ...]:
@@ -106,5 +115,6 @@ def time_column(
     title = there[0].device if there and (named or there[0].elsewhere) else tr("time")
     sizes = tuple(dict.fromkeys(t.size for t in there if t.size))
     titles = (f"{title}, {sizes[0]}", title) if len(sizes) == 1 else (title,)
+    origin = tr("time: {device}", device=device_of(times))
     remarks = tuple(t.overhead if t else "" for t in times)
-    return (Column(titles, cells, badge=badge_of(times), ink=ink, remarks=remarks),)
+    return (Column(titles, cells, badge=badge_of(times), ink=ink, remarks=remarks, origin=origin),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpuviz.arch import architecture
@@ -13,6 +13,7 @@ from gpuviz.scenes.compare import SIDES, beside, name_of
 
 if TYPE_CHECKING:
     from gpuviz.runners.base import Level, Run
+    from gpuviz.runners.measurement import Measurement
     from gpuviz.runners.session import Library
     from gpuviz.scenes.base import Lesson, Plan, Story, Value
     from gpuviz.scenes.perform import Performance
@@ -120,6 +121,42 @@ def showing(variants: tuple[Variant, ...], performances: tuple[Performance, ...]
         return Showing(sides, performances[0].story)
     a, b = (side.performance.story for side in sides)
     return Showing(sides, beside(a, b, *names))
+
+
+def measurements_of(shown: Showing) -> dict[str, Measurement]:
+    """What the story is told with, by the names of the launches."""
+    found: dict[str, Measurement] = {}
+    for side in shown.sides:
+        for role, run in side.performance.runs.items():
+            if run.measurement is not None:
+                found[side.key(role)] = run.measurement
+            if run.companion is not None and run.companion.measurement is not None:
+                found[side.key(run.companion.role)] = run.companion.measurement
+    return found
+
+
+def retold(shown: Showing, found: Mapping[str, Measurement | None]) -> Showing:
+    """The same launches, told with other measurements of them; nothing is run.
+
+    `found` are by the names of the launches, None where there is none; those of others stay.
+    """
+    performances = tuple(_retold(side, found) for side in shown.sides)
+    return showing(tuple(side.variant for side in shown.sides), performances)
+
+
+def _retold(side: Side, found: Mapping[str, Measurement | None]) -> Performance:
+    def measured(role: str, run: Run) -> Run:
+        beside = run.companion
+        if beside is not None:
+            new = found.get(side.key(beside.role), beside.measurement)
+            beside = replace(beside, measurement=new)
+        return replace(
+            run, measurement=found.get(side.key(role), run.measurement), companion=beside
+        )
+
+    runs = {role: measured(role, run) for role, run in side.performance.runs.items()}
+    lesson, values = side.variant.lesson, side.variant.values
+    return replace(side.performance, story=lesson.tell(values, runs), runs=runs)
 
 
 def names_of(variants: tuple[Variant, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.served import Served
 from gpuviz.panels.cell_map import Blank, CellMap, Outline
-from gpuviz.panels.figures import Figure, Figures, Said
+from gpuviz.panels.figures import Figure, Figures
 from gpuviz.panels.layout import Line, Node, columns, first, largest, rows, share
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -22,7 +22,7 @@ from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import device_of, time_column, time_of
+from gpuviz.scenes.measured import time_column, time_of
 from gpuviz.scenes.transpose_block import SHARED, Block, Moves, block_of
 from gpuviz.scenes.values import number
 
@@ -182,14 +182,14 @@ def _cost(kind: str, one: Served, share: float) -> Figure:
     return Figure(f"{short}, {ideal}", ink if share > 0 else "faint", True, shorter=shorter)
 
 
-def _body(tiles: Line, totals: Line, result: bool) -> Node:
+def _body(tiles: Line, totals: Table, result: bool) -> Node:
     """The tiles over their totals or beside them; until the result small ones stand alone."""
     over, beside = rows(share(0, tiles), totals, gap=0.6), columns(share(1, tiles), totals)
     return first(largest(over, beside), beside if result else tiles)
 
 
-def _totals(runs: Mapping[str, Run], now: int) -> Line:
-    """The totals of all four kernels, the one shown marked, and where times come from."""
+def _totals(runs: Mapping[str, Run], now: int) -> Table:
+    """The totals of all four kernels, the one shown marked."""
     totals = [runs[name].counts.totals for name in VARIANTS]
     times = [time_of(runs[name]) for name in VARIANTS]
 
@@ -203,7 +203,7 @@ def _totals(runs: Mapping[str, Run], now: int) -> Line:
     written = tr("sectors written") if sectors else tr("segments written")
     model = tr("model")
     waves = cells(Count.SHARED_STORE_WAVEFRONTS, Count.SHARED_LOAD_WAVEFRONTS)
-    table = Table(
+    return Table(
         (
             Column((tr("kernel"),), names, "left"),
             Column((read, tr("read")), cells(Count.GLOBAL_LOAD_SECTORS), badge=model),
@@ -213,7 +213,6 @@ def _totals(runs: Mapping[str, Run], now: int) -> Line:
         ),
         now,
     )
-    return rows(table, Said((tr("time: {device}", device=device_of(times)),)))
 
 
 def _cell(count: int, ideal: int) -> str:

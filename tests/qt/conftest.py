@@ -47,9 +47,14 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
     made: list[Window] = []
 
     def window(
-        sources: Sources | None = None, state: Path | None = None, session: Session | None = None
+        sources: Sources | None = None,
+        state: Path | None = None,
+        session: Session | None = None,
+        by_itself: bool = False,
     ) -> Window:
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
+        if not settings.contains("gpu_live"):
+            settings.setValue("gpu_live", by_itself)
         shown = Window(perform, COURSE, settings, sources, state, session=session)
         made.append(shown)
         shown.show()

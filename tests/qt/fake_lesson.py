@@ -24,6 +24,7 @@ from gpuviz.runners.job import Job
 from gpuviz.runners.session import Library
 from gpuviz.scenes import Listed
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
+from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.perform import Performance
 from gpuviz.trace import Finding, Launch, MemoryInstruction, Requests, Trace
 
@@ -57,8 +58,8 @@ LOAD = MemoryInstruction(2, 3, 15, "ld.global.f32", "load", "global", 4, "f32")
 STORE = MemoryInstruction(4, 3, 17, "st.global.f32", "store", "global", 4, "f32")
 
 
-def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...]) -> Frame:
-    """A bar for each lane; those before the hand are done."""
+def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...], times: str) -> Frame:
+    """A bar for each lane; those before the hand are done. The launches' times stand below."""
     colors = stage.palette
     share = t / steps[-1].end
     x = stage.margin + np.arange(32) * (stage.width - 2 * stage.margin) / 32
@@ -73,7 +74,8 @@ def _frame(t: float, stage: Stage, stride: int, steps: tuple[Step, ...]) -> Fram
     at = np.array([[stage.margin, 32.0]], np.float32)
     words = (f"One warp reads every word {stride}",)
     title = Texts(at, words, colors.ink, stage.text(26), bold=True)
-    return stage.frame(title, boxes)
+    low = np.array([[stage.margin, 200.0]], np.float32)
+    return stage.frame(title, boxes, Texts(low, (times,), colors.ink, stage.text(14)))
 
 
 def _steps() -> tuple[Step, ...]:
@@ -86,11 +88,13 @@ def _steps() -> tuple[Step, ...]:
 
 def _tell(values: Values, runs: Mapping[str, Run]) -> Story:
     stride, steps = int(values["stride"]), _steps()
+    found = {role: time_of(run) for role, run in runs.items()}
+    times = ", ".join(f"{r}: {t.badge} {t.text} {t.device}" for r, t in found.items() if t)
     return Story(
         f"One warp reads every word {stride}",
         "What lies between is fetched for nothing.",
         steps,
-        lambda t, stage: _frame(t, stage, stride, steps),
+        lambda t, stage: _frame(t, stage, stride, steps, times),
         "load sectors = 4 × stride × requests",
     )
 

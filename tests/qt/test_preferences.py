@@ -157,7 +157,7 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     answer(dialog, "Cancel")
     assert state(window) == before and window.player.values["stride"] == 11
     answer(dialog, "Reset")
-    reset = ("system", 1.0, False, "", 0.5)
+    reset = ("system", 1.0, False, "", 0.1)
     assert state(window) == reset
     assert window.player.values == LESSONS[2].defaults()
     assert window.layout_.shown == {"lessons", "source", "side"}

@@ -484,23 +484,3 @@ def test_the_speaker_is_told_of_a_picture_that_cannot_be_drawn(given: Presentati
     given.screen.refresh()
     given.screen.grab()
     assert "AttributeError" in given.speaker.gpu.text()
-
-
-def test_a_slide_left_before_all_was_measured_is_measured_again(
-    given: Presentation, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    press(given, K.Key_2)
-    ready(given, qtbot)
-    showing = given.slide_runs.showing(1)
-    assert showing is not None
-    (key,) = showing.plans
-    asked: list[int] = []
-    monkeypatch.setattr(given.measurements, "again", lambda: asked.append(1))
-    monkeypatch.setattr(type(showing), "plans", {key: showing.plans[key], "other": None})
-    monkeypatch.setattr(given.measurements._meter, "show", lambda showing: None)
-    given.measurements._live[showing] = {key: None}  # type: ignore[dict-item]
-    given.measurements.show(showing)
-    assert asked == [1]
-    given.measurements._live[showing] |= {"other": None}  # type: ignore[dict-item]
-    given.measurements.show(showing)
-    assert asked == [1]

@@ -16,6 +16,7 @@ import pytest
 from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.runners.consent import own_permit
 from gpuviz.runners.faults import CountersUnavailable, NoDevice, TimeLimit, WorkerLost
+from gpuviz.runners.gpu import client
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch
 from gpuviz.stopping import stopped_by
 
@@ -123,11 +124,22 @@ def test_the_drivers_answer_is_kept_with_a_launch(gpu: Gpu, tmp_path: Path) -> N
     assert (tmp_path / "log").read_text() == "load fits\nload plain\n"
 
 
-def test_a_launch_is_loaded_once_and_few_are_kept(gpu: Gpu, tmp_path: Path) -> None:
+def test_a_launch_is_loaded_once_and_few_are_kept(
+    gpu: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_KEPT", 8)
     for number in (0, 0, *range(9), 0):
         gpu.run(launch("plain", number))
     log = (tmp_path / "log").read_text().split("\n")
     assert log.count("load plain") == 10 and log.count("drop plain") == 2
+
+
+def test_launches_on_the_device_leave_room_for_others(gpu: Gpu, tmp_path: Path) -> None:
+    assert gpu.facts().memory == 1 << 30  # of which a quarter is for what is kept
+    for number in (0, 1, 2):
+        gpu.run(launch("plain", number, 24 << 20))
+    log = (tmp_path / "log").read_text().split("\n")
+    assert log.count("load plain") == 3 and log.count("drop plain") == 1
 
 
 def test_output_of_kernels_does_not_disturb_the_protocol(gpu: Gpu) -> None:

@@ -19,7 +19,7 @@ def test_a_time_has_its_badge_and_its_device() -> None:
     found = time_of(run)
     assert found is not None
     assert (found.microseconds, found.text, found.badge) == (2.0, "2 µs", "recorded")
-    assert badge_of([None, found]) == "recorded" and device_of([found]) == "NVIDIA H200"
+    assert badge_of([None, found]) == "recorded" and device_of([found]) == "NVIDIA H200, 2026-01-01"
 
 
 def test_without_a_measurement_there_is_no_time() -> None:
@@ -54,7 +54,7 @@ def test_what_is_below_three_empty_kernels_is_mostly_launching(
     timed = time_of(SimpleNamespace(companion=None, arch="sm_90", measurement=found))
     assert timed is not None and timed.overhead == found.overhead == said
     (figure,) = time_figures(timed)
-    assert (figure.ink == "muted") == bool(said) and figure.text.endswith(said or "µs")
+    assert (figure.ink == "muted") == bool(said) and (said in figure.text)
     (column,) = time_column([timed, None])
     assert column.remarks == (said, "")
 
@@ -63,7 +63,7 @@ def test_a_time_on_another_architecture_than_the_one_drawn_names_its_device() ->
     timing = Timing(np.array([55.0]))
     measurement = Measurement("recorded", "2026-01-01", H200, timing=timing)
     for arch, figure, title in (
-        ("sm_90", "launch 55 µs", "time"),
+        ("sm_90", "launch 55 µs, NVIDIA H200, 2026-01-01", "time"),
         ("sm_10", "on NVIDIA H200: 55 µs", "NVIDIA H200"),
     ):
         run = SimpleNamespace(companion=None, arch=arch, measurement=measurement)

@@ -76,7 +76,7 @@ class Presenting(QObject):
         from gpuviz.qt.presenter.presentation import Presentation
 
         core = self._core
-        core.meter.stop()
+        core.meter.pause()
         try:
             made = Presentation(
                 lecture,
@@ -86,8 +86,10 @@ class Presenting(QObject):
                 self,
                 known,
                 core.player.state.calm,
+                core.meter.state.use if core.meter.by_itself else 0.0,
             )
         except Error as error:
+            core.meter.resume()
             self.failed.emit(failure_of(error))
             return
         self.presentation = made
@@ -106,5 +108,6 @@ class Presenting(QObject):
         if made is not None:
             for one in (made.screen, made.speaker, made):  # windows without a parent would stay
                 one.deleteLater()
+        self._core.meter.resume()
         self._window.activateWindow()
         self.came_back.emit(slide)

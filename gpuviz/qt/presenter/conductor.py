@@ -224,6 +224,7 @@ class Conductor(QObject):
         if made is None:
             return Shown(slide, trouble=self._slide_runs.why_not(number))
         measured = self._measurements.of(made)
+        made = self._measurements.told(made)
         found, trouble = None, ""
         if slide.question is not None:
             try:

@@ -21,6 +21,7 @@ from gpuviz.qt.presenter.slide_runs import SlideRuns
 from gpuviz.qt.presenter.speaker import Speaker
 from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.running.worker import Perform
+from gpuviz.runners.gpu_state import State
 from gpuviz.runners.session import Library
 from gpuviz.scenes.showing import Showing
 from gpuviz.scenes.sources import Sources
@@ -61,7 +62,8 @@ class Presentation(QObject):
     """Begins with `start`; ends by Esc, by closing the screen, or behind the last slide.
 
     Launches are looked up in `library`, by default in what ships. `known` are slides that have been
-    performed already, `calm` is for those who want no motion.
+    performed already, `calm` is for those who want no motion. A GPU is kept busy with what is shown
+    for the share `use` of the time, 0 for not at all.
 
     Signals
     -------
@@ -79,6 +81,7 @@ class Presentation(QObject):
         parent: QObject | None = None,
         known: Mapping[int, Showing] | None = None,
         calm: bool = False,
+        use: float = State().use,
     ) -> None:
         super().__init__(parent)
         if not any(slide.playable for slide in lecture.slides):
@@ -87,7 +90,7 @@ class Presentation(QObject):
         self._typed = ""
         self._over = self._placed = False
         self.slide_runs = SlideRuns(lecture, perform, library, self, known)
-        self.measurements = SlideMeasurements(Meter(sources, self), self)
+        self.measurements = SlideMeasurements(self._meter(sources, use), self)
         self.conductor = Conductor(lecture, self.slide_runs, self.measurements, self)
         self.conductor.player.set_calm(calm)
         self.screen = Screen(self.conductor, self._look())
@@ -109,6 +112,12 @@ class Presentation(QObject):
         self.screen.troubled.connect(self.speaker.say)
         self.screen.closed.connect(self.close)
         self.measurements.said.connect(self.speaker.say)
+
+    def _meter(self, sources: Sources, use: float) -> Meter:
+        made = Meter(sources, self)
+        made.by_itself = use > 0
+        made.set_use(use or made.state.use)
+        return made
 
     def start(self, slide: int = 0) -> None:
         """Show both windows, each on its screen, and the first slide."""

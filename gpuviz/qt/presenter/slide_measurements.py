@@ -12,9 +12,10 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.language import tr
 from gpuviz.qt.running.meter import Meter
+from gpuviz.qt.running.retelling import Retelling
 from gpuviz.runners.consent import Code
 from gpuviz.runners.measurement import DeviceFacts, Measurement
-from gpuviz.scenes.showing import Showing
+from gpuviz.scenes.showing import Showing, measurements_of
 
 
 class SlideMeasurements(QObject):
@@ -22,7 +23,7 @@ class SlideMeasurements(QObject):
 
     Signals
     -------
-    changed : there are other measurements of what is shown
+    changed : there are other measurements of what is shown, or it is told with them
     said : how the GPU is, in words for the speaker
     """
 
@@ -33,12 +34,13 @@ class SlideMeasurements(QObject):
         super().__init__(parent)
         self._meter = meter
         self._showing: Showing | None = None
-        self._found: dict[str, Measurement] = {}
-        self._live: dict[Showing, dict[str, Measurement]] = {}
+        self._told: dict[Showing, Showing] = {}
         self.words = ""
+        self._retelling = Retelling(meter, self._now, self._retell, self)
+        self._retelling.broke.connect(lambda error: self._say(f"{type(error).__name__}: {error}"))
         meter.measured.connect(self._take)
         meter.troubled.connect(self._fall_back)
-        meter.questioned.connect(self._leave_out)
+        meter.left_out.connect(self._leave_out)
         meter.found.connect(self._begin)
 
     def look(self) -> None:
@@ -46,55 +48,59 @@ class SlideMeasurements(QObject):
         self._meter.look()
 
     def show(self, showing: Showing | None) -> None:
-        """Another slide: measure it, unless that has been done."""
-        self._showing, self._found = showing, {}
+        """Another slide: what is known of it, and what a GPU makes of it from now on."""
+        self._showing = showing
         if showing is None:
             self._meter.forget()
             return
-        self._meter.show(showing)
-        if not self._measured(showing):
-            self.again()
+        self._meter.show(self.told(showing))
+        self._meter.resume()
 
     def again(self) -> None:
         """Measure what is shown, if there is a GPU and something to launch."""
         if self._showing is not None and self._showing.plans and self._meter.state.device:
             self._meter.run_once()
 
+    def told(self, showing: Showing) -> Showing:
+        """What a slide shows, told with the newest measurements."""
+        return self._told.get(showing, showing)
+
     def of(self, showing: Showing) -> Mapping[str, Measurement]:
         """The measurements of what a slide shows, live ones before recorded ones."""
-        found = self._found if showing is self._showing else {}
-        return {**found, **self._live.get(showing, {})}
+        told = measurements_of(self.told(showing))
+        return {**told, **self._meter.known} if showing is self._showing else told
 
     def close(self) -> None:
         """End the meter."""
         self._meter.close()
 
-    def _measured(self, showing: Showing) -> bool:
-        """Whether all of its launches have been: the slide may have been left before."""
-        return showing.plans.keys() <= self._live.get(showing, {}).keys()
+    def _now(self) -> Showing | None:
+        return self.told(self._showing) if self._showing is not None else None
+
+    def _retell(self, made: Showing) -> None:
+        if self._showing is not None:
+            self._told[self._showing] = made
+            self.changed.emit()
 
     def _take(self, key: str, measurement: Measurement) -> None:
-        if self._showing is None:
-            return
         if measurement.source == "live":
-            self._live.setdefault(self._showing, {})[key] = measurement
             self._say(tr("measured on {device}", device=measurement.device.name))
-        else:
-            self._found[key] = measurement
         self.changed.emit()
 
     def _begin(self, device: DeviceFacts) -> None:
         self._say(tr("{device}: ready", device=device.name))
-        if self._showing is not None and not self._measured(self._showing):
-            self.again()
 
     def _leave_out(self, codes: tuple[Code, ...]) -> None:
         """Nobody is asked in front of a class: what was not agreed to before does not run."""
         self._say(codes[0].refused)
 
     def _fall_back(self, trouble: str) -> None:
-        """What a GPU that fails measured before is not told on: recordings are."""
-        self._live.clear()
+        """What a GPU that fails measured before is not told on: recordings are, until another
+        slide is shown.
+        """
+        self._told.clear()
+        self._meter.forget()
+        self._meter.pause()
         if self._showing is not None:
             self._meter.show(self._showing)
         self._say(trouble)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ARCH = "sm_90"
 LEVEL: Level = "sass"
+LIVE = "gpu_live"  # whether a GPU measures what is shown by itself
 LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
 
 
@@ -74,10 +75,16 @@ def as_left(
     checks = checks_of(settings.text("checks", "all"))
     director = Director(player, comparison, perform, arch, level, session, parent, checks)
     meter = Meter(sources, parent)
-    use = settings.number("gpu_use", meter.state.use, USES)
-    meter.set_use(min(USES, key=lambda one: abs(one - use)))
+    meter.by_itself = settings.flag(LIVE, True)
+    meter.set_use(use_of(settings))
     course = Course(lessons, player, comparison, settings)
     return Core(settings, session, theme, player, comparison, director, course, meter)
+
+
+def use_of(settings: Settings) -> float:
+    """The share of its time that a GPU may be kept busy."""
+    use = settings.number("gpu_use", State().use, USES)
+    return min(USES, key=lambda one: abs(one - use))
 
 
 def checks_of(text: str) -> tuple[str, ...]:
@@ -101,6 +108,7 @@ def keep(core: Core) -> None:
         "checks": ",".join(core.director.checks) or "none",
         "compare_arch": core.comparison.arch,
         "gpu_use": core.meter.state.use,
+        LIVE: str(core.meter.by_itself).lower(),
         "compare": str(core.comparison.on).lower(),
     }
     for key, value in stored.items():
@@ -113,6 +121,7 @@ def start_over(core: Core) -> None:
     core.theme.set_mode(FOLLOW)
     core.theme.set_scale(1.0)
     core.meter.set_use(State().use)
+    core.meter.by_itself = True
     core.player.set_speed(1.0)
     core.player.set_loop(False)
     lesson, comparison = core.player.lesson, core.comparison

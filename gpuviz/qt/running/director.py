@@ -12,7 +12,7 @@ from gpuviz.checks import ALL
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.compare import SIDES
-from gpuviz.scenes.showing import Showing, Variant, showing
+from gpuviz.scenes.showing import Showing, Variant, measurements_of, retold, showing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +202,9 @@ class Director(QObject):
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
         if job.begun:
-            self._retell(showing(job.variants, performances))
+            made = showing(job.variants, performances)
+            live = measurements_of(self._showing) if self._showing is not None else {}
+            self.retell(retold(made, live))
             return
         self._patience.stop()
         same = self._told is job.lesson
@@ -215,8 +217,8 @@ class Director(QObject):
         elif any(one.waiting for one in performances):
             self.performer.ask(Job(job.variants, performances))
 
-    def _retell(self, made: Showing) -> None:
-        """The same launches, of which more is known."""
+    def retell(self, made: Showing) -> None:
+        """Show the same launches, of which more is known."""
         self._showing = made
         self._player.tell(made.story, keep=True)
         self.retold.emit(made)

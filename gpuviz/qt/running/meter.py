@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class Meter(QObject):
-    """Follows what is shown.
+    """Follows what is shown: with a GPU whose counters can be read it measures that by itself, as
+    long as the user does not stop it.
 
     Signals
     -------
@@ -42,7 +43,8 @@ class Meter(QObject):
     missing : name of a run, why there is no measurement
     timed : name of a run, more durations; counted : name of a run, readings
     sensed : `Telemetry`
-    questioned : codes of strangers (`consent.Code`), which run when they are agreed to
+    left_out : codes of strangers (`consent.Code`) that did not run, as nobody agreed to them
+    questioned : the same, where the user is to be asked; they run when they are agreed to
     """
 
     changed = Signal(object)
@@ -54,6 +56,7 @@ class Meter(QObject):
     timed = Signal(str, object)
     counted = Signal(str, object)
     sensed = Signal(object)
+    left_out = Signal(object)
     questioned = Signal(object)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -63,6 +66,9 @@ class Meter(QObject):
         self._live.reported.connect(self._take)
         self._shown: tuple[Showing, Library] | None = None
         self._again = False  # whether to go on when other launches are shown
+        self.by_itself = True  # whether to begin unasked
+        self._paused = False  # whether something else needs the GPU
+        self._wanted = False  # whether the user has asked for it since the start
         self._asked = False  # whether the user asked for what is under way
         self._refused: set[str] = set()  # digests of code that is asked about no more by itself
         self._newest = Newest()
@@ -77,7 +83,7 @@ class Meter(QObject):
         """Ask these recordings of the launches shown."""
         if self._shown is not None:
             self._shown = self._shown[0], library
-            self._tell_recorded()
+            self._tell_known()
 
     def look(self, device: int = 0) -> None:
         """Find out which GPUs are there, and use one of them."""
@@ -87,10 +93,26 @@ class Meter(QObject):
             self._go("looking", Look(device))
 
     def show(self, showing: Showing) -> None:
-        """Other launches are shown: recordings of them, and live numbers when these run."""
-        self._shown, self._newest = (showing, showing.library), Newest()
-        self._tell_recorded()
-        if self._again and self.state.device:
+        """Other launches are shown: recordings of them, and live numbers when these run.
+
+        What was measured of the same launches stands, and goes on; and so does what they are told
+        with already.
+        """
+        from gpuviz.scenes.showing import measurements_of
+
+        before, self._shown = self._shown, (showing, showing.library)
+        live = {key: one for key, one in self._newest.items() if one.source == "live"}
+        plans = showing.plans
+        stay = {
+            key: live[key]
+            for key, plan in (before[0].plans.items() if before else ())
+            if key in live and key in plans and _launch(plan) == _launch(plans[key])
+        }
+        going_on = before is not None and stay.keys() == plans.keys() == before[0].plans.keys()
+        told = measurements_of(showing).items() if self.state.device else ()
+        self._newest = Newest({key: one for key, one in told if one.source == "live"} | stay)
+        self._tell_known()
+        if self._again and self.state.device and not (going_on and self._busy):
             self._run_on(asked=False)
 
     def update(self, showing: Showing) -> None:
@@ -100,18 +122,21 @@ class Meter(QObject):
     def forget(self) -> None:
         """Nothing is shown."""
         self._shown, self._newest = None, Newest()
-        self.stop()
+        self._rest()
 
     def run_once(self) -> None:
         """Measure every launch shown."""
         from gpuviz.runners.live_thread import Once
 
         if self._able():
-            self._again, self._asked = False, True
+            self._paused = False
+            self._again, self._asked = self._by_itself, True
             self._go("once", Once(tuple(self._targets())))
 
     def run_continuously(self) -> None:
-        """Measure the launches shown again and again, whatever becomes of them."""
+        """Measure the launches shown again and again, whatever becomes of them, from now on."""
+        self.by_itself = self._wanted = True
+        self._paused = False
         self._run_on(asked=True)
 
     def agree(self, codes: Iterable[Code]) -> None:
@@ -136,11 +161,37 @@ class Meter(QObject):
             self.run_continuously()
 
     def stop(self) -> None:
-        """Stop what runs on the GPU."""
-        self._again = False
-        if self.state.activity in ("once", "continuous"):
+        """Stop what runs on the GPU; nothing is measured by itself any more."""
+        self.by_itself = self._again = False
+        self._rest()
+
+    def pause(self) -> None:
+        """Something else needs the GPU, until `resume` or the user asks for something."""
+        self._paused, self._again = True, False
+        self._rest()
+
+    def resume(self) -> None:
+        """Go on with what goes on by itself."""
+        self._paused = False
+        self._again = self._by_itself
+        if self._again and self.state.activity == "idle":
+            self._run_on(asked=False)
+
+    def _rest(self) -> None:
+        if self._busy:
             self._live.rest()
             self._become(activity="idle")
+
+    @property
+    def _busy(self) -> bool:
+        return self.state.activity in ("once", "continuous")
+
+    @property
+    def _by_itself(self) -> bool:
+        """Whether what is shown is measured unasked: times without counters are half a picture."""
+        device = self.state.device
+        able = device is not None and not device.counters
+        return able and self.by_itself and not self._paused
 
     def set_use(self, use: float) -> None:
         """Let the GPU be busy for that share of the time at most."""
@@ -165,7 +216,9 @@ class Meter(QObject):
     def _run_on(self, asked: bool) -> None:
         from gpuviz.runners.live_thread import Continuously
 
-        if self._able():
+        if not asked and not any(True for _ in self._targets()):
+            self._rest()
+        elif self._able():
             self._again, self._asked = True, asked
             self._go("continuous", Continuously(tuple(self._targets()), self.state.use))
 
@@ -190,8 +243,8 @@ class Meter(QObject):
                 run = showing.runs.get(key)
                 yield Target(key, job, run.outputs if run is not None else {})
 
-    def _tell_recorded(self) -> None:
-        """Tell what is recorded of the launches, or why there is nothing."""
+    def _tell_known(self) -> None:
+        """Tell what is known of the launches: measured just now, recorded, or why nothing."""
         from gpuviz.results.badges import caption
 
         if self._shown is None:
@@ -199,11 +252,16 @@ class Meter(QObject):
         showing, library = self._shown
         captions: list[str] = []
         for key, plan in showing.plans.items():
-            measurement, why = _recorded(plan, library.recordings)
+            measurement, why = self._newest.get(key), ""
+            if measurement is None or measurement.source != "live":
+                measurement, why = _recorded(plan, library.recordings)
+                if measurement is not None:
+                    captions.append(caption(measurement))
+                    self._newest.take(key, measurement)
             if measurement is not None:
-                captions.append(caption(measurement))
-                self._newest.take(key, measurement)
                 self.measured.emit(key, measurement)
+                if measurement.source == "live":
+                    self.placed.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
         self._become(recorded=" · ".join(dict.fromkeys(captions)), trouble="", unagreed=())
@@ -227,7 +285,7 @@ class Meter(QObject):
             case live.NoGpu(why):
                 self._find((), None, why)
             case live.Trouble(key, message):
-                self._again = False
+                self._again = self._by_itself
                 self._become(trouble=f"{key}: {message}" if key else message)
             case live.Unagreed(codes):
                 self._leave_out(codes)
@@ -246,23 +304,35 @@ class Meter(QObject):
                 self._newest.read(key, readings)
                 self.counted.emit(key, readings)
             case live.Rested():
-                self._become(activity="idle")
+                self._rested()
 
     def _leave_out(self, codes: Mapping[str, Code]) -> None:
-        """Strangers' code was not run: ask about it, unless the user said no and wants nothing."""
+        """Strangers' code was not run: ask about it, if the user wants things run; not where gpuviz
+        measures by itself, and not again where the user said no.
+        """
         for key, code in codes.items():
             if key not in self._newest:
                 self.missing.emit(key, code.refused)
         unagreed = tuple({code.digest: code for code in codes.values()}.values())
         self._become(unagreed=unagreed)
-        if self._asked or any(code.digest not in self._refused for code in unagreed):
+        self.left_out.emit(unagreed)
+        new = any(code.digest not in self._refused for code in unagreed)
+        if self._asked or (self._wanted and new):
             self.questioned.emit(unagreed)
 
     def _find(self, devices: tuple[DeviceFacts, ...], device: DeviceFacts | None, why: str) -> None:
         """GPUs came or went: what is missing is missing for another reason."""
-        self._again = False
         self._become(devices=devices, device=device, why=why)
-        self._tell_recorded()
+        self._again = self._by_itself
+        self._newest = Newest()  # of another GPU, or of none
+        self._tell_known()
+
+    def _rested(self) -> None:
+        """What was asked for is done: go on with what goes on by itself."""
+        before = self.state.activity
+        self._become(activity="idle")
+        if self._again and before in ("looking", "once") and any(self._targets()):
+            self._run_on(asked=False)
 
     def _become(self, **changes: object) -> None:
         state = replace(self.state, **changes)  # type: ignore[arg-type]
@@ -277,6 +347,19 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
     """The launch of a plan, which knows the lecture's file that brought it."""
     job = job_of(plan, arch, library=library)
     return replace(job, file=library.file) if library.file else job
+
+
+def _launch(plan: Plan) -> tuple[object, ...]:
+    """What of a plan a GPU is given."""
+    return (
+        plan.kernel,
+        plan.entry,
+        plan.grid,
+        plan.block,
+        plan.arguments,
+        plan.defines,
+        plan.dynamic_shared,
+    )
 
 
 def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, str]:

@@ -82,7 +82,7 @@ class Sweeps(Activity):
         open_gpu = self._meter.sources.make_gpu
         if self.why_not() or self._device is None or open_gpu is None:
             return
-        self._meter.stop()
+        self._meter.pause()
         gpu = open_gpu(self._device.index)
         self._begin(lambda progress, cancel: self._work(gpu, progress, cancel))
         self._offer()
@@ -100,6 +100,7 @@ class Sweeps(Activity):
 
     def _end(self, outcome: object, stopped: bool) -> None:
         self._offer()
+        self._meter.resume()
         if isinstance(outcome, Path):
             self.rested.emit(tr("block shapes measured, kept in {file}", file=outcome))
             self._adopt()

@@ -58,7 +58,7 @@ class SweepWork(Activity):
         if self.busy:
             return
         if sweep.on == "gpu":
-            self._meter.stop()
+            self._meter.pause()
         self._of = of
         file = self.file = file_of(sweep, device)
         self._begin(lambda progress, cancel: self._work(sweep, device, file, progress, cancel))
@@ -92,6 +92,7 @@ class SweepWork(Activity):
             self.came.emit(cell, outcome)
 
     def _end(self, outcome: object, stopped: bool) -> None:
+        self._meter.resume()
         if stopped:
             self.rested.emit(tr("sweep stopped; Start goes on with it"))
         elif isinstance(outcome, BaseException):

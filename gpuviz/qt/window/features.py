@@ -33,6 +33,7 @@ from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.running import core as cores
 from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.retelling import Retelling
 from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
@@ -144,6 +145,11 @@ class Features(QObject):
             part.follow(core.meter)
         core.meter.found.connect(self.suit)
         core.meter.questioned.connect(self._ask_about)
+        director = core.director
+        self.retelling = Retelling(
+            core.meter, lambda: director.showing, director.retell, self._window
+        )
+        self.retelling.broke.connect(panes.stage.broke)
         self.sweeps = Sweeps(core.player, core.meter, core.director, core.session, actions)
         self.sweeps.failed.connect(panes.message.show_failure)
         panes.status.follow_activity(self.sweeps)

@@ -20,11 +20,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from gpuviz import records
-from gpuviz.arguments import check_room, materialise
+from gpuviz.arguments import BufferSpec, Spec, check_room, materialise
 from gpuviz.arrays import Array
 from gpuviz.errors import Error
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -41,7 +42,8 @@ LIMIT_SECONDS = 20.0
 START_SECONDS = 60.0  # the first request waits for Python, CuPy and a context as well
 WARMUP_MS = 50.0
 BATCH = 25  # launches timed in one request, so that cancelling does not have to kill
-_KEPT = 8  # launches on the device; the one used longest ago goes first
+_KEPT = 32  # launches on the device; the one used longest ago goes first
+_SHARE = 0.25  # of the device's memory that they may take, all together
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     """
     program, leave = job.program, permit(job, agreed)
     check_room(job.arguments)
-    arguments = tuple(np.asarray(materialise(spec, n)) for n, spec in enumerate(job.arguments))
+    arguments = tuple(_made(spec, n) for n, spec in enumerate(job.arguments))
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
         code_of(program),
@@ -108,6 +110,27 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
         arguments,
         leave,
     )
+
+
+_ARRAYS: WeakValueDictionary[tuple[BufferSpec, int], Array] = WeakValueDictionary()
+
+
+def _made(spec: Spec, number: int) -> Array:
+    """The argument; the variants of a lesson work on the same ones, which are there once."""
+    if not isinstance(spec, BufferSpec) or spec.fill.startswith("@"):  # a file may have changed
+        return np.asarray(materialise(spec, number))
+    found = _ARRAYS.get((spec, number))
+    if found is None:
+        found = _ARRAYS[spec, number] = np.asarray(materialise(spec, number))
+    return found
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A launch on the device: what the driver says of resident blocks, and its bytes."""
+
+    resident: int | None
+    size: int
 
 
 class Gpu:
@@ -123,7 +146,7 @@ class Gpu:
         self._arguments = tuple(arguments or command(device))
         self._limit = limit
         self._process: Process | None = None
-        self._loaded: dict[str, int | None] = {}  # the driver's resident blocks, by key
+        self._loaded: dict[str, _Loaded] = {}
         self._devices: tuple[DeviceFacts, ...] = ()
         self._own = device
         self._lock = threading.RLock()
@@ -200,7 +223,11 @@ class Gpu:
         if request.key in self._loaded:
             self._loaded[request.key] = self._loaded.pop(request.key)
             return request.key
-        while len(self._loaded) >= _KEPT:
+        size = sum(array.nbytes for array in request.arrays)
+        most = _SHARE * self.facts().memory
+        while self._loaded and (
+            len(self._loaded) >= _KEPT or size + sum(x.size for x in self._loaded.values()) > most
+        ):
             self._drop(next(iter(self._loaded)))
         try:
             resident = self._ask(request, cancel).values.get("resident_blocks")
@@ -208,7 +235,7 @@ class Gpu:
             with suppress(Error):
                 self._drop(request.key)
             raise
-        self._loaded[request.key] = resident
+        self._loaded[request.key] = _Loaded(resident, size)
         return request.key
 
     def _drop(self, key: str) -> None:
@@ -223,7 +250,7 @@ class Gpu:
         None when it does not say.
         """
         with self._lock:
-            return self._loaded[self._load(launch, cancel)]
+            return self._loaded[self._load(launch, cancel)].resident
 
     def run(self, launch: GpuLaunch, cancel: Cancel = go_on) -> tuple[Array, ...]:
         """The buffers after one launch, in the order of the arguments.

@@ -1,0 +1,100 @@
+"""The story told again while its launches are measured: live numbers reach the picture itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpuviz.qt.running.meter import Meter
+    from gpuviz.runners.measurement import Measurement
+    from gpuviz.scenes.showing import Showing
+
+INTERVAL = 1.0  # seconds between two tellings: numbers that change more often nobody reads
+
+
+class Retelling(QObject):
+    """Follows the meter: `shown` is what is told now, `take` is given the same as it is told anew.
+
+    Nothing is emulated, and the thread of the window never waits.
+
+    Signals
+    -------
+    broke : an exception met while telling with what was measured; that story stays as it was
+    """
+
+    broke = Signal(object)
+    _landed = Signal(object, object)
+
+    def __init__(
+        self,
+        meter: Meter,
+        shown: Callable[[], Showing | None],
+        take: Callable[[Showing], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._meter, self._shown, self._take = meter, shown, take
+        self._busy = False
+        self._broken: Showing | None = None
+        self._last = -INTERVAL
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._tell)
+        self._landed.connect(self._land)
+        for signal in (meter.measured, meter.placed, meter.timed, meter.counted, meter.missing):
+            signal.connect(self._note)
+
+    def _note(self, *_: object) -> None:
+        """There are other numbers: tell them, but not too often."""
+        if not self._timer.isActive() and not self._busy:
+            wait = max(0.0, self._last + INTERVAL - time.monotonic())
+            self._timer.start(round(1000 * wait))
+
+    def _tell(self) -> None:
+        from gpuviz.scenes.showing import measurements_of
+
+        showing = self._shown()
+        if showing is None or showing is self._broken:
+            return
+        told, known = measurements_of(showing), self._meter.known
+        newest = {key: known.get(key) for key in showing.plans}
+        if all(_seen(told.get(key)) == _seen(one) for key, one in newest.items()):
+            return
+        self._busy = True
+        threading.Thread(target=self._work, args=(showing, newest), daemon=True).start()
+
+    def _work(self, showing: Showing, known: Mapping[str, Measurement | None]) -> None:
+        """Runs in the thread."""
+        from gpuviz.scenes.showing import retold
+
+        try:
+            made: object = retold(showing, known)
+        except Exception as error:
+            made = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(showing, made)
+
+    def _land(self, showing: Showing, made: object) -> None:
+        self._busy, self._last = False, time.monotonic()
+        if self._shown() is not showing:
+            self._note()
+        elif isinstance(made, Exception):
+            self._broken = showing
+            self.broke.emit(made)
+        else:
+            self._take(made)  # type: ignore[arg-type]
+
+
+def _seen(one: Measurement | None) -> object:
+    """What of a measurement can be seen: as long as that stays, the picture does."""
+    if one is None:
+        return None
+    time = f"{one.timing.median:.3g}" if one.timing is not None else ""
+    return one.source, one.device, one.date, time, one.values(), id(one.placement)

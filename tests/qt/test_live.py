@@ -1,0 +1,216 @@
+"""A GPU measures what is shown by itself, and the picture is told with what it measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpuviz.draw.marks import Texts
+from gpuviz.lectures.lecture import Lecture, Slide
+from gpuviz.qt.presenter.presentation import Presentation
+from gpuviz.qt.running import retelling
+from gpuviz.qt.window.window import Window
+from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.scenes.showing import measurements_of
+from gpuviz.scenes.sources import Sources
+from gpuviz.views.provenance import Provenance
+from tests.qt import fake_gpu
+from tests.qt.fake_lesson import FakePerform, job_of
+
+Make = Callable[..., Window]
+LIVE = "pairs: live 2.2"
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retelling, "INTERVAL", 0.05)
+
+
+def gpus(behaviour: str = "well") -> Sources:
+    return Sources(lambda device: Gpu(device, arguments=fake_gpu.arguments(behaviour)), job_of)
+
+
+@pytest.fixture
+def window(make: Make, perform: FakePerform) -> Window:
+    """With a GPU that it has not found yet."""
+    perform.planned = True
+    return make(gpus(), by_itself=True)
+
+
+def written(window: Window) -> str:
+    """What is written in the picture on the stage."""
+    window.stage.grab()
+    frame = window.stage.frame
+    assert frame is not None
+    return "\n".join(s for mark in frame.marks if isinstance(mark, Texts) for s in mark.strings)
+
+
+def told_live(window: Window) -> bool:
+    return LIVE in written(window)
+
+
+def test_it_begins_by_itself_and_the_picture_says_live_when_and_where(
+    window: Window, qtbot: QtBot
+) -> None:
+    begun: list[object] = []
+    window.director.performer.started.connect(begun.append)
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    assert window.meter.state.activity == "continuous" and window.meter.state.use == 0.1
+    assert window.toolbar.device.text() == "● NVIDIA Test 0 · live"
+    assert "NVIDIA Test 0" in written(window)
+    view = window.viewing.view()
+    assert view is not None
+    found = view.runs["pairs"].measurement
+    assert found is not None and found.source == "live" and found.date
+    assert f"NVIDIA Test 0, {found.date}" in view.provenance.badges["measured"]
+    assert len(begun) <= 1  # nothing is emulated anew for it
+
+
+def test_other_values_are_measured_too_and_the_place_in_the_story_stays(
+    window: Window, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    window.player.seek(2.5)
+    window.player.set_values({"stride": 5})
+    qtbot.waitUntil(lambda: "every word 5" in written(window), timeout=20_000)
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    assert window.player.t == 2.5
+    assert window.meter.state.activity == "continuous"
+
+
+def test_one_click_stops_it_and_the_next_start_knows(
+    window: Window, make: Make, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    QTest.mouseClick(window.timing.again, Qt.MouseButton.LeftButton)
+    assert window.meter.state.activity == "idle"
+    window.player.set_values({"stride": 5})
+    qtbot.waitUntil(lambda: "every word 5" in written(window), timeout=20_000)
+    qtbot.wait(300)
+    assert not told_live(window) and window.meter.state.activity == "idle"
+    window.close()
+    again = make(gpus(), by_itself=True)
+    qtbot.waitUntil(lambda: again.meter.state.device is not None, timeout=20_000)
+    qtbot.wait(300)
+    assert again.meter.state.activity == "idle" and not again.meter.by_itself
+
+
+def test_a_gpu_without_counters_is_not_measured_with_unasked(
+    make: Make, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.planned = True
+    window = make(gpus("denied"), by_itself=True)
+    qtbot.waitUntil(lambda: window.meter.state.device is not None, timeout=20_000)
+    qtbot.wait(300)
+    assert window.meter.state.activity == "idle" and not window.meter.known
+    assert "not measured yet" in window.timing.note.text()
+
+
+def test_the_same_launches_go_on_while_another_part_is_shown(window: Window, qtbot: QtBot) -> None:
+    """The lane that is followed changes nothing of what runs."""
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    before = window.meter.known["pairs"]
+    window.player.set_values({"guard": True})
+    qtbot.waitUntil(
+        lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
+        timeout=20_000,
+    )
+    after = window.meter.known["pairs"]
+    assert after.source == "live" and after.timing is not None and before.timing is not None
+    assert len(after.timing.microseconds) >= len(before.timing.microseconds)
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+
+
+def test_a_gpu_that_went_leaves_no_live_numbers_in_the_picture(
+    window: Window, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    window.meter._find((), None, "it is gone")
+    qtbot.waitUntil(lambda: "live" not in written(window))
+
+
+def test_strangers_are_neither_run_nor_asked_about_by_itself(
+    make: Make, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.planned = True
+
+    def theirs(plan, arch, library=None):  # type: ignore[no-untyped-def]
+        return replace(job_of(plan, arch), whose="stranger", file="theirs")
+
+    window = make(replace(gpus(), job_of=theirs), by_itself=True)
+    asked: list[object] = []
+    window.meter.questioned.connect(asked.append)
+    qtbot.waitUntil(lambda: bool(window.meter.state.unagreed), timeout=20_000)
+    assert asked == [] and not window.meter.known
+    assert "not agreed" in window.timing.refused.text()
+    window.timing.ask.click()
+    assert len(asked) == 1
+
+
+def test_a_lesson_that_cannot_be_told_with_live_numbers_stays_and_says_so(
+    make: Make, perform: FakePerform, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    perform.planned = True
+    monkeypatch.setattr("gpuviz.scenes.showing.retold", lambda shown, found: 1 / 0)
+    window = make(gpus(), by_itself=True)
+    qtbot.waitUntil(lambda: window.message.isVisible(), timeout=20_000)
+    assert "every word 2" in written(window)
+
+
+def test_in_front_of_a_class_the_picture_is_live_and_again_when_come_back_to(
+    perform: FakePerform, qtbot: QtBot, course: None
+) -> None:
+    perform.planned = True
+    views = [
+        Provenance("pairs", {"stride": n, "element": "float", "guard": False}, "sm_90")
+        for n in (2, 3)
+    ]
+    lecture = Lecture("Two", tuple(Slide(f"{n}", view) for n, view in enumerate(views)))
+    shown = Presentation(lecture, perform, gpus())
+
+    def live() -> bool:
+        shown.screen.grab()
+        frame = shown.screen.frame
+        texts = [s for m in frame.marks if isinstance(m, Texts) for s in m.strings] if frame else []
+        return any(LIVE in text for text in texts)
+
+    try:
+        shown.start()
+        qtbot.waitUntil(live, timeout=20_000)
+        shown.conductor.go(1)
+        assert not live()
+        qtbot.waitUntil(live, timeout=20_000)
+        shown.conductor.go(0)
+        assert live()  # as it was left
+        showing = shown.slide_runs.showing(0)
+        assert showing is not None and not measurements_of(showing)
+    finally:
+        shown.close()
+        shown.deleteLater()
+
+
+def test_who_stopped_it_presents_without_it(
+    perform: FakePerform, qtbot: QtBot, course: None, tmp_path: Path
+) -> None:
+    perform.planned = True
+    view = Provenance("pairs", {"stride": 2, "element": "float", "guard": False}, "sm_90")
+    shown = Presentation(Lecture("One", (Slide("one", view),)), perform, gpus(), use=0.0)
+    found: list[DeviceFacts] = []
+    shown.measurements._meter.found.connect(found.append)
+    try:
+        shown.start()
+        qtbot.waitUntil(lambda: bool(found), timeout=20_000)
+        qtbot.wait(300)
+        assert shown.measurements._meter.state.activity == "idle"
+        shown.measurements.again()
+        assert shown.measurements._meter.state.activity == "once"
+    finally:
+        shown.close()
+        shown.deleteLater()
