@@ -9,13 +9,14 @@ from gpuviz.trace import Space
 
 
 def counted(noun: str, number: int) -> str:
-    """`8 sectors`, `1 sector`."""
+    """`8 sectors`, `1 sector`, `1 695 sectors`."""
+    n = grouped(number)
     return {
-        "segment": lambda: trn("{n} segment", "{n} segments", number),
-        "line": lambda: trn("{n} line", "{n} lines", number),
-        "wavefront": lambda: trn("{n} wavefront", "{n} wavefronts", number),
-        "pass": lambda: trn("{n} pass", "{n} passes", number),
-    }.get(noun, lambda: trn("{n} sector", "{n} sectors", number))()
+        "segment": lambda: trn("{n} segment", "{n} segments", number, n=n),
+        "line": lambda: trn("{n} line", "{n} lines", number, n=n),
+        "wavefront": lambda: trn("{n} wavefront", "{n} wavefronts", number, n=n),
+        "pass": lambda: trn("{n} pass", "{n} passes", number, n=n),
+    }.get(noun, lambda: trn("{n} sector", "{n} sectors", number, n=n))()
 
 
 def noun_of(arch: Architecture, space: Space) -> str:

@@ -9,13 +9,13 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.draw.ease import passed
-from gpuviz.language import tr, trn
+from gpuviz.draw.ease import passed, smooth
+from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.transaction_names import counted
-from gpuviz.panels.counters import Counters, Lanes
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.layout import rows
 from gpuviz.panels.picture import Picture
+from gpuviz.panels.queues import Lanes, Queues
 from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
@@ -23,12 +23,17 @@ from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.histogram_count import Cost, Counting, cost_of, counting_of
 from gpuviz.scenes.measured import time_column
-from gpuviz.trace import LANES
 
 _KERNEL = "histogram.cu"
 _WAYS = ("global_atomics", "shared_atomics", "privatised")
 _LOAD, _TURNS, _TURN, _PAUSE, _REST, _MERGE, _END = 1.5, 6.0, 1.2, 0.8, 5.0, 2.0, 4.0  # seconds
 _GAP = 0.5  # letters between the parts of the picture
+_FEWEST = 16  # bins that are drawn at least
+_SEEN = 16  # of a block's requests after the first, in passing
+_REAL = (
+    1056,
+    128,
+)  # blocks and values a thread of the companion: what 132 multiprocessors hold, 8 blocks each
 
 PARAMETERS = (
     Parameter(
@@ -60,19 +65,17 @@ PARAMETERS = (
         hint="where every lane has a copy of its own, or some share one",
         choices=offered(2, 4, 8, 16, 32),
     ),
-    Parameter("each", "values per thread", 8, choices=offered(8, 32, 128)),
-    Parameter("blocks", "blocks", 4, hint="of 128 threads", choices=offered(4, 32, 132)),
+    Parameter("each", "values per thread", 32, choices=offered(8, 32, 128)),
+    Parameter("blocks", "blocks", 132, hint="of 128 threads", choices=offered(4, 32, 132)),
 )
 _THREADS = 128
 
 PRESETS = (
-    Preset("Global atomics", {"way": "global_atomics", "used": 64, "each": 8, "blocks": 4}),
-    Preset("Shared atomics", {"way": "shared_atomics", "used": 64, "each": 8, "blocks": 4}),
-    Preset("A copy for each lane", {"way": "privatised", "used": 64, "each": 8, "blocks": 4}),
-    Preset("One bin for all", {"way": "global_atomics", "used": 1, "each": 8, "blocks": 4}),
-    Preset(
-        "Half a million values", {"way": "shared_atomics", "used": 64, "each": 32, "blocks": 132}
-    ),
+    Preset("Global atomics", {"way": "global_atomics", "used": 64}),
+    Preset("Shared atomics", {"way": "shared_atomics", "used": 64}),
+    Preset("A copy for each lane", {"way": "privatised", "used": 64}),
+    Preset("One bin for all", {"way": "global_atomics", "used": 1}),
+    Preset("One bin, in shared memory", {"way": "shared_atomics", "used": 1}),
 )
 
 
@@ -87,9 +90,15 @@ def problem(values: Values) -> str:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """All three ways are launched; the story is of one, the table of all."""
-    blocks, bins = of.number(values, "blocks"), of.number(values, "bins")
-    count = blocks * _THREADS * of.number(values, "each")
+    """All three ways, drawn of half a million values, and timed of seventeen million."""
+    shape = of.number(values, "blocks"), of.number(values, "each")
+    drawn = tuple(_launch(way, values, *shape) for way in _WAYS)
+    return (*drawn, *(_real(plan, values) for plan in drawn))
+
+
+def _launch(way: str, values: Values, blocks: int, each: int) -> Plan:
+    """One way to count the values of so many blocks."""
+    bins, count = of.number(values, "bins"), blocks * _THREADS * each
     arguments = (
         f"u32[{count}]={values['values']}",
         f"u32[{bins}]=zeros",
@@ -97,27 +106,32 @@ def plan(values: Values) -> tuple[Plan, ...]:
         f"i32={count}",
     )
     defines = ("BINS", str(bins)), ("COPIES", str(of.number(values, "copies")))
-    return tuple(
-        Plan(way, _KERNEL, way, (blocks, 1, 1), (_THREADS, 1, 1), arguments, defines)
-        for way in _WAYS
-    )
+    size = tr("{n} values", n=grouped(count))
+    return Plan(way, _KERNEL, way, (blocks, 1, 1), (_THREADS, 1, 1), arguments, defines, size=size)
+
+
+def _real(drawn: Plan, values: Values) -> Plan:
+    """The same at the size that is timed."""
+    made = _launch(drawn.entry, values, *_REAL)
+    return drawn.companion(made.size, made.grid, made.arguments)
 
 
 @dataclass(frozen=True)
 class _Acts:
-    """Stretches of the story: values are loaded, the first request is served turn by turn, then
-    the rest of the block's, then all blocks are put together.
+    """Stretches of the story: lanes join their queues, the first request is served turn by turn;
+    its tokens become bars, the rest of the block's follow, then all blocks are put together.
     """
 
     load: Act
     turns: Act
+    pause: Act
     rest: Act
     merge: Act
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """One warp's atomic turn by turn, the rest of the block, all blocks, and the costs."""
-    way, bins = str(values["way"]), of.number(values, "bins")
+    way, bins, used = str(values["way"]), *(of.number(values, n) for n in ("bins", "used"))
     run, arch = runs[way], architecture(runs[way].arch)
     copies = of.number(values, "copies")
     counting = counting_of(run, arch, bins, copies if way == "privatised" else 1)
@@ -130,10 +144,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
-        merged = acts.merge.share(t)
         chart = (
-            _counters(counting, total, acts.load.share(t), served, done, merged),
-            _counted(counting, served, done),
+            _queues(counting, total, used, acts, t),
+            _counted(counting, total, served, done, acts.merge.share(t)),
         )
         low = Picture(title, sentence, rows(*chart)) if t < acts.merge.end else compared
         return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
@@ -148,25 +161,41 @@ def _requests(counting: Counting, acts: _Acts, t: float) -> float:
     return 1.0 + acts.rest.counted(t, len(counting.cell) - 1)
 
 
-def _counters(
-    counting: Counting, total: I64, asked: float, served: float, done: float, merged: float
-) -> Counters:
-    """The request under way: the first one turn by turn, the others as a whole."""
-    first, last = done <= 1, len(counting.cell)
-    request = 0 if first else min(int(done), last - 1)
-    share = done - request if merged == 0 and done < last else 1.0
-    turn = served - counting.turn if first else np.full(LANES, share)
+def _queues(counting: Counting, total: I64, used: int, acts: _Acts, t: float) -> Queues:
+    """The request under way: the first one turn by turn, of the others some in passing."""
+    served, done = acts.turns.counted(t, counting.turns), _requests(counting, acts, t)
+    request, asked, first = 0, acts.load.share(t), done <= 1
+    if not first:
+        request, served = _passing(counting, acts.rest.share(t))
+        asked = 1.0
     lanes = Lanes(
         counting.active[request],
         counting.bin[request],
         counting.copy[request],
-        np.clip(turn, 0.0, 1.0),
+        counting.turn[request],
         asked,
+        served,
         lambda lane: _lane_tip(counting, request, lane),
     )
+    bins = min(max(used, _FEWEST), counting.bins)
     shape = counting.copies, counting.bins
-    counts = counting.counts(served, done).reshape(shape)
-    return Counters(lanes, first, counts, counting.after[-1].reshape(shape), total, merged)
+    counts = counting.counts(served, done).reshape(shape)[:, :bins]
+    whole = counting.after[-1].reshape(shape)[:, :bins]
+    left = ""
+    if bins < counting.bins:
+        left = tr("bins {a} to {b} stay empty", a=bins, b=counting.bins - 1)
+    merged = acts.merge.share(t)
+    return Queues(lanes, first, acts.pause.share(t), counts, whole, total[:bins], merged, left)
+
+
+def _passing(counting: Counting, share: float) -> tuple[int, float]:
+    """Which of the requests after the first is seen, and how many of its turns are over."""
+    later = len(counting.cell) - 1
+    seen = min(later, _SEEN)
+    number, part = min(int(share * seen), seen - 1), share * seen
+    request = 1 + number * later // seen
+    turns = int(counting.turn[request, counting.active[request]].max()) + 1
+    return request, turns * min(part - number, 1.0)
 
 
 def _title(way: str, counting: Counting) -> str:
@@ -197,35 +226,41 @@ def _sentence(counting: Counting) -> str:
     cost = cost_in_words(counting, int(counting.cost.sum()))
     if counting.shared:
         return tr(
-            "The block's {count} atomic requests take {cost} of shared memory, {ideal} at best.",
-            count=count,
+            "One of the block's {count} atomic requests; together they take {cost} of shared "
+            "memory, {ideal} at best.",
+            count=grouped(count),
             cost=cost,
-            ideal=ideal,
+            ideal=grouped(ideal),
         )
     return tr(
-        "The block's {count} atomic requests take {cost}; neighbours in order would take {ideal}.",
+        "The longest queue of the block's {count} atomic requests; together they take {cost}, "
+        "neighbours in order {ideal}.",
         count=count,
         cost=cost,
-        ideal=ideal,
+        ideal=grouped(ideal),
     )
 
 
 def _compared(costs: tuple[Cost, ...]) -> tuple[str, str]:
     """Title and sentence of the table."""
-    first, shared, private = costs
-    if private.wavefronts > shared.wavefronts:
+    _, shared, private = costs
+    more = private.wavefronts - shared.wavefronts
+    numbers = {
+        "a": grouped(private.atomic),
+        "b": grouped(shared.atomic),
+        "c": grouped(private.around - shared.around),
+        "d": grouped(abs(more)),
+    }
+    said = tr(
+        "Copies count in {a} wavefronts instead of {b}, and take {c} more to clear and merge: {d} "
+        "more in all.",
+        **numbers,
+    )
+    if more <= 0:
         said = tr(
-            "Copies need {a} wavefronts less to count, and {b} more to clear and merge: they "
-            "pay for many values.",
-            a=shared.atomic - private.atomic,
-            b=private.around - shared.around,
-        )
-    else:
-        said = tr(
-            "Copies count in {a} wavefronts instead of {b}; to clear and merge them takes {c}.",
-            a=private.atomic,
-            b=shared.atomic,
-            c=private.around,
+            "Copies count in {a} wavefronts instead of {b}, and take {c} more to clear and "
+            "merge: {d} fewer in all.",
+            **numbers,
         )
     return tr("Three places to count in"), said
 
@@ -236,15 +271,15 @@ def _expected(values: Values, run: Run, counting: Counting) -> str:
     count = launch.blocks * launch.threads_per_block * of.number(values, "each")
     if counting.shared:
         return tr(
-            "closed form: {bins} × {blocks} additions in global memory instead of {count}",
+            "by arithmetic: {bins} × {blocks} additions in global memory instead of {count}",
             bins=counting.bins,
             blocks=launch.blocks,
-            count=count,
+            count=grouped(count),
         )
     sectors = expected_sectors(values, architecture(run.arch))
     if sectors is None:
-        return tr("closed form: {count} additions in global memory", count=count)
-    return tr("closed form: {n} sectors a request", n=sectors)
+        return tr("by arithmetic: {count} additions in global memory", count=grouped(count))
+    return tr("by arithmetic: {n} sectors a request", n=sectors)
 
 
 def expected_sectors(values: Values, arch: Architecture) -> int | None:
@@ -273,14 +308,14 @@ def _script(counting: Counting, run: Run, way: str, result: str) -> tuple[Script
     )
     requests = request_count(len(counting.cell))
     script.act(_PAUSE + _REST, kind, tr("rest of the block"), requests, did.line)
-    rest = Act(turns.end + _PAUSE, script.end)
+    pause, rest = Act(turns.end, turns.end + _PAUSE), Act(turns.end + _PAUSE, script.end)
     merge = [i for i in run.trace.instructions if i.space == "global" and i.op == "reduction"][-1:]
     line, blocks = merge[0].line if merge else did.line, run.trace.launch.blocks
     merged = script.act(
         _MERGE, "store", tr("all blocks"), trn("{n} block", "{n} blocks", blocks), line
     )
     script.act(_END, "result", tr("result"), result)
-    return script, _Acts(load, turns, rest, merged)
+    return script, _Acts(load, turns, pause, rest, merged)
 
 
 def turn_name(counting: Counting, number: int) -> str:
@@ -292,7 +327,7 @@ def turn_name(counting: Counting, number: int) -> str:
 
 def request_count(number: int) -> str:
     """`32 requests`."""
-    return trn("{n} request", "{n} requests", number)
+    return trn("{n} request", "{n} requests", number, n=grouped(number))
 
 
 def cost_in_words(counting: Counting, cost: int) -> str:
@@ -310,16 +345,14 @@ def _lane_tip(counting: Counting, request: int, lane: int) -> str:
         warp=counting.warp[request],
         bin=counting.bin[request, lane],
     )
-    if request:
-        return where
-    return f"{where}\n{turn_name(counting, int(counting.turn[lane]) + 1)}"
+    return f"{where}\n{turn_name(counting, int(counting.turn[request, lane]) + 1)}"
 
 
-def _counted(counting: Counting, served: float, done: float) -> Counted:
+def _counted(counting: Counting, total: I64, served: float, done: float, merged: float) -> Counted:
     """What has been counted so far, and what that cost."""
-    values = Figure(
-        tr("{n} values counted", n=int(counting.counts(served, done).sum())), "accent", True
-    )
+    mine = int(counting.counts(served, done).sum())
+    counted = mine + round((int(total.sum()) - mine) * float(smooth(merged)))
+    values = Figure(tr("{n} values counted", n=grouped(counted)), "accent", True)
     if done < 1:
         turn = turn_name(counting, min(int(served) + 1, counting.turns))
         return Counted((values, Figure(tr("{turn} of {all}", turn=turn, all=counting.turns))))
@@ -327,9 +360,9 @@ def _counted(counting: Counting, served: float, done: float) -> Counted:
     return Counted(
         (
             values,
-            Figure(request_count(over)),
+            Figure(tr("block 0: {requests}", requests=request_count(over))),
             Figure(cost_in_words(counting, int(counting.cost[:over].sum()))),
-            Figure(tr("ideal {n}", n=int(counting.ideal[:over].sum())), "muted"),
+            Figure(tr("ideal {n}", n=grouped(int(counting.ideal[:over].sum()))), "muted"),
         )
     )
 
@@ -341,7 +374,7 @@ def _table(costs: tuple[Cost, ...], copies: int, now: int) -> Table:
     def column(
         titles: tuple[str, ...], of: Callable[[Cost], int], optional: int = 0, bold: bool = False
     ) -> Column:
-        return Column(titles, tuple(str(of(c)) for c in costs), optional=optional, bold=bold)
+        return Column(titles, tuple(grouped(of(c)) for c in costs), optional=optional, bold=bold)
 
     instructions = tr("PTX instructions"), tr("PTX instr.")
     columns = (

@@ -58,7 +58,8 @@ def cost_of(run: Run) -> Cost:
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """The requests that count, in the order the block made them.
+    """The requests that count: the first one whose lanes wait longest, then all others in the order
+    in which the block made them.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Counting:
     warp : (R,) who asks
     active, bin, copy : (R, 32) the lanes, and where each counts
     cost, ideal : (R,) sectors (global) or wavefronts (shared) of each, and how few there could be
-    turn : (32,) when each lane of the first request is served: its round or its wavefront
+    turn : (R, 32) when each lane is served: its round or its wavefront
     noun : what a transaction of global memory is called (a key of `request_words`)
     lanes_meet : whether lanes that want one counter of shared memory hinder each other
     locks : whether atomics lock, which is not modelled
@@ -96,7 +97,7 @@ class Counting:
     @property
     def turns(self) -> int:
         """Rounds or wavefronts of the first request."""
-        return int(self.turn[self.active[0]].max()) + 1
+        return int(self.turn[0, self.active[0]].max()) + 1
 
     @cached_property
     def cell(self) -> I64:
@@ -114,7 +115,7 @@ class Counting:
 
     def partly(self, served: float) -> I32:
         """The counters while the first request is served: so many of its turns are over."""
-        done = self.active[0] & (self.turn < passed(served))
+        done = self.active[0] & (self.turn[0] < passed(served))
         return np.bincount(self.cell[0, done], minlength=self.after.shape[1]).astype(np.int32)
 
     def counts(self, served: float, done: float) -> I32:
@@ -134,11 +135,11 @@ def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Countin
     did = _counts(run.trace)
     rows = run.trace.of(block=0, line=did.line, space=did.space)
     rows = rows.select(_of(run.trace, rows, _ATOMIC))
+    rows = rows.select(_longest_first(_turns(arch, did, rows), lane_mask(rows.active)))
     active = lane_mask(rows.active)
     word = np.where(active, _offset(run.trace, did, rows), 0) // _WORD
     load = next(i for i in run.trace.instructions if i.line == did.line and i.op == "load")
     cost, ideal = _costs(arch, did, rows.address, active)
-    turn = turns_of(arch, did, rows.address[0], active[0])
     return Counting(
         did,
         load,
@@ -150,11 +151,25 @@ def counting_of(run: Run, arch: Architecture, bins: int, copies: int) -> Countin
         word % copies,
         cost,
         ideal,
-        turn,
+        _turns(arch, did, rows),
         arch.transaction(),
         atomics.way_of(did.form, arch) != "increment",
         atomics.way_of(did.form, arch) == "lock",
     )
+
+
+def _turns(arch: Architecture, did: MemoryInstruction, rows: Requests) -> I64:
+    """(R, 32) when each lane of each request is served."""
+    active = lane_mask(rows.active)
+    every = zip(rows.address, active, strict=True)
+    return np.stack([turns_of(arch, did, address, on) for address, on in every])
+
+
+def _longest_first(turn: I64, active: Bool) -> I64:
+    """(R,) the order in which one of the requests with the most turns comes first."""
+    longest = int(np.where(active, turn, -1).max(axis=1).argmax())
+    others = np.delete(np.arange(len(turn)), longest)
+    return np.concatenate([np.array([longest], np.int64), others])
 
 
 def _counts(trace: Trace) -> MemoryInstruction:
