@@ -14,15 +14,15 @@ from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.memory.transaction_names import counted, in_bytes, nouns
-from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
+from gpuviz.scenes.asked_again import Asked, columns, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.scenes.requests.sentences import shape, verdict
 from gpuviz.scenes.values import no_such_warp as problem
@@ -33,7 +33,6 @@ _PACE = Pace(send=0.7, one=0.35, most=1.5)
 _GAP = 0.2  # letters between the parts of a picture
 _RECORD = {"packed": 20, "aligned": 32, "arrays": 0}  # bytes from one struct to the next
 _PUBLISHED = (5, 2)  # loads of the packed and of the aligned struct
-_FROM_L2 = "l2_to_l1_sectors"  # a counter (gpuviz.runners.counters)
 
 PARAMETERS = (
     Parameter(
@@ -88,14 +87,12 @@ class _Cost:
     """What one warp's loads of all five floats cost in one layout.
 
     `fresh` (L, 2) are each load's 32-byte pieces of memory: those that no load before it asked
-    for, and those that one did. `from_l2` is how many sectors L2 delivered on a GPU, None where
-    nobody has counted.
+    for, and those that one did; `measured` is what `measured_of` found.
     """
 
     role: str
     loads: tuple[Request, ...]
-    time: Timed | None
-    from_l2: float | None
+    measured: tuple[Timed | None, float | None, str]
 
     @property
     def transactions(self) -> int:
@@ -108,9 +105,9 @@ class _Cost:
     @cached_property
     def fresh(self) -> I64:
         seen, found = np.zeros(0, np.int64), []
-        for pieces in map(_pieces, self.loads):
-            new = np.setdiff1d(pieces, seen)
-            found.append((len(new), len(pieces) - len(new)))
+        for asked in map(pieces, self.loads):
+            new = np.setdiff1d(asked, seen)
+            found.append((len(new), len(asked) - len(new)))
             seen = np.union1d(seen, new)
         return np.array(found, np.int64)
 
@@ -123,24 +120,17 @@ class _Cost:
         return int(self.fresh[:, 1].sum())
 
 
-def _pieces(request: Request) -> I64:
-    """The 32-byte pieces of device memory that a request's transactions cover."""
-    strip, base = request.strip, request.buffer.address
-    spans = zip(strip.start.tolist(), strip.size.tolist(), strict=True)
-    return np.concatenate([np.arange(base + a, base + a + n, 32) // 32 for a, n in spans])
-
-
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The story of one warp's loads in one layout, and the table of all three."""
     role, warp = str(values["layout"]), number(values, "warp")
     arch = architecture(runs[role].arch)
     requests = {name: _requests(run, name, arch, warp) for name, run in runs.items()}
     costs = tuple(
-        _Cost(name, tuple(r for r in requests[name] if not r.is_store), time_of(run), _from_l2(run))
-        for name, run in runs.items()
+        _Cost(name, tuple(r for r in found if not r.is_store), measured_of(runs[name]))
+        for name, found in requests.items()
     )
     mine = next(c for c in costs if c.role == role)
-    script, badge = Script(role), _badge(runs[role])
+    script = Script(role)
     acts = acts_of(script, requests[role], _PACE, 1)
     script.act(_END, "result", tr("result"), _summary(mine))
     said = (*(_sentence(acts, act, mine) for act in acts), _verdict(mine, arch))
@@ -149,7 +139,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     def at(t: float) -> Picture:
         now = next((act for act in acts if t < act.end), None)
         text = said[-1] if now is None else said[acts.index(now)]
-        table = _table(costs, mine, _came(acts, mine, t), badge)
+        table = _table(costs, mine, _came(acts, mine, t))
         body = rows((now or last_load).map(t), table, spare(_published()), gap=_GAP)
         return Picture(_title(mine), text, body, said)
 
@@ -162,20 +152,6 @@ def _requests(run: Run, role: str, arch: Architecture, warp: int) -> tuple[Reque
     if not found:
         raise InputError(f"the trace has no request of warp {warp} of block 0; record block 0")
     return tuple(r if r.is_store else replace(r, record=_RECORD[role]) for r in found)
-
-
-def _from_l2(run: Run) -> float | None:
-    """Sectors that L2 delivered for a warp, by the counters of the GPU that ran the launch."""
-    reading = run.measurement.counters.get(_FROM_L2) if run.measurement else None
-    if reading is None or reading.value is None:
-        return None
-    launch = run.trace.launch
-    return reading.value / (launch.blocks * launch.warps_per_block)
-
-
-def _badge(run: Run) -> str:
-    """Where the counters were read."""
-    return run.measurement.badge if run.measurement else ""
 
 
 def _title(cost: _Cost) -> str:
@@ -259,51 +235,29 @@ def _came(acts: tuple[RequestAct, ...], cost: _Cost, t: float) -> tuple[float, f
     return new / cost.distinct, again / max(cost.repeated, 1)
 
 
-def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float], badge: str) -> Table:
+def _table(costs: tuple[_Cost, ...], mine: _Cost, came: tuple[float, float]) -> Table:
     """All three layouts: loads, transactions, and how many of these are different ones."""
-    noun = nouns(costs[0].loads[0].noun)
+    noun = costs[0].loads[0].noun
     words = {
         "packed": tr("packed struct"),
         "aligned": tr("aligned to 16"),
         "arrays": tr("five arrays"),
     }
-    bars = tuple(
-        (Bar(c.distinct, c.repeated, came if c is mine else (1.0, 1.0), "accent"),) for c in costs
+    every = [
+        Asked(
+            c.transactions, c.distinct, c.repeated, *c.measured, came if c is mine else (1.0, 1.0)
+        )
+        for c in costs
+    ]
+    title = tr("{nouns} a warp", nouns=nouns(noun)), nouns(noun)
+    return Table(
+        (
+            Column(("",), tuple(words[c.role] for c in costs), "left"),
+            Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
+            *columns(every, noun, title),
+        ),
+        costs.index(mine),
     )
-    columns = (
-        Column(("",), tuple(words[c.role] for c in costs), "left", tr("model")),
-        Column((tr("loads"),), tuple(str(len(c.loads)) for c in costs)),
-        Column(
-            (tr("{nouns} a warp", nouns=noun), noun),
-            tuple(str(c.transactions) for c in costs),
-            bold=True,
-        ),
-        Column(
-            (tr("different 32 B pieces"), tr("different ones")),
-            tuple(str(c.distinct) for c in costs),
-            bold=True,
-        ),
-        Column(
-            (tr("asked for once, and again"),),
-            ("",) * len(costs),
-            "left",
-            optional=1,
-            bars=bars,
-            wide=9.0,
-        ),
-        *_delivered(costs, badge),
-        *time_column([c.time for c in costs]),
-    )
-    return Table(columns, costs.index(mine))
-
-
-def _delivered(costs: tuple[_Cost, ...], badge: str) -> tuple[Column, ...]:
-    """What L2 delivered by the counters of a GPU; nothing where none has counted."""
-    if all(c.from_l2 is None for c in costs):
-        return ()
-    cells = tuple("–" if c.from_l2 is None else f"{c.from_l2:.3g}" for c in costs)
-    title = tr("sectors from L2")
-    return (Column((title, tr("from L2")), cells, badge=badge, ink="good", optional=2),)
 
 
 def _published() -> Sourced:

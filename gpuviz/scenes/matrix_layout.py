@@ -11,18 +11,20 @@ from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
 from gpuviz.draw.ease import passed
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, requests_of
-from gpuviz.memory.transaction_names import nouns
+from gpuviz.memory.transaction_names import in_bytes, nouns
 from gpuviz.panels.address_map import AddressMap
 from gpuviz.panels.cell_map import CellMap, Outline
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.layout import at_least, columns, first, rows, share
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
-from gpuviz.panels.shares import Share, Shares
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
+from gpuviz.scenes import asked_again
+from gpuviz.scenes.asked_again import Asked, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES
@@ -37,6 +39,8 @@ _HIGH = 15  # letters that the request is high below the matrix
 _QUIET = 0.65  # how much colour elements have that were read before
 _SENT = 0.3  # share of a request's time until it is served
 _SIZES = (4, 8, 16, 32, 64)
+# Of the launches that are timed: as many threads as an H200 holds, walking through 128 MB.
+_THREADS, _FLOATS, _BLOCK = 1 << 18, 128, 256
 
 PARAMETERS = (
     Parameter(
@@ -59,21 +63,33 @@ PRESETS = (
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """The launch shown, then the other one, for its counts."""
+    """The launch shown, then the other one, for its counts; each with a large one beside it."""
     shown = str(values["each"])
-    return _launch(values, shown), _launch(values, "column" if shown == "row" else "row")
+    other = "column" if shown == "row" else "row"
+    return *_launch(values, shown), *_launch(values, other)
 
 
-def _launch(values: Values, each: str) -> Plan:
+def _launch(values: Values, each: str) -> tuple[Plan, Plan]:
+    """The launch drawn, and its kernel with as many threads, and floats each, whichever it is."""
     rows, columns = number(values, "rows"), number(values, "columns")
     threads = rows if each == "row" else columns
-    arguments = (
-        f"f32[{rows * columns}]=rand",
-        f"f32[{threads}]=zeros",
-        f"i32={rows}",
-        f"i32={columns}",
+    small = Plan(
+        each,
+        _KERNEL,
+        _ENTRIES[each],
+        (1, 1, 1),
+        (threads, 1, 1),
+        _arguments(rows, columns, threads),
+        size=f"{rows} × {columns}",
     )
-    return Plan(each, _KERNEL, _ENTRIES[each], (1, 1, 1), (threads, 1, 1), arguments)
+    rows, columns = (_THREADS, _FLOATS) if each == "row" else (_FLOATS, _THREADS)
+    size = tr("{n} threads, {each} floats each", n=grouped(_THREADS), each=_FLOATS)
+    grid, block = (_THREADS // _BLOCK, 1, 1), (_BLOCK, 1, 1)
+    return small, small.companion(size, grid, _arguments(rows, columns, _THREADS), block=block)
+
+
+def _arguments(rows: int, columns: int, threads: int) -> tuple[str, ...]:
+    return (f"f32[{rows * columns}]=rand", f"f32[{threads}]=zeros", f"i32={rows}", f"i32={columns}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +126,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     loads = tuple(r for r in made if r.name == "M")
     if not loads:
         raise InputError("the trace has no load of M by warp 0 of block 0; record block 0")
-    reading, bars = reading_of(values, loads), Shares(_shares(runs, each, nouns(loads[0].noun)))
+    reading, table = reading_of(values, loads), _table(runs, each, loads[0].noun)
     cuts = _cuts(len(loads))
     script = _script(each, reading, run, made[-1], cuts)
     said = tuple(_sentence(reading, k) for k in range(len(loads)))
@@ -124,7 +140,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         wide = columns(share(0.42, matrix), share(0.58, request))
         high = rows(matrix, at_least(request, height=_HIGH), gap=_GAP)
         both = first(at_least(wide, aspect=_ASPECT), high, wide)
-        body = rows(both, _counted(reading, k, served), bars, gap=_GAP)
+        body = rows(both, _counted(reading, k, served), table, gap=_GAP)
         return Picture(_title(each), said[k], body, (max(said, key=len),))
 
     return Story.of(script, at, _closed_form(values, arch))
@@ -204,10 +220,7 @@ def _rule(columns: int) -> tuple[str, ...]:
     return (
         tr("M[row][column] lies at byte (row × {n} + column) × 4.", n=columns),
         tr("A step along a row is 4 bytes, a step down a column {n}.", n=4 * columns),
-        tr(
-            "Whether L1 still holds the rest of a sector when the next request comes is not "
-            "counted here."
-        ),
+        tr("What is hatched belongs to later requests: they find it in L1 if it is still there."),
     )
 
 
@@ -215,28 +228,33 @@ def _counted(reading: Reading, k: int, served: float) -> Counted:
     """The requests so far."""
     load, all_ = reading.loads[k], len(reading.loads)
     so_far = sum(one.count for one in reading.loads[:k]) + passed(served * load.count)
-    used = f"{100 * load.used / load.moved:.3g}"
     return Counted(
         (
             Figure(tr("request {n} of {all}", n=k + 1, all=all_)),
             Figure(tr("{n} so far", n=load.counted(so_far)), "accent", True),
-            Figure(tr("{share} % of the bytes used", share=used)),
+            Figure(tr("it uses {used} of {moved}", used=load.used, moved=in_bytes(load.moved))),
         )
     )
 
 
-def _shares(runs: Mapping[str, Run], shown: str, noun: str) -> tuple[Share, ...]:
-    """What all loads fetch either way, and how little of that would do."""
+def _table(runs: Mapping[str, Run], shown: str, noun: str) -> Table:
+    """What all loads ask for either way, how much of that is different, and how long it takes."""
     names = {"row": tr("a thread a row"), "column": tr("a thread a column")}
-    made = []
-    for each, run in runs.items():
-        count = run.counts.totals[Count.GLOBAL_LOAD_SECTORS]
-        need = min(run.counts.totals[Count.GLOBAL_LOAD_SECTORS_IDEAL], count)
-        values = {"n": f"{count:,}", "noun": noun}
-        fine = (tr("{n} {noun}, all needed", **values),) if count == need else ()
-        lost = (tr("{n} {noun}, {few} would do", **values, few=need),)
-        made.append(Share(names[each], need, count, fine, lost, shown=each == shown))
-    return tuple(made)
+    every = [_asked(runs[each]) for each in names]
+    title = tr("{nouns} asked for", nouns=nouns(noun)), nouns(noun)
+    walks = Column(("",), tuple(names.values()), "left")
+    return Table((walks, *asked_again.columns(every, noun, title)), list(names).index(shown))
+
+
+def _asked(run: Run) -> Asked:
+    """All loads of a launch, and what a GPU made of the large one beside it."""
+    arch, warps = architecture(run.arch), run.trace.launch.warps_per_block
+    made = [r for warp in range(warps) for r in requests_of(run.trace, arch, 0, warp)]
+    loads = [load for load in made if not load.is_store]
+    every = np.concatenate([pieces(load) for load in loads])
+    distinct = len(np.unique(every))
+    count = sum(load.count for load in loads)
+    return Asked(count, distinct, len(every) - distinct, *measured_of(run))
 
 
 def _title(each: str) -> str:

@@ -91,7 +91,13 @@ def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> Non
         role: replace(
             run,
             measurement=Measurement(
-                "recorded", "2026-01-01", h200, {"l2_to_l1_sectors": Reading(64 * warp)}
+                "recorded",
+                "2026-01-01",
+                h200,
+                {
+                    "global_load_sectors": Reading(run.counts.totals["global_load_sectors"]),
+                    "l2_to_l1_sectors": Reading(64 * warp),
+                },
             ),
         )
         for (role, run), warp in zip(played("packed").runs.items(), (21.5, 32, 20), strict=True)
@@ -100,7 +106,7 @@ def test_what_l2_delivered_stands_beside_what_was_asked_for(qapp: object) -> Non
     for stage in pictures.STAGES:
         pictures.check_text(story, stage)
     shown = pictures.words(pictures.frame(story, 1.0, "full"))
-    assert {"21.5", "sectors from L2", "recorded"} <= set(shown)
+    assert {"21.5 %", "50 %", "100 %", "from L2", "recorded"} <= set(shown)
 
 
 def test_hover_tells_the_byte_of_the_struct() -> None:
@@ -123,7 +129,7 @@ def test_words_are_legible_on_older_architectures(
 @pytest.mark.parametrize("stage", pictures.STAGES)
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(12.34, "recorded", "NVIDIA H200")
-    monkeypatch.setattr(alignment, "time_of", lambda run: timed)
+    monkeypatch.setattr(alignment, "measured_of", lambda run: (timed, None, "recorded"))
     values = LESSON.defaults() | {"layout": "packed", "warp": 1}
     story = LESSON.tell(values, played("packed").runs)
     pictures.check_text(story, stage)

@@ -9,7 +9,7 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes
 from gpuviz.memory.request import requests_of
-from gpuviz.scenes.matrix_layout import LESSON, expected_sectors
+from gpuviz.scenes.matrix_layout import LESSON, _asked, expected_sectors
 from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 
@@ -126,3 +126,23 @@ def test_hover_tells_where_an_element_lies_and_who_reads_it() -> None:
     assert tip_at(shown, x + width / 2, y + height / 2) == (
         "M[1][2] · element 6 · byte 24\nread by lane 1 with request 2"
     )
+
+
+def test_pieces_asked_for_again_are_counted_in_pieces_whatever_transactions_are() -> None:
+    """On 1.1 a segment has 32, 64 or 128 bytes: nothing is divided by another size."""
+    for arch, asked, again in (("sm_90", 1024, 896), ("sm_11", 1024, 896), ("sm_30", 1024, 896)):
+        run = played("Each thread a row", arch).runs["row"]
+        found = _asked(run)
+        assert (found.asked, found.distinct, found.again) == (asked, 128, again)
+    along = _asked(played("Each thread a column", "sm_11").runs["column"])
+    assert (along.asked, along.distinct, along.again) == (64, 128, 0)  # segments of 64 bytes
+
+
+def test_both_walks_are_timed_with_as_many_threads_and_floats_each() -> None:
+    drawn, timed, other, beside = played("4 x 4, each thread a row").plans
+    assert (drawn.size, timed.companion_of, beside.companion_of) == ("4 × 4", "row", "column")
+    assert timed.size == beside.size == "262\u2009144 threads, 128 floats each"
+    assert timed.grid == beside.grid == (1024, 1, 1) and timed.block == (256, 1, 1)
+    assert timed.arguments[2:] == ("i32=262144", "i32=128")
+    assert beside.arguments[2:] == ("i32=128", "i32=262144")
+    assert other.role == "column"
