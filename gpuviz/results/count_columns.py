@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
+from gpuviz.arch import architecture
 from gpuviz.language import later, tr
+from gpuviz.memory.counts import find
 from gpuviz.results.badges import caption
 from gpuviz.results.quantities import Row, shown
 from gpuviz.runners.base import not_checked
@@ -183,7 +185,7 @@ class Sheet:
     def reading(self, row: Row, run: int) -> float | None:
         """What was measured of a row in a run."""
         found = self.measured.get(self.runs[run], NOT_MEASURED)
-        if row.values[run] is None:
+        if row.values[run] is None or not self._alike(row, run):
             return None
         return row.measured(run, found.values.get(row.key))
 
@@ -202,11 +204,23 @@ class Sheet:
 
     def why(self, row: Row, run: int) -> str:
         """Why a row has no measured value."""
-        return self.measured.get(self.runs[run], NOT_MEASURED).why(row.key)
+        found = self.measured.get(self.runs[run], NOT_MEASURED)
+        if found.values and not self._alike(row, run):
+            return tr("the GPU counts sectors of 32 bytes, the model what this architecture moves")
+        return found.why(row.key)
+
+    def _alike(self, row: Row, run: int) -> bool:
+        """Whether the GPU counts in a row what is predicted for a run."""
+        found = self.measured.get(self.runs[run], NOT_MEASURED)
+        return not self.foreign(run) or same_size(row, found.sm, self.archs[run])
 
     def _pair(self, row: Row) -> tuple[float | None, float | None]:
+        """The values of both runs, where they are of things as large as each other."""
         assert self.view is not None
-        a, b = (row.values[self.runs.index(key)] for key in self.view.runs[:2])
+        runs = [self.runs.index(key) for key in self.view.runs[:2]]
+        if self.archs and not same_size(row, *(self.archs[run] for run in runs)):
+            return None, None
+        a, b = (row.values[run] for run in runs)
         return a, b
 
     def _residual(self, row: Row, column: Column) -> str:
@@ -214,6 +228,16 @@ class Sheet:
         if residual is None or row.percent:
             return ""
         return signed(residual)
+
+
+def same_size(row: Row, one: str, other: str) -> bool:
+    """Whether what a row counts is as large on both architectures: sectors have 32 bytes from 5.0
+    on; what older ones move differs in size from one to the next.
+    """
+    count = find(row.key)
+    if count is None or not count.quantity.startswith("sectors") or one == other:
+        return True
+    return architecture(one).has_sectors and architecture(other).has_sectors
 
 
 def signed(value: float) -> str:

@@ -8,11 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.memory.counts import Count
 from gpuviz.qt.commands.palette_dialog import matches
 from gpuviz.qt.controls.knobs import NumberKnob
-from gpuviz.qt.running.comparison import another
+from gpuviz.qt.running.comparison import AS_A, another
 from gpuviz.qt.window.window import Window
-from gpuviz.results.count_columns import ratio
+from gpuviz.results.count_columns import Column, Measured, Sheet, View, ratio
+from gpuviz.results.quantities import rows_of
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
@@ -135,6 +137,8 @@ def test_the_comparison_is_remembered(make: Callable[[], Window], qtbot: QtBot) 
     first.comparison.set_arch("sm_80")
     first.actions_["open.strides"].trigger()
     assert first.comparison.values["stride"] == 1
+    assert first.comparison.arch == AS_A  # chosen for the lesson before
+    first.comparison.set_arch("sm_80")
     first.close()
     second = make()
     assert compared(second) and second.toolbar.compare.isChecked()
@@ -163,6 +167,20 @@ def test_b_is_never_what_a_is_already() -> None:
     every = {**lesson.defaults(), "stride": 1}
     assert another(lesson, lesson.defaults())["stride"] == 1
     assert another(lesson, every)["stride"] == 32
+
+
+def test_sectors_are_not_divided_by_segments() -> None:
+    """A row of sectors beside one of segments has no ratio, and no measurement of the other's."""
+    totals = [dict.fromkeys(Count, 8)] * 2
+    rows = {row.key: row for row in rows_of(totals, False) if row.key}
+    view = View("A | B", ("A", "B"), ratio=True)
+    found = Measured("recorded", "", {count.value: 8.0 for count in Count}, {}, "sm_90")
+    sheet = Sheet((), (), ("A", "B"), {"A": found, "B": found}, view, ("sm_90", "sm_10"))
+    sectors, requests = (rows[f"global_load_{name}"] for name in ("sectors", "requests"))
+    divided = Column("ratio")
+    assert sheet.text(sectors, divided) == "–" and sheet.text(requests, divided) == "1×"
+    assert [sheet.reading(sectors, run) for run in (0, 1)] == [8.0, None]
+    assert "32 bytes" in sheet.why(sectors, 1) and sheet.reading(requests, 1) == 8.0
 
 
 def test_ratios() -> None:

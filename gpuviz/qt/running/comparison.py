@@ -61,7 +61,13 @@ class Comparison(QObject):
     def open(
         self, lesson: Lesson, values: Mapping[str, Value], beside: Mapping[str, Value]
     ) -> None:
-        """Take another lesson; without values they are chosen when B is shown beside A's."""
+        """Take another lesson; without values they are chosen when B is shown beside A's.
+
+        An architecture of its own was chosen for the lesson before: it does not follow to this one.
+        """
+        if lesson is not self._lesson and self._arch != AS_A:
+            self._arch = AS_A
+            self.arch_changed.emit(AS_A)
         self._lesson = lesson
         self._values = {**lesson.defaults(), **values} if values else {}
         if self._on and not self._values:
