@@ -113,8 +113,8 @@ def time_column(
     cells = tuple(t.text if t else "–" for t in times)
     ink: Ink = "good" if there else "muted"
     title = there[0].device if there and (named or there[0].elsewhere) else tr("time")
-    sizes = tuple(dict.fromkeys(t.size for t in there if t.size))
-    titles = (f"{title}, {sizes[0]}", title) if len(sizes) == 1 else (title,)
-    origin = tr("time: {device}", device=device_of(times))
+    sizes = dict.fromkeys(t.size for t in there if t.size)
+    origin = ", ".join((tr("time: {device}", device=device_of(times)), *sizes))
     remarks = tuple(t.overhead if t else "" for t in times)
-    return (Column(titles, cells, badge=badge_of(times), ink=ink, remarks=remarks, origin=origin),)
+    made = Column((title,), cells, badge=badge_of(times), ink=ink, remarks=remarks, origin=origin)
+    return (made,)

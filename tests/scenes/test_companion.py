@@ -58,7 +58,7 @@ def test_a_story_does_not_wait_for_it_but_has_its_time() -> None:
     time = time_of(made.runs["naive"])
     assert time is not None
     assert (time.microseconds, time.size) == (250.0, "64 × 64")
-    assert time_column([time])[0].titles[0] == "time, 64 × 64"
+    assert time_column([time])[0].origin == "time: NVIDIA H200, 2026-01-01, 64 × 64"
 
 
 def test_it_is_counted_whole_and_its_arrays_are_let_go() -> None:

@@ -1,0 +1,171 @@
+"""One launch: the one named on screen is the one counted, and the one measured.
+
+Every launch of a lesson is given a time of its own, and every time in its pictures has to be one of
+them: a number that comes from another launch is found, wherever it was taken from.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gpuviz.arguments import BufferSpec, parse
+from gpuviz.compile import demangled
+from gpuviz.draw.marks import Texts
+from gpuviz.draw.palette import DARK
+from gpuviz.draw.stage import Stage
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
+from gpuviz.runners.recording import key_of
+from gpuviz.scenes import SCENES
+from gpuviz.scenes.base import Lesson, Plan, Values
+from gpuviz.scenes.check import check_values
+from gpuviz.scenes.measured import time_of
+from gpuviz.scenes.perform import Performance, job_of
+from gpuviz.scenes.showing import Variant, retold, showing
+from tests.scenes.performed import performed
+
+DEVICE = DeviceFacts(0, "NVIDIA Contract", "9.0", "", "", 132, 0, 0)
+FEW = 300_000  # threads of all launches: what quick tests run
+STAGE = Stage(1600, 1000, DARK)
+_TIME = re.compile(r"(?<![\d.])(\d[\d.]*)\s?(µs|ms)\b")
+
+# Lessons that do not keep the promise yet. Whoever mends one takes it out.
+NO_SIZE = (
+    "hierarchy",
+    "divergence",
+    "matrix-layout",
+    "banks",
+    "constant-memory",
+    "memory-spaces",
+    "matmul-naive",
+    "matmul-tiled",
+    "matmul-boundary",
+    "matmul-barrier",
+    "block-shape",
+    "thread-coarsening",
+    "occupancy",
+    "ilp-tlp",
+    "roofline",
+    "reduction",
+)
+
+
+def cases() -> Iterator[object]:
+    for lesson in SCENES:
+        for number, given in enumerate(({}, *(preset.values for preset in lesson.presets))):
+            values = check_values(lesson, given)
+            threads = sum(
+                math.prod(p.grid) * math.prod(p.block)
+                for p in lesson.plan(values)
+                if not p.companion_of
+            )
+            slow = [pytest.mark.slow] if number or threads > FEW else []
+            yield pytest.param(lesson, values, id=f"{lesson.id}-{number}", marks=slow)
+
+
+@pytest.mark.parametrize(("lesson", "values"), list(cases()))
+def test_the_launch_counted_and_the_one_given_to_a_gpu_are_the_one_planned(
+    lesson: Lesson, values: Values
+) -> None:
+    made = performed(lesson, values)
+    for plan in made.plans:
+        job = job_of(plan, "sm_90", prebuilt=True)
+        assert (job.grid, job.block, job.dynamic_shared) == (
+            plan.grid,
+            plan.block,
+            plan.dynamic_shared,
+        )
+        assert job.arguments == tuple(map(parse, plan.arguments)) and job.size == plan.size
+        if plan.companion_of:
+            assert plan.role not in made.runs and _same_kernel(plan, made)
+            continue
+        run = made.runs[plan.role]
+        launch = run.trace.launch
+        assert demangled(launch.kernel).split("(")[0] == demangled(job.entry).split("(")[0]
+        assert (launch.grid, launch.block, launch.dynamic_shared) == (
+            plan.grid,
+            plan.block,
+            plan.dynamic_shared,
+        )
+        assert run.trace.blocks_emulated == launch.blocks, "counted whole"
+        assert [buffer.count for buffer in launch.buffers] == [
+            spec.count for spec in job.arguments if isinstance(spec, BufferSpec)
+        ]
+        assert run.told_size == plan.told_size
+
+
+def _same_kernel(plan: Plan, made: Performance) -> bool:
+    """Whether a companion runs the very kernel that is drawn beside it."""
+    drawn = next(one for one in made.plans if one.role == plan.companion_of)
+    return (plan.kernel, plan.entry) == (drawn.kernel, drawn.entry)
+
+
+@pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
+def test_a_launch_says_in_words_how_big_it_is(
+    request: pytest.FixtureRequest, lesson: Lesson
+) -> None:
+    if lesson.id in NO_SIZE:
+        request.node.add_marker(pytest.mark.xfail(strict=True, reason="says no size"))
+    for given in ({}, *(preset.values for preset in lesson.presets)):
+        for plan in lesson.plan(check_values(lesson, given)):
+            assert plan.size, f"{plan.role} of {dict(given)}"
+
+
+@pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
+def test_launches_that_differ_are_told_apart(lesson: Lesson) -> None:
+    """A measurement is found by its launch: two roles of one key would be one number."""
+    for given in ({}, *(preset.values for preset in lesson.presets)):
+        plans = lesson.plan(check_values(lesson, given))
+        keys = [key_of(plan) for plan in plans]
+        assert len({plan.role for plan in plans}) == len(plans)
+        for plan, key in zip(plans, keys, strict=True):
+            assert key.defines == tuple(sorted(plan.defines)) and key.grid == plan.grid
+
+
+@pytest.mark.parametrize(("lesson", "values"), list(cases()))
+def test_a_time_in_the_picture_is_that_of_a_launch_of_the_lesson(
+    lesson: Lesson, values: Values
+) -> None:
+    made = performed(lesson, values)
+    if not made.plans:
+        pytest.skip("launches nothing")
+    plain = showing((Variant(lesson, values, "sm_90", "ptx"),), (made,))
+    before = {text for text in _texts(plain.story) if _TIME.search(text)}
+    found = {plan.role: _measurement(111.0 + 13 * number) for number, plan in enumerate(made.plans)}
+    told = retold(plain, found)
+    timed = {role: time_of(run) for role, run in told.runs.items()}
+    own = {time.text for time in timed.values() if time is not None}
+    texts = _texts(told.story)
+    for text in texts - before:
+        for number, unit in _TIME.findall(text):
+            assert f"{number} {unit}" in own, f"{text!r} is of no launch of this lesson"
+    assert not any("live" in text for text in before), "nothing was measured"
+    for time in timed.values():
+        shown = time is not None and any(time.text in text for text in texts)
+        if time is not None and shown and time.size:
+            assert any(_plain(time.size) in text for text in texts), f"{time.text} without its size"
+
+
+def _measurement(microseconds: float) -> Measurement:
+    timing = Timing(np.array([microseconds]))
+    return Measurement("live", "2026-01-01", DEVICE, timing=timing, peaks=Peaks(4e12, 6e13, 2.0))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\u2009", " ")
+
+
+def _texts(story: object) -> set[str]:
+    """Everything written in the pictures of a story, at each of its steps and at its end."""
+    moments = [*(step.start for step in story.steps), story.duration]  # type: ignore[attr-defined]
+    return {
+        _plain(text)
+        for t in moments
+        for mark in story.frame(t, STAGE).marks  # type: ignore[attr-defined]
+        if isinstance(mark, Texts)
+        for text in mark.strings
+    }
