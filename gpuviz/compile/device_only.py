@@ -11,7 +11,7 @@ from gpuviz.compile.nvrtc import Library
 from gpuviz.compile.program import CompileError, Diagnostic
 from gpuviz.compile.split.splitting import Split
 
-_ROUNDS = 24  # each leaves something out or takes something back; a file of 60 kernels took nine
+_ROUNDS = 16  # each leaves something out, takes something back, or adds a header of CUDA
 _SHOWN = 3
 _NAMES, _FIRST_NAME = "__nv_name_map", 2  # where NVRTC writes the names asked for, one a line
 
