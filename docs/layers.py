@@ -97,19 +97,23 @@ def layer(name: str) -> str:
     return name.split(".")[1] if "." in name else ""
 
 
-@cache
 def imports(module_level: bool = False) -> Mapping[Path, tuple[tuple[str, int], ...]]:
     """Dotted names each file imports, with lines; `module_level`: those that importing it needs."""
-    return {file: tuple(_imports(tree, module_level)) for file, tree in _trees().items()}
+    return {file: found[module_level] for file, found in _read().items()}
 
 
 @cache
-def _trees() -> Mapping[Path, ast.AST]:
-    return {file: ast.parse(file.read_text(encoding="utf-8"), str(file)) for file in FILES}
+def _read() -> Mapping[Path, tuple[tuple[tuple[str, int], ...], ...]]:
+    """What each file imports at all, and what importing it needs; no tree is kept."""
+    found = {}
+    for file in FILES:
+        tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+        found[file] = tuple(tuple(_imports(tree, level)) for level in (False, True))
+    return found
 
 
 def _imports(tree: ast.AST, module_level: bool) -> Iterator[tuple[str, int]]:
-    for node in _nodes(tree, module_level):
+    for node in _statements(tree, module_level):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -118,12 +122,13 @@ def _imports(tree: ast.AST, module_level: bool) -> Iterator[tuple[str, int]]:
             yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names)
 
 
-def _nodes(tree: ast.AST, module_level: bool) -> Iterator[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
-        if module_level and _runs_later(node):
-            continue
-        yield node
-        yield from _nodes(node, module_level)
+def _statements(tree: ast.AST, module_level: bool) -> Iterator[ast.AST]:
+    """What blocks hold, and not what is in an expression: that imports nothing."""
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for node in getattr(tree, block, ()):
+            if not (module_level and _runs_later(node)):
+                yield node
+                yield from _statements(node, module_level)
 
 
 def _runs_later(node: ast.AST) -> bool:

@@ -15,6 +15,7 @@ import string
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from gpuviz import glossary, language
@@ -23,6 +24,7 @@ from gpuviz.scenes.base import Lesson, Parameter
 from gpuviz.terminal import out
 
 PACKAGE = Path(__file__).parent
+CALLS = ("tr", "later", "trn")
 
 
 @dataclass(frozen=True)
@@ -57,22 +59,28 @@ def uses() -> tuple[Use, ...]:
     return tuple(use for file in sorted(PACKAGE.rglob("*.py")) for use in _uses(file))
 
 
-def _uses(file: Path) -> Iterator[Use]:
-    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
+@cache
+def _uses(file: Path) -> tuple[Use, ...]:
+    text = file.read_text(encoding="utf-8")
+    if not any(f"{name}(" in text for name in CALLS):
+        return ()  # most files, and reading a tree takes its time
+    tree = ast.parse(text, str(file))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _collects(node)]
-    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-        place = f"{file.relative_to(PACKAGE.parent).as_posix()}:{call.lineno}"
-        if _name(call) == "trn":
-            one, many = (*map(_literal, call.args), None, None)[:2]
-            yield Use(place, one if many else None, False, many)
-        else:
-            first = call.args[0]
-            data = _name(call) == "tr" and isinstance(first, ast.Attribute | ast.Subscript)
-            yield Use(place, _literal(first), data)
+    calls.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tuple(_use(call, file.relative_to(PACKAGE.parent).as_posix()) for call in calls)
+
+
+def _use(call: ast.Call, file: str) -> Use:
+    place, first = f"{file}:{call.lineno}", call.args[0]
+    if _name(call) == "trn":
+        one, many = (*map(_literal, call.args), None, None)[:2]
+        return Use(place, one if many else None, False, many)
+    data = _name(call) == "tr" and isinstance(first, ast.Attribute | ast.Subscript)
+    return Use(place, _literal(first), data)
 
 
 def _collects(call: ast.Call) -> bool:
-    return _name(call) in ("tr", "later", "trn") and bool(call.args)
+    return _name(call) in CALLS and bool(call.args)
 
 
 def _literal(node: ast.expr) -> str | None:

@@ -29,12 +29,8 @@ def check(outcomes: Iterable[Outcome]) -> None:
     assert not bad, f"{told}\n{files}"
 
 
-def test_a_few_of_each_kind() -> None:
-    check(tried((Asked(name, str(seed)) for name in KINDS for seed in (1,)), workers=1))
-
-
-def test_what_was_found_once() -> None:
-    check(tried(cases()))
+def test_one_of_each_kind_and_what_was_found_once() -> None:
+    check(tried([*(Asked(name, "1") for name in KINDS), *cases()], workers=1))
 
 
 @pytest.mark.slow

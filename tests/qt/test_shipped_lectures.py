@@ -34,6 +34,7 @@ def arrive(shown: Presentation, qtbot: QtBot) -> None:
     assert not shown.conductor.shown.trouble
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
 def test_it_plays_from_the_first_slide_to_the_last_and_back(path: Path, qtbot: QtBot) -> None:
     load_fonts()

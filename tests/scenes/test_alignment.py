@@ -119,14 +119,14 @@ def test_hover_tells_the_byte_of_the_struct() -> None:
 
 @layouts
 @pytest.mark.parametrize("arch", ["sm_10", "sm_12"])
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_are_legible_on_older_architectures(
     layout: str, arch: str, stage: str, qapp: object
 ) -> None:
     pictures.check_text(played(layout, arch).story, stage)
 
 
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(12.34, "recorded", "NVIDIA H200")
     monkeypatch.setattr(alignment, "measured_of", lambda run: (timed, None, "recorded"))

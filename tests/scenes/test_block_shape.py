@@ -127,7 +127,7 @@ def test_steps_and_pages(case: str, timed: bool) -> None:
 
 
 @cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 @pytest.mark.parametrize("timed", [True, False])
 def test_words_are_legible(case: str, stage: str, timed: bool, qapp: object) -> None:
     told_of = story(case, timed)

@@ -182,6 +182,6 @@ def test_bad_combinations_are_explained() -> None:
 
 
 @pytest.mark.parametrize("case", [*CASES][len(LESSON.presets) :])
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)

@@ -135,7 +135,7 @@ def test_skipped_phases_and_wrong_elements_are_hatched() -> None:
 
 
 @pytest.mark.parametrize("case", [*CASES][len(LESSON.presets) :])
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
 

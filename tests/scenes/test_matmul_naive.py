@@ -122,7 +122,7 @@ def test_a_window_shows_the_followed_thread_and_the_step(room: tuple[int, int]) 
 
 
 @pytest.mark.parametrize("case", [*CASES][len(LESSON.presets) :])
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
 

@@ -1,10 +1,9 @@
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
 
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
@@ -18,7 +17,7 @@ from gpuviz.scenes.matmul_reads import tally, words
 from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
 from gpuviz.scenes.perform import Performance, perform
-from tests.scenes.pictures import text_rects
+from tests.scenes.pictures import misplaced
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
 GUARDED: dict[str, Value] = {
@@ -268,25 +267,23 @@ def test_moments_are_the_parts_of_the_phases() -> None:
     assert [m.tiles for m in line[:3]] == [(0, 0), (1, 0), (1, 1)]
 
 
-@cases
-@pytest.mark.parametrize("stage", STAGES)
+def sized() -> list[object]:
+    """Every case at every size; each of them once is for every run."""
+    quick = {(case, [*STAGES][i % len(STAGES)]) for i, case in enumerate(CASES)}
+    quick |= {([*CASES][i % len(CASES)], stage) for i, stage in enumerate(STAGES)}
+    return [
+        pytest.param(*pair, marks=[] if pair in quick else [pytest.mark.slow])
+        for pair in product(CASES, STAGES)
+    ]
+
+
+@pytest.mark.parametrize("case, stage", sized())
 def test_text_is_inside_the_frame_and_apart(case: str, stage: str, qapp: object) -> None:
-    size = STAGES[stage]
-    whole = QRectF(0, 0, size.width, size.height)
     for share in SHARES:
-        placed = text_rects(frame(case, share, size))
-        for text, rect in placed:
-            assert whole.contains(rect), f"{text!r} is outside the frame at {share}"
-        order = sorted(placed, key=lambda pair: pair[1].left())
-        for number, (a, one) in enumerate(order):
-            for b, other in order[number + 1 :]:
-                if other.left() >= one.right():
-                    break
-                assert not one.intersects(other), f"{a!r} and {b!r} overlap at {share}"
+        assert [*misplaced(frame(case, share, STAGES[stage]))] == [], f"at {share}"
 
 
-@cases
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("case, stage", sized())
 def test_cells_and_letters_stay_inside_and_large_enough(case: str, stage: str) -> None:
     size = STAGES[stage]
     for share in SHARES:

@@ -95,7 +95,7 @@ def test_hatched_is_what_no_lane_asks_for(case: str) -> None:
 
 
 @cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
 

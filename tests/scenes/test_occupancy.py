@@ -170,7 +170,7 @@ def test_a_grid_that_fills_the_device_is_not_called_too_small() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_the_drivers_answer_is_shown(stage: str, qapp: object) -> None:
     run = played("32 × 5 threads").runs["kernel"]
     measured = SimpleNamespace(**{**vars(run), "measurement": measured_by(12, 7.42)})
@@ -194,7 +194,7 @@ def test_pictures_are_pure(case: str) -> None:
 
 
 @cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 @needs_compiler
 def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
     for arch in ("sm_90", "sm_121"):

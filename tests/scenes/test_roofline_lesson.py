@@ -135,7 +135,7 @@ def test_pictures_are_pure(case: str) -> None:
 
 
 @cases
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_are_legible(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
     pictures.check_text(played(case, "sm_10").story, stage)

@@ -156,7 +156,7 @@ def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_besi
     assert timed.arguments[0] == "f32[33554432]=rand" and timed.block == (512, 1, 1)
 
 
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(1234.0, "recorded", "NVIDIA H200")
     monkeypatch.setattr(square_array_trials, "time_of", lambda run: timed)
@@ -177,7 +177,7 @@ def test_hover_tells_thread_and_iteration() -> None:
 
 @cases
 @pytest.mark.parametrize("arch", ["sm_90", "sm_11", "sm_20"])
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_words_are_legible(case: str, arch: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case, arch).story, stage)
 

@@ -120,7 +120,7 @@ def test_published_and_predicted_stand_together() -> None:
         assert count in shown
 
 
-@pytest.mark.parametrize("stage", pictures.STAGES)
+@pictures.stages
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(56.7, "live", "NVIDIA H200")
     monkeypatch.setattr(thread_coarsening, "time_of", lambda run: timed)

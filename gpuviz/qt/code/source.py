@@ -31,8 +31,8 @@ SASS = 2
 class Source(QWidget):
     """Tabs of code; with several runs, the one whose turn it is."""
 
-    def __init__(self, player: Player, theme: Theme) -> None:
-        super().__init__()
+    def __init__(self, player: Player, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
         self._player = player
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []

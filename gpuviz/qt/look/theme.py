@@ -98,7 +98,8 @@ class Theme(QObject):
         assert isinstance(app, QApplication)
         sheet = style_sheet(self._look.palette, self._look.scale)
         if sheet != app.styleSheet():  # else everything looks like this already
-            app.setStyle("fusion")
+            if not app.styleSheet():  # else it is in use, and would style every widget anew
+                app.setStyle("fusion")
             app.setPalette(qt_palette(self._look.palette))
             app.setFont(self._look.font())
             app.setStyleSheet(sheet)

@@ -35,33 +35,51 @@ class Panes(QWidget):
     lecture, is added when the window is there.
     """
 
-    def __init__(self, core: Core, actions: Actions) -> None:
-        super().__init__()
+    def __init__(self, core: Core, actions: Actions, window: QWidget) -> None:
+        super().__init__(window)
+        self._divide()
         player, theme = core.player, core.theme
         self.toolbar = Toolbar(core.course.lessons, theme, actions)
+        self._rows.insertWidget(0, self.toolbar)
         self.lessons = LessonList(core.course.lessons, theme)
+        self.left = LeftTabs(self.lessons)
+        _put(self.list, self.left)
         self.stage = StageView(player, theme)
         self.message = Message(self.stage)
         self.transport = Transport(player, theme, actions)
         self.timeline = Timeline(player, theme)
-        self.source = Source(player, theme)
-        self.parameters = Parameters(player, core.comparison, theme)
+        _put(self._picture, self.stage, _time_row(self.transport, self.timeline))
+        self.source = Source(player, theme, self.code)
+        _put(self.code, self.source)
+        self._column = _Column()
+        _put(self.side, self._column)
+        self.parameters = Parameters(player, core.comparison, theme, self._column.inside)
+        self._column.add(self.parameters)
         self.status = Status(core.director)
-        self.left = LeftTabs(self.lessons)
-        self.list = _frame("listpane", self.left)
-        self.code = _frame("codepane", self.source)
-        self._column = _Column(self.parameters)
-        self.side = _frame("sidepane", self._column)
+        self._rows.addWidget(self.status)
+
+    def _divide(self) -> None:
+        """Empty panes, each in its place: what is moved to another place is styled once more, and
+        all it holds.
+        """
+        self.across = QSplitter(Qt.Orientation.Horizontal, self)
         self.middle = QSplitter(Qt.Orientation.Vertical)
-        self.across = QSplitter(Qt.Orientation.Horizontal)
         self.splitters = {"across": self.across, "middle": self.middle}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.toolbar)
-        column.addWidget(self.across, 1)
-        self._fill()
-        column.addWidget(self.status)
+        self.list, self._picture, self.code, self.side = map(
+            _pane, ("listpane", "stagepane", "codepane", "sidepane")
+        )
+        for splitter in self.splitters.values():
+            splitter.setHandleWidth(HANDLE)
+            splitter.setChildrenCollapsible(False)
+        for index, pane in enumerate((self.list, self.middle, self.side)):
+            self.across.addWidget(pane)
+            self.across.setStretchFactor(index, 1 if pane is self.middle else 0)
+        # No stretch factors: stage and code keep their shares of the height.
+        self.middle.addWidget(self._picture)
+        self.middle.addWidget(self.code)
+        self.code.setMinimumHeight(110)
+        self._rows = _rows(self)
+        self._rows.addWidget(self.across, 1)
 
     def add_panels(self, *panels: QWidget) -> None:
         """Panels at the side, below the parameters."""
@@ -87,30 +105,28 @@ class Panes(QWidget):
         code = round(height * CODE_SHARE)
         self.middle.setSizes([height - code, code])
 
-    def _fill(self) -> None:
-        picture = _frame("stagepane", self.stage, _time_row(self.transport, self.timeline))
-        for splitter in self.splitters.values():
-            splitter.setHandleWidth(HANDLE)
-            splitter.setChildrenCollapsible(False)
-        self.middle.addWidget(picture)
-        self.middle.addWidget(self.code)
-        # No stretch factors: stage and code keep their shares of the height.
-        self.code.setMinimumHeight(110)
-        for index, pane in enumerate((self.list, self.middle, self.side)):
-            self.across.addWidget(pane)
-            self.across.setStretchFactor(index, 1 if pane is self.middle else 0)
 
-
-def _frame(name: str, *widgets: QWidget) -> QFrame:
-    """A pane: widgets below each other, without margins."""
+def _pane(name: str) -> QFrame:
     made = QFrame()
     made.setObjectName(name)
-    column = QVBoxLayout(made)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    for index, widget in enumerate(widgets):
-        column.addWidget(widget, 1 if index == 0 else 0)
+    _rows(made)
     return made
+
+
+def _rows(of: QWidget) -> QVBoxLayout:
+    """Widgets below each other, without margins."""
+    made = QVBoxLayout(of)
+    made.setContentsMargins(0, 0, 0, 0)
+    made.setSpacing(0)
+    return made
+
+
+def _put(pane: QFrame, *widgets: QWidget) -> None:
+    """Fill a pane; the first one takes what room there is."""
+    rows = pane.layout()
+    assert isinstance(rows, QVBoxLayout)
+    for index, widget in enumerate(widgets):
+        rows.addWidget(widget, 1 if index == 0 else 0)
 
 
 def _time_row(transport: Transport, timeline: Timeline) -> QFrame:
@@ -129,15 +145,14 @@ class _Column(QScrollArea):
     narrower than what it holds.
     """
 
-    def __init__(self, panel: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._inside = QWidget()
-        self._panels = QVBoxLayout(self._inside)
+        self.inside = QWidget()
+        self._panels = QVBoxLayout(self.inside)
         self._panels.setContentsMargins(14, 12, 12, 12)
         self._panels.setSpacing(18)
-        self._panels.addWidget(panel)
         self._panels.addStretch(1)
-        self.setWidget(self._inside)
+        self.setWidget(self.inside)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -149,7 +164,7 @@ class _Column(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         """The widest panel, and the scroll bar."""
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self._inside.minimumSizeHint().width() + bar, 100)
+        return QSize(self.inside.minimumSizeHint().width() + bar, 100)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A panel that needs more room says so by a layout request."""

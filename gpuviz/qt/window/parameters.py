@@ -40,10 +40,13 @@ class Parameters(QWidget):
     own, too.
     """
 
-    def __init__(self, player: Player, comparison: Comparison, theme: Theme) -> None:
-        super().__init__()
+    def __init__(
+        self, player: Player, comparison: Comparison, theme: Theme, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
         self._player, self._comparison = player, comparison
         self._theme = theme
+        self._built: Lesson | None = None
         self.setAccessibleName(tr("Parameters"))
         self.knobs: dict[str, Knob] = {}
         self.presets: list[tuple[Preset, QPushButton]] = []
@@ -109,7 +112,11 @@ class Parameters(QWidget):
         return row
 
     def _build(self, lesson: Lesson) -> None:
-        """New knobs for a lesson."""
+        """New knobs, unless they are of this lesson already."""
+        if lesson is self._built:
+            self._show()
+            return
+        self._built = lesson
         old, self._body = self._body, QWidget()
         self._column.replaceWidget(old, self._body)
         old.hide()

@@ -75,7 +75,7 @@ class Window(QMainWindow):
         self.actions_ = Actions(self)
         self.choices = Choices(self.actions_, lambda: commands.on(core, self.layout_.shown))
         self._lesson_commands = LessonCommands(core, self.actions_, self.choices)
-        panes = self.panes = Panes(core, self.actions_)
+        panes = self.panes = Panes(core, self.actions_, self)
         self.toolbar, self.lessons, self.stage = panes.toolbar, panes.lessons, panes.stage
         self.transport, self.timeline, self.source = panes.transport, panes.timeline, panes.source
         self.message, self.parameters, self.status = panes.message, panes.parameters, panes.status
