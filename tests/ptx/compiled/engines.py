@@ -12,6 +12,7 @@ from gpuviz.errors import KernelFault
 from gpuviz.memory.counting import Counter
 from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.ir import Module
+from gpuviz.runners.base import Run
 
 ARCHES = ("sm_90", "sm_60")
 
@@ -79,3 +80,15 @@ def alike(one: Result, two: Result) -> None:
             x, y = a.of(block=block, warp=warp), b.of(block=block, warp=warp)
             for column in ("instruction", "phase", "active", "address"):
                 assert (getattr(x, column) == getattr(y, column)).all(), column
+
+
+def alike_runs(one: Run, two: Run) -> None:
+    """Compare what two engines made of a job: memory, counts, findings, and what is recorded."""
+    for key, array in one.outputs.items():
+        assert array.tobytes() == two.outputs[key].tobytes(), key
+    assert one.counts == two.counts and one.level_note == two.level_note
+    a, b = one.trace, two.trace
+    for field in ("thread_instructions", "branches", "findings", "printed", "flops"):
+        assert getattr(a, field) == getattr(b, field), field
+    assert a.instructions == b.instructions
+    assert len(a.requests) == len(b.requests)
