@@ -19,6 +19,8 @@ SIZES: Mapping[str, Mapping[str, Value]] = {
     "transpose": {"size": 64},
     "square-array": {"elements": 4096},
     "memory-spaces": {"blocks": 16},
+    "roofline": {"size": 256, "elements": 1 << 16},
+    "thread-coarsening": {"size": 256},
 }
 
 _REAL: dict[str, tuple[Parameter, ...]] = {}

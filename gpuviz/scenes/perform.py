@@ -22,11 +22,10 @@ from gpuviz.runners.session import Library
 from gpuviz.runners.sweep_file import KERNEL as SWEPT
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
+from gpuviz.scenes.kept_runs import kept
 
 Measured = Callable[[Plan], Measurement | None]
 
-_KEPT = 64  # companions whose counts are kept: other lanes and moments are shown of the same ones
-_COUNTED: dict[object, Run] = {}
 _LARGE = 32 << 20  # bytes of a launch's arrays that are let go where nobody reads them
 
 
@@ -141,21 +140,19 @@ def _refused(job: Job, arch: str) -> bool:
 def _run(
     plan: Plan, arch: str, level: Level, options: Options, prebuilt: bool, library: Library
 ) -> Run:
-    """The emulation of a plan; that of a companion is kept, without its arrays."""
+    """The emulation of a plan, without arrays that nobody reads; one of the course is kept."""
     job = job_of(plan, arch, prebuilt, library)
-    if not plan.companion_of:
+
+    def made() -> Run:
         run = emulated.run(job, architecture(arch), level=level, options=options)
         size = sum(array.nbytes for array in run.outputs.values())
-        return run if plan.outputs or size < _LARGE else replace(run, outputs={})
-    key = (key_of(plan), job.program.ptx, job.program.cubin, arch, level)
-    kept = _COUNTED.pop(key, None)
-    if kept is None:
-        made = emulated.run(job, architecture(arch), level=level, options=options)
-        kept = replace(made, outputs={})
-    _COUNTED[key] = kept  # the newest is the last
-    while len(_COUNTED) > _KEPT:
-        _COUNTED.pop(next(iter(_COUNTED)), None)
-    return kept
+        unread = plan.companion_of or (not plan.outputs and size >= _LARGE)
+        return replace(run, outputs={}) if unread else run
+
+    if job.whose != "course":
+        return made()
+    shown = plan.size, plan.record, plan.path, plan.outputs, plan.companion_of, options.checks
+    return kept((key_of(plan), job.program.ptx, job.program.cubin, arch, level, shown), made)
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:

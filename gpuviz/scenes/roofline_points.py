@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gpuviz.memory.counts import Count
 from gpuviz.roofline import Roof, a_float, intensity
 from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.runners.throughput import work_of
 from gpuviz.scenes.measured import Timed, time_of
 
@@ -57,11 +58,12 @@ def point_of(role: str, name: str, run: Run, basis: str) -> Point:
     return Point(role, name, work.flops, work.moved if basis == "moved" else loaded, time_of(run))
 
 
-def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, str] | None:
-    """The ceilings a GPU reached and its name, None when no run was measured."""
+def measured_roof(runs: Mapping[str, Run]) -> tuple[Roof, DeviceFacts, str] | None:
+    """The ceilings a GPU reached, which it is, and the badge; None when no run was measured."""
     for run in runs.values():
         found = run.measurement
         if found is not None and found.peaks is not None:
             peaks = found.peaks
-            return Roof(peaks.bytes_per_second, peaks.flops_per_second), found.gpu
+            roof = Roof(peaks.bytes_per_second, peaks.flops_per_second)
+            return roof, found.device, found.badge
     return None

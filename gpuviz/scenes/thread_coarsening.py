@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arrays import I64
+from gpuviz.arrays import F64, I64
 from gpuviz.language import tr
 from gpuviz.memory.counts import Count
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.memory.transaction_names import nouns
-from gpuviz.panels.cell_row import CellRow
 from gpuviz.panels.figures import Sourced
-from gpuviz.panels.layout import first, rows
-from gpuviz.panels.picture import Picture
+from gpuviz.panels.layout import Node, first, rows
+from gpuviz.panels.picture import Picture, longest
+from gpuviz.panels.register_fan import RegisterFan, Strip
 from gpuviz.panels.script import Script
 from gpuviz.panels.table import Column, Table, bars
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
-from gpuviz.scenes.measured import Timed, time_column, time_of
+from gpuviz.scenes.measured import Timed, badge_of, time_column, time_of
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
-from gpuviz.scenes.requests.sentences import shape, verdict
+from gpuviz.scenes.requests.sentences import shape
+from gpuviz.trace import LANES
 
 _KERNEL, _END = "thread_coarsening.cu", 3.0
-_BLOCK = (32, 4, 1)
+_BLOCK = (32, 8, 1)  # a warp is a row of it
 _MOST = 17.0  # seconds for all requests
 _GAP = 0.2  # letters between the parts of the picture
+_SAME = (2, 4), (1, 3)  # both orders of one mapping, by the number of a role of it, odd or even
 _ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
 
 PARAMETERS = (
@@ -58,21 +61,21 @@ PARAMETERS = (
         hint="cells that one thread computes",
         choices=offered(2, 4, 8),
     ),
-    Parameter("rows", "rows of M and P", 4, choices=offered(4, 64, 256, 1024)),
     Parameter(
-        "inner",
-        "columns of M",
-        8,
-        hint="and rows of N: the products of one cell",
-        choices=offered(8, 64, 256, 1024),
+        "size",
+        "matrix size",
+        1024,
+        choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
     ),
-    Parameter("columns", "columns of N and P", 256, choices=offered(256, 1024)),
+    Parameter("lane", "lane", 20, 0, LANES - 1, hint="the thread of warp 0 whose cells are lit"),
 )
 
+_FIRST: Values = {"order": "unrolled", "multi": 4}
 PRESETS = (
-    Preset("Side by side", {"mapping": "adjacent", "order": "unrolled", "multi": 4}),
-    Preset("A block apart", {"mapping": "interleaved", "order": "unrolled", "multi": 4}),
-    Preset("One after the other", {"mapping": "interleaved", "order": "in turn", "multi": 4}),
+    Preset("Side by side", {**_FIRST, "mapping": "adjacent"}),
+    Preset("A block apart", {**_FIRST, "mapping": "interleaved"}),
+    Preset("One after the other", {**_FIRST, "mapping": "interleaved", "order": "in turn"}),
+    Preset("8 cells, a block apart", {**_FIRST, "mapping": "interleaved", "multi": 8}),
 )
 
 
@@ -89,21 +92,17 @@ def plan(values: Values) -> tuple[Plan, ...]:
 
 def _plan(role: str, values: Values, cells: int) -> Plan:
     """One kernel's launch, its threads computing so many cells each."""
-    rows, inner, columns = (of.number(values, n) for n in ("rows", "inner", "columns"))
-    grid = columns // (_BLOCK[0] * cells), rows // _BLOCK[1], 1
-    buffers = (
-        f"f32[{rows * inner}]=rand",
-        f"f32[{inner * columns}]=rand",
-        f"f32[{rows * columns}]=zeros",
-    )
+    size = of.number(values, "size")
+    matrices = (f"f32[{size**2}]={how}" for how in ("rand", "rand", "zeros"))
     return Plan(
         role,
         _KERNEL,
         role.replace(" ", "_"),
-        grid,
+        (size // (_BLOCK[0] * cells), size // _BLOCK[1], 1),
         _BLOCK,
-        (*buffers, f"i32={inner}", f"i32={columns}"),
+        (*matrices, f"i32={size}", f"i32={size}"),
         (("MULTI", str(of.number(values, "multi"))),),
+        size=f"{size} × {size}",
     )
 
 
@@ -160,53 +159,73 @@ def number(value: float, places: int = 3) -> str:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The first step of one warp's loop, its stores, and the cost of all five kernels."""
-    role, multi = _role(values), of.number(values, "multi")
+    role, multi, size = _role(values), of.number(values, "multi"), of.number(values, "size")
     arch = architecture(runs[role].arch)
     requests = first_requests(runs[role].trace, arch, 0, 0)
     each, script = min(_MOST / len(requests), 2.2), Script(role)
     acts = acts_of(script, requests, Pace(each * 0.35, each * 0.2, each * 0.65), 1)
-    row, inner, columns = (of.number(values, n) for n in ("rows", "inner", "columns"))
-    costs = tuple(cost_of(runs[r], row * inner * columns) for r in _ROLES)
+    costs = tuple(cost_of(runs[r], size**3) for r in _ROLES)
     now, noun = _ROLES.index(role), requests[0].noun
-    title, result = _title(str(values["mapping"]), multi), _verdict(costs[now], costs[0], noun)
-    said = (*(_sentence(acts, act) for act in acts), result)
+    title, result = _title(values), _verdict(costs[now], costs[0], noun)
+    said = (*(_sentence(acts, act, multi) for act in acts), result)
     script.act(_END, "result", tr("result"), result)
-    cells = cells_of(tuple(r for r in requests if r.is_store), columns)
-    main = [act for act in acts if act.request.name == "N"][-1]
+    mine = {name: tuple(a for a in acts if a.request.name == name) for name in "MNP"}
+    cells = cells_of(tuple(act.request for act in mine["P"]), size)
+    shown = _Followed(runs[role], mine, cells, size, of.number(values, "lane"))
     few = [0, 1, 2] if now in (1, 2) else [0, 3, 4]  # those that compute their cells in this order
+    sources = _published(), *_measured(costs, now)
     every, some = (_table(costs, multi, noun, n, now) for n in (range(len(_ROLES)), few))
 
     def at(t: float) -> Picture:
         act = next((a for a in acts if t < a.end), None)
-        stored = sum(a.request.is_store and t >= a.end for a in acts)
-        row = _cells(cells, stored, act.request if act else None, columns)
-        shown = (act or main).map(t)
-        body = first(
-            rows(row, shown, every, _published(), gap=_GAP), rows(row, shown, some, gap=_GAP)
-        )
-        return Picture(title, said[acts.index(act) if act else -1], body, said)
+        body = _body(shown.fan(t), every, some, sources, act is None)
+        return Picture(title, said[acts.index(act) if act else -1], body, longest(said))
 
     return Story.of(script, at, _expected(values, arch), result)
 
 
-def _title(mapping: str, multi: int) -> str:
-    """What the mapping does to the loads of N."""
-    if mapping == "adjacent":
-        return tr("{n} cells side by side: the lanes of a load are {n} floats apart", n=multi)
-    return tr("{n} cells a block apart: the lanes of a load stay side by side", n=multi)
+def _body(cells: Node, every: Node, some: Node, sources: Sequence[Node], over: bool) -> Node:
+    """The cells, and what all kernels cost: in the end, on the smallest stages."""
+    return first(
+        rows(cells, every, *sources, gap=_GAP), rows(cells, some, gap=_GAP), some if over else cells
+    )
 
 
-def _sentence(acts: tuple[RequestAct, ...], act: RequestAct) -> str:
+def _title(values: Values) -> str:
+    """What the mapping and the order do to the loads."""
+    multi, together = of.number(values, "multi"), values["order"] == "unrolled"
+    if not together:
+        return tr("One cell after the other: each float of M is loaded {n} times", n=multi)
+    if values["mapping"] == "adjacent":
+        return tr(
+            "One float of M serves {n} cells; side by side, lanes are {n} floats of N apart",
+            n=multi,
+        )
+    return tr("One float of M serves {n} cells; a block apart, lanes read neighbours of N", n=multi)
+
+
+def _sentence(acts: tuple[RequestAct, ...], act: RequestAct, multi: int) -> str:
     """What the request under way does."""
-    request = act.request
-    words = {"what": shape(request), "verdict": verdict(request)}
-    if request.name == "M":
-        return tr("M: {what}. {verdict}", **words)
-    same = [a for a in acts if a.request.name == request.name]
+    request, same = act.request, [a for a in acts if a.request.name == act.request.name]
     cell = same.index(act)
+    what: dict[str, object] = {
+        "n": cell,
+        "what": shape(request),
+        "count": request.counted(request.count),
+    }
+    if request.name == "M" and len(same) == 1:
+        return tr("M: every lane keeps one float in a register, for its {n} cells.", n=multi)
+    if request.name == "M":
+        return (
+            tr("M, cell {n}: every lane loads the float again that cell 0 had.", n=cell)
+            if (cell)
+            else tr("M, cell 0: every lane loads one float, for this cell alone.")
+        )
     if request.is_store:
-        return tr("P, cell {n}: {what}. {verdict}", n=cell, **words)
-    return tr("N, cell {n}: {what}. {verdict}", n=cell, **words)
+        return tr("P, cell {n}: {what}, {count}.", **what)
+    if cell and np.array_equal(request.strip.start, same[0].request.strip.start):
+        return tr("N, cell {n}: {what}, the same {count} once more.", **what)
+    return tr("N, cell {n}: {what}, {count}.", **what)
 
 
 def _verdict(mine: Cost, single: Cost, noun: str) -> str:
@@ -232,8 +251,11 @@ def _expected(values: Values, arch: Architecture) -> str:
     count = expected_sectors(
         str(values["mapping"]), str(values["order"]), of.number(values, "multi")
     )
-    closed = tr("closed form: {count} sectors for 32 products", count=number(count))
-    return f"{closed}; {published}"
+    return tr(
+        "by arithmetic: {count} sectors for 32 products; {published}",
+        count=number(count),
+        published=published,
+    )
 
 
 def expected_sectors(mapping: str, order: str, multi: int) -> float:
@@ -242,32 +264,122 @@ def expected_sectors(mapping: str, order: str, multi: int) -> float:
     return min(4 * apart, 32) + (1 / multi if order == "unrolled" else 1)
 
 
-def _cells(cells: Cells, stored: int, now: Request | None, columns: int) -> CellRow:
-    """The cells of P, those outlined that the request under way is about."""
-    asked: I64 = np.zeros(0, np.int64)
-    if now is not None and now.name != "M":
-        asked = now.address[now.active].astype(np.int64) // 4 % columns
-    captions = (
-        tr(
-            "row {row} of P: columns {a} to {b}, in the colours of the lanes that compute them",
-            row=cells.row,
-            a=cells.column[0],
-            b=cells.column[-1],
-        ),
-        tr("row {row} of P, in the colours of its lanes", row=cells.row),
-    )
+@dataclass(frozen=True, eq=False)
+class _Followed:
+    """The first step of warp 0, its requests by matrix, and the lane that is followed."""
 
-    def tip(i: int) -> str:
-        return tr(
-            "P[{row}][{column}] · lane {lane}, its cell {n}",
-            row=cells.row,
-            column=cells.column[i],
-            lane=cells.lane[i],
-            n=cells.store[i],
+    run: Run
+    acts: Mapping[str, tuple[RequestAct, ...]]
+    cells: Cells
+    size: int
+    lane: int
+
+    def fan(self, t: float) -> RegisterFan:
+        """What it has done to the block's cells at a time."""
+        cells, loaded, multi = self.cells, self._come(t, "M"), len(self.acts["P"])
+        latest = max(int((loaded > 0).sum()) - 1, 0)
+        alone = len(loaded) > 1  # each cell has a load of its own, and what it brought is then lost
+        return RegisterFan(
+            self._strip(t, "N", self._come(t, "N")),
+            self._strip(t, "P", self._come(t, "P")),
+            cells.lane,
+            cells.store,
+            _BLOCK[1],
+            cells.row % _BLOCK[1],
+            self.lane,
+            self._register(latest + 1, len(loaded)),
+            np.where(np.arange(multi) == latest, loaded, 0.0)
+            if alone
+            else np.repeat(loaded, multi),
+            loaded if alone else np.repeat(loaded, multi),
+            tuple(self._product(n) for n in range(len(self.acts["P"]))),
+            self._tip,
+            lambda lane: {"lane": lane},
         )
 
-    done, now_ = cells.store < stored, np.isin(cells.column, asked)
-    return CellRow(cells.lane, done, now_, captions, tip)
+    def _come(self, t: float, name: str) -> F64:
+        """How far each request to a matrix has come."""
+        return np.array([act.served.share(t) for act in self.acts[name]])
+
+    def _strip(self, t: float, name: str, come: F64) -> Strip:
+        """The warp's elements of N or of P."""
+        acts = self.acts[name]
+        now = next((i for i, act in enumerate(acts) if act.sent.start <= t < act.end), -1)
+        request = acts[max(now, 0)].request
+        start = request.strip.start // 4 % self.size
+        boxes = np.stack([start, request.strip.size // 4], axis=1).astype(np.float64)
+        done = (request.turn < acts[max(now, 0)].served.counted(t, request.count)).astype(
+            np.float64
+        )
+        counted = request.counted(request.count)
+        said = tr("cell {n}: {count}", n=now, count=counted) if now >= 0 else ""
+        names = self._names_of_n() if name == "N" else self._names_of_p()
+        return Strip(names, said, come, now, boxes, done, partial(self._tip_of, name))
+
+    def _names_of_n(self) -> tuple[str, ...]:
+        return (
+            tr(
+                "row 0 of N, in the colours of the lanes of warp 0 that read it · frames: {nouns}",
+                nouns=self.acts["N"][0].request.nouns,
+            ),
+            tr("row 0 of N, in the colours of lanes"),
+            "N",
+        )
+
+    def _names_of_p(self) -> tuple[str, ...]:
+        what = {"row": _BLOCK[1] - 1, "column": self.cells.column[-1], "n": self.size}
+        return (
+            tr(
+                "block (0,0) of P: rows 0 to {row}, columns 0 to {column} of {n} × {n}; outlined: "
+                "lane {lane} of warp 0",
+                **what,
+                lane=self.lane,
+            ),
+            tr("block (0,0) of P; outlined: lane {lane}", lane=self.lane),
+            "P",
+        )
+
+    @property
+    def _of_m(self) -> int:
+        """The element of M that the lane loads first."""
+        return int(self.acts["M"][0].request.address[self.lane]) // 4
+
+    def _register(self, load: int, loads: int) -> tuple[str, ...]:
+        """The name and the value of what is kept, or the how-manieth load of it that is."""
+        row, k = divmod(self._of_m, self.size)
+        value = f"{float(self.run.outputs['M'][self._of_m]):.3f}"
+        if loads > 1:
+            again = tr("load {n} of {all}", n=load, all=loads)
+            return f"m = M[{row}][{k}] · {again}", again, "m"
+        return f"m = M[{row}][{k}] = {value}", f"m = M[{row}][{k}]", f"m = {value}", "m"
+
+    def _product(self, cell: int) -> tuple[str, ...]:
+        """What is added to the sum of a cell."""
+        element = int(self.acts["N"][cell].request.address[self.lane]) // 4
+        k, column = divmod(element, self.size)
+        product = f"m × N[{k}][{column}]"
+        return f"sum[{cell}] += {product}", product, f"m × N{k},{column}", "m × N", ""
+
+    def _tip_of(self, name: str, i: int) -> str:
+        """A float of N, or a cell of P in the row of warp 0."""
+        if name == "P":
+            return self._tip(self.cells.row, i)
+        return tr(
+            "N[0][{column}] · lane {lane}, its cell {n}",
+            column=self.cells.column[i],
+            lane=self.cells.lane[i],
+            n=self.cells.store[i],
+        )
+
+    def _tip(self, row: int, i: int) -> str:
+        """A cell of P."""
+        return tr(
+            "P[{row}][{column}] · warp {row}, lane {lane}, its cell {n}",
+            row=row,
+            column=self.cells.column[i],
+            lane=self.cells.lane[i],
+            n=self.cells.store[i],
+        )
 
 
 def _table(costs: tuple[Cost, ...], multi: int, noun: str, kept: Sequence[int], now: int) -> Table:
@@ -312,6 +424,37 @@ def _published() -> Sourced:
         tr("Tesla C2070: no gain by itself; unrolled 5 to 10 %"),
     )
     return Sourced(texts)
+
+
+def _measured(costs: Sequence[Cost], now: int) -> tuple[Sourced, ...]:
+    """What a GPU gained, to be held against what is published; nothing where none was timed."""
+    single, turn, together = (costs[i].time for i in (0, *_SAME[now % 2]))
+    if single is None or turn is None or together is None:
+        return ()
+    what: dict[str, object] = {
+        "device": single.device,
+        "turn": _compared(turn.microseconds, single.microseconds),
+        "unrolled": _compared(together.microseconds, single.microseconds),
+    }
+    texts = (
+        tr(
+            "{device}, against one cell a thread: one cell after the other {turn}, unrolled "
+            "{unrolled}",
+            **what,
+        ),
+        tr("{device}: {turn} by itself; unrolled {unrolled}", **what),
+    )
+    return (Sourced(texts, badge_of([single, turn, together]), "good"),)
+
+
+def _compared(one: float, other: float) -> str:
+    """How much faster a launch of so many microseconds is than another."""
+    faster = 100 * (other / one - 1)
+    if abs(faster) < 0.5:
+        return tr("as fast")
+    if faster > 0:
+        return tr("{n} % faster", n=f"{faster:.0f}")
+    return tr("{n} % slower", n=f"{100 * (one / other - 1):.0f}")
 
 
 LESSON = Lesson(

@@ -11,6 +11,7 @@ from tests import small
 from tests.scenes.performed import performed
 
 LONG = 1 << 20  # threads, or elements: what an H200 needs tens of microseconds for
+PRODUCTS = {"roofline", "thread-coarsening"}  # of n x n matrices: loads grow with the cube of n
 SCALES = ("requests", "sectors", "lines", "wavefronts", "bytes")
 
 pytestmark = [
@@ -19,7 +20,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", small.SIZES)
+@pytest.mark.parametrize("name", sorted(small.SIZES.keys() - PRODUCTS))
 def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str) -> None:
     shown = lesson(name)
     large = perform(small.real(shown), {}, level="ptx", measured=lambda plan: None)
@@ -36,3 +37,18 @@ def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str)
         assert timed is not None
         threads = timed.trace.launch.blocks * timed.trace.launch.threads_per_block
         assert threads >= LONG and timed.engine == "compiled"
+
+
+@pytest.mark.parametrize("name", sorted(PRODUCTS))
+def test_a_large_product_loads_as_much_for_each_multiplication_as_a_small_one(name: str) -> None:
+    shown = small.real(lesson(name))
+    large = perform(shown, {}, level="ptx", measured=lambda plan: None).runs
+    few = performed(lesson(name), {}).runs
+    times = (shown.defaults()["size"] // lesson(name).defaults()["size"]) ** 3
+    assert times == 64
+    for role, run in large.items():
+        if run.size == f"{shown.defaults()['size']} × {shown.defaults()['size']}":
+            assert run.engine == "compiled" and run.trace.flops == 2 * 1024**3
+            for count, value in run.counts.totals.items():
+                if str(count).startswith("global_load_") and count.quantity in SCALES:
+                    assert value == few[role].counts.totals[count] * times, (role, count)

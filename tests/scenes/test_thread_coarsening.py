@@ -14,11 +14,12 @@ from gpuviz.scenes.thread_coarsening import LESSON, Cells, cells_of, cost_of, ex
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
+SIZE = 256
 CASES = {
-    "adjacent unrolled": {},
-    "interleaved unrolled": {"mapping": "interleaved"},
-    "adjacent": {"order": "in turn", "multi": 8},
-    "interleaved": {"mapping": "interleaved", "order": "in turn", "multi": 2},
+    "adjacent unrolled": {"size": SIZE},
+    "interleaved unrolled": {"mapping": "interleaved", "size": SIZE},
+    "adjacent": {"order": "in turn", "multi": 8, "size": SIZE},
+    "interleaved": {"mapping": "interleaved", "order": "in turn", "multi": 2, "size": SIZE},
 }
 ROLES = ("one cell", "adjacent", "interleaved", "adjacent unrolled", "interleaved unrolled")
 
@@ -39,20 +40,18 @@ def requests(case: str) -> tuple[Request, ...]:
 
 
 def cells(case: str) -> Cells:
-    return cells_of(tuple(r for r in requests(case) if r.is_store), 256)
+    return cells_of(tuple(r for r in requests(case) if r.is_store), SIZE)
 
 
 @cases
 def test_every_kernel_multiplies(case: str) -> None:
     m, n = (
-        np.asarray(materialise(BufferSpec("f32", rows * columns, "rand"), i), np.float64).reshape(
-            rows, columns
-        )
-        for i, (rows, columns) in enumerate([(4, 8), (8, 256)])
+        np.asarray(materialise(BufferSpec("f32", SIZE**2, "rand"), i), np.float64).reshape(SIZE, -1)
+        for i in range(2)
     )
     for role, run in played(case).runs.items():
-        product = np.asarray(run.outputs["P"], np.float64).reshape(4, 256)
-        assert np.abs(product - m @ n).max() < 1e-5, role
+        product = np.asarray(run.outputs["P"], np.float64).reshape(SIZE, SIZE)
+        assert np.abs(product - m @ n).max() < SIZE * 1e-6, role
 
 
 @cases
@@ -69,7 +68,7 @@ def test_a_lane_has_the_cells_of_its_mapping(case: str) -> None:
 def test_sectors_of_32_products_are_the_closed_form(case: str) -> None:
     performance, multi = played(case), multi_of(case)
     for role in ROLES:
-        cost = cost_of(performance.runs[role], 4 * 8 * 256)
+        cost = cost_of(performance.runs[role], SIZE**3)
         mapping, order = role.split()[0], "unrolled" if "unrolled" in role else "in turn"
         single = role == "one cell"
         wanted = 5 if single else expected_sectors(mapping, order, multi)
@@ -86,7 +85,7 @@ def case_of(case: str) -> tuple[str, str]:
 
 def test_several_cells_gain_nothing_by_themselves_but_unrolled() -> None:
     """As published: the same loads in turn; fewer loads and instructions only when unrolled."""
-    costs = {r: cost_of(run, 4 * 8 * 256) for r, run in played("adjacent unrolled").runs.items()}
+    costs = {r: cost_of(run, SIZE**3) for r, run in played("adjacent unrolled").runs.items()}
     assert costs["interleaved"].loads == costs["one cell"].loads
     assert costs["interleaved"].transactions == costs["one cell"].transactions
     assert costs["interleaved unrolled"].instructions < costs["interleaved"].instructions
@@ -105,11 +104,35 @@ def test_the_story_tells_each_load_of_the_first_step_once(case: str) -> None:
     assert sectors == ({4} if case.startswith("interleaved") else {4 * multi})
 
 
-def test_hover_tells_whose_cell_it_is() -> None:
-    shown = pictures.frame(played("adjacent unrolled").story, 1.0, "large")
-    boxes = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 128)
-    x, y, width, height = boxes.rect[42].tolist()
-    assert tip_at(shown, x + width / 2, y + height / 2) == "P[0][42] · lane 10, its cell 2"
+def test_hover_tells_whose_cell_it_is_and_a_click_follows_it() -> None:
+    story, stage = played("adjacent unrolled").story, pictures.STAGES["large"]
+    shown = pictures.frame(story, 1.0, "large")
+    strips = [m for m in shown.marks if isinstance(m, Boxes) and m.tip and len(m.rect) == 128]
+    said = []
+    for strip in (strips[0], strips[1], strips[-1]):
+        x, y, width, height = strip.rect[42].tolist()
+        said.append(tip_at(shown, x + width / 2, y + height / 2))
+        assert story.pick(story.duration, stage, x + width / 2, y + height / 2) == {"lane": 10}
+    assert said == [
+        "N[0][42] · lane 10, its cell 2",
+        "P[1][42] · warp 1, lane 10, its cell 2",
+        "P[0][42] · warp 0, lane 10, its cell 2",
+    ]
+
+
+@cases
+def test_the_products_of_the_followed_thread_are_those_of_its_requests(case: str) -> None:
+    lane, columns = int(LESSON.defaults()["lane"]), cells(case).column[cells(case).lane == 20]
+    assert lane == 20
+    forms = [f"m × N[0][{column}]" for column in columns]
+    shown = " ".join(pictures.words(pictures.frame(played(case).story, 0.5, "large")))
+    assert all(form in shown or form.replace("[0][", "0,")[:-1] in shown for form in forms)
+
+
+def test_in_turn_the_register_is_loaded_for_each_cell() -> None:
+    for case, wanted in (("interleaved", "M[0][0] · load 2 of 2"), ("adjacent unrolled", "0.637")):
+        shown = " ".join(pictures.words(pictures.frame(played(case).story, 1.0, "large")))
+        assert wanted in shown
 
 
 def test_published_and_predicted_stand_together() -> None:
@@ -124,15 +147,20 @@ def test_published_and_predicted_stand_together() -> None:
 def test_times_have_their_column(stage: str, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
     timed = Timed(56.7, "live", "NVIDIA H200")
     monkeypatch.setattr(thread_coarsening, "time_of", lambda run: timed)
-    story = LESSON.tell(LESSON.defaults(), played("adjacent unrolled").runs)
+    values = LESSON.defaults() | CASES["adjacent unrolled"]
+    story = LESSON.tell(values, played("adjacent unrolled").runs)
     pictures.check_text(story, stage)
     assert "56.7 µs" in pictures.words(pictures.frame(story, 1.0, stage))
 
 
-@cases
-def test_pictures_are_pure_and_steps_follow_each_other(case: str) -> None:
-    pictures.check_purity(played(case).story)
-    pictures.check_steps(played(case).story)
+def test_what_a_gpu_gained_stands_below_what_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = {"one cell": 100.0, "adjacent": 120.0, "adjacent unrolled": 80.0}
+    runs = played("adjacent unrolled").runs
+    times = {id(runs[role]): Timed(us, "live", "NVIDIA H200") for role, us in took.items()}
+    monkeypatch.setattr(thread_coarsening, "time_of", lambda run: times.get(id(run)))
+    story = LESSON.tell(LESSON.defaults() | CASES["adjacent unrolled"], runs)
+    shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+    assert "one cell after the other 20 % slower, unrolled 25 % faster" in shown
 
 
 def test_every_combination_has_a_plan() -> None:

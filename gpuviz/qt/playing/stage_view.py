@@ -46,6 +46,7 @@ class StageView(QWidget):
         self._frame: Frame | None = None
         self._fresh = self._seen = False
         self._at: QPointF | None = None
+        self._chosen: Values | None = None  # by the click that is held
         self.spoken = SpokenSteps(player, self)
         self.setAccessibleName(tr("Stage"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -125,9 +126,15 @@ class StageView(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click takes the focus, and sets what the story says."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        values = self.pick(event.position())
-        if event.button() == Qt.MouseButton.LeftButton and values is not None:
-            self.picked.emit(values, event.position().x() >= self.width() / 2)
+        self._chosen = None
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._choose(event.position(), self.pick(event.position()))
+
+    def _choose(self, at: QPointF, values: Values | None) -> None:
+        """Set what the story says of a point, unless it is what was set last."""
+        if values is not None and values != self._chosen:
+            self._chosen = values
+            self.picked.emit(values, at.x() >= self.width() / 2)
 
     def pick(self, at: QPointF) -> Values | None:
         """The values that a click at a point sets, None when it sets none."""
@@ -153,9 +160,11 @@ class StageView(QWidget):
         super().leaveEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Once a tip is open it follows the pointer."""
+        """Once a tip is open it follows the pointer; what was clicked can be dragged on."""
         self._at = event.position()
         self._point()
+        if self._chosen is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            self._choose(event.position(), self.pick(event.position()))
         if QToolTip.isVisible():
             self._say(event.position().toPoint(), event.globalPosition().toPoint())
 
