@@ -193,6 +193,7 @@ class FakePerform:
     slow: Callable[[Values], bool] = lambda values: False
     error: Callable[[Values], Exception | None] = lambda values: None
     findings: tuple[Finding, ...] = ()
+    engine: str = ""
     roles: tuple[str, ...] = ("pairs",)
     planned: bool = False  # whether there is a launch that a GPU could run
     ships: bool = False  # whether there is prebuilt PTX
@@ -221,7 +222,8 @@ class FakePerform:
             self._wait(values, progress, cancel)
         if error := self.error(values):
             raise error
-        runs = {role: run(values, arch, level, self.findings) for role in self.roles}
+        made = replace(run(values, arch, level, self.findings), engine=self.engine)
+        runs = dict.fromkeys(self.roles, made)
         plans = tuple(plan(role, values) for role in self.roles) if self.planned else ()
         for one in [p.companion("2^20 words", p.grid, p.arguments) for p in plans[: self.beside]]:
             plans += (one,)

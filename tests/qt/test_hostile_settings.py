@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,3 +82,25 @@ def test_files_at_random(
     for _ in range(dice.randrange(4)):
         session[dice.randrange(len(session))] = dice.randrange(256)
     starts(make, tmp_path, bytes(settings[: dice.randrange(1, 6000)]), bytes(session))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="settings are a file elsewhere, or none")
+@pytest.mark.parametrize("kept", [False, True], ids=["put aside", "where nothing can be moved"])
+def test_a_pipe_instead_of_settings_is_not_waited_for(tmp_path: Path, kept: bool) -> None:
+    folder = tmp_path / "gpuviz"
+    folder.mkdir()
+    os.mkfifo(folder / "gpuviz.conf")
+    if kept:
+        (folder / "gpuviz.aside").mkdir()
+        (folder / "gpuviz.aside" / "x").touch()  # what is moved there finds it full
+    code = "from gpuviz.qt.history.stored import settings as s; print(s().value('theme', 'none'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=10,
+    )
+    assert done.stdout == "none\n" and "begins without them" in done.stderr
+    lies = folder / ("gpuviz.conf" if kept else "gpuviz.aside")
+    assert stat.S_ISFIFO(lies.stat().st_mode)

@@ -285,6 +285,19 @@ def test_findings_are_a_click_away(make: Callable[[], Window], perform: FakePerf
     assert "line 3: nobody wrote it (seen 16 times)" in window.message.text.toPlainText()
 
 
+def test_that_a_large_launch_is_not_checked_is_said(
+    make: Callable[[], Window], perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.engine = "compiled"
+    window = make()
+    assert window.status.findings.isVisible()
+    assert window.status.findings.text() == "not checked"
+    QTest.mouseClick(window.status.findings, LEFT)
+    assert "gpuviz count --check all" in window.message.text.toPlainText()
+    window.director.set_checks(())
+    qtbot.waitUntil(lambda: not window.status.findings.isVisible())
+
+
 def test_findings_lead_to_their_line_and_its_moment(
     make: Callable[[], Window], perform: FakePerform
 ) -> None:

@@ -92,6 +92,17 @@ class Message(QFrame):
         title = tr("What the emulator's checks found")
         self.say(severity, title, "\n\n".join(lines), "\n".join(lines))
 
+    def show_unchecked(self) -> None:
+        """Say why nothing was found: nothing was looked for."""
+        self.say(
+            "note",
+            tr("This launch was not checked"),
+            tr(
+                "It is large, and runs many times as fast without the checks. Smaller sizes are "
+                "checked here; gpuviz count --check all looks at large ones, too."
+            ),
+        )
+
     def say(
         self, severity: Severity, title: str, text: str, details: str = "", stays: bool = False
     ) -> None:

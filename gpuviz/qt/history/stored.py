@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,12 +18,27 @@ _LARGEST = 4 << 20  # bytes; they take some ten thousand
 
 
 def settings() -> QSettings:
-    """The settings; a file that is too large to be any is put aside unread."""
+    """The settings; what is no file, or too large to be one of them, is put aside unread.
+
+    Qt waits for ever for what a pipe has to say: one that cannot be moved is left alone, and what
+    is set now is forgotten in the end.
+    """
     file = _file()
-    with suppress(OSError):
-        if file is not None and file.stat().st_size > _LARGEST:
-            put_aside()
+    if file is not None and not _sound(file):
+        put_aside()
+        if not _sound(file):
+            own = Path(tempfile.mkdtemp(prefix="gpuviz-"), file.name)
+            return QSettings(str(own), QSettings.Format.IniFormat)
     return QSettings(ORGANISATION, APPLICATION)
+
+
+def _sound(file: Path) -> bool:
+    """Whether it can be read as settings, or is not there yet."""
+    try:
+        found = file.stat()
+    except OSError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
 
 
 def put_aside(settings: QSettings | None = None) -> None:

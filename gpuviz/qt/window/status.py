@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.running.meter import Meter
     from gpuviz.qt.running.worker import Job
     from gpuviz.runners.base import Run
-    from gpuviz.scenes.showing import Showing
+    from gpuviz.scenes.showing import Showing, Side
     from gpuviz.trace import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
@@ -105,11 +105,12 @@ class Status(QFrame):
         """Findings of all runs, and which block is watched."""
         runs = showing.runs
         self._findings = [(role, f) for role, run in runs.items() for f in run.trace.findings]
-        self.findings.setText(_summary(self._findings))
-        errors = any(f.severity == "error" for _, f in self._findings)
-        self.findings.setProperty("severity", "error" if errors else "warning")
+        self.findings.setText(_summary(self._findings) or tr("not checked"))
+        severities = {f.severity for _, f in self._findings}
+        worst = "error" if "error" in severities else "warning" if severities else ""
+        self.findings.setProperty("severity", worst)
         restyle(self.findings)
-        self.findings.setVisible(bool(self._findings))
+        self.findings.setVisible(bool(self._findings) or any(map(_unchecked, showing.sides)))
         notes = dict.fromkeys(n for run in runs.values() for n in run.trace.notes)
         self._write(" · ".join([_work(runs[next(iter(runs))]), *notes]))
         self.watched.setText(_watched(runs[next(iter(runs))]))
@@ -288,6 +289,13 @@ def telemetry_words(telemetry: Telemetry) -> list[str]:
     )
     said = [words.format(grouped(value)) for words, value in parts if value is not None]
     return said + [tr("slowed: {reason}", reason=reason) for reason in telemetry.throttle]
+
+
+def _unchecked(side: Side) -> bool:
+    """Whether a launch was too large for what was to be looked for; not if only timed beside."""
+    runs = side.performance.runs.values()
+    unlooked = [run for run in runs if run.engine and not run.checked and not run.companion_of]
+    return bool(side.variant.checks and unlooked)
 
 
 def _summary(findings: list[tuple[str, Finding]]) -> str:

@@ -150,11 +150,13 @@ class Window(QMainWindow):
         self.toolbar.show_level(director.level)
 
     def _show_findings(self, findings: list[tuple[str, Finding]]) -> None:
-        """All of them in words; the source and the story where the first one is."""
+        """All of them in words, the source and the story where the first one is; or why none."""
+        if not findings:
+            self.message.show_unchecked()
+            return
         self.message.show_findings(findings)
-        if findings:
-            role, first = findings[0]
-            self.panes.source.point_at(role, first.line)
+        role, first = findings[0]
+        self.panes.source.point_at(role, first.line)
 
     def _show_lesson(self, lesson: Lesson) -> None:
         self.setWindowTitle(f"{tr(lesson.title)} – gpuviz")

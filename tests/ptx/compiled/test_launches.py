@@ -45,4 +45,4 @@ def run(file: Measured, launch: MeasuredLaunch, engine: Engine) -> Run:
 
 
 def test_there_are_all() -> None:
-    assert [len(file.launches) for file in FILES] == [48, 79]
+    assert [len(file.launches) for file in FILES.values()] == [48, 79]
