@@ -57,6 +57,11 @@ class Access:
         return self.unit * self.count
 
     @property
+    def watched(self) -> bool:
+        """Whether it asks the cells it touches, or leaves something there."""
+        return self.once or self.claims or self.asks_writers
+
+    @property
     def instruction(self) -> MemoryInstruction:
         """The record that sinks are told."""
         at, function = self.op.at, self.op.place.code.name

@@ -11,22 +11,24 @@ import ctypes
 import hashlib
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gpuviz.disk_cache import DiskCache, key
-from gpuviz.ptx.compiled import memory, support, warp
+from gpuviz.ptx.compiled import driver, exchanges, memory, routines, turns, warp
 from gpuviz.ptx.compiled.converged import Converged
-from gpuviz.ptx.compiled.emitting import Emitter, register
+from gpuviz.ptx.compiled.emitting import register
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.parted import Parted
 from gpuviz.ptx.compiled.writing import Counted
 
 CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+_ROUTINES = driver, exchanges, turns  # they enter themselves when they are loaded
 register({**memory.TABLE, **warp.TABLE})
 
 _ATTRIBUTES = """
@@ -39,69 +41,55 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 
 @dataclass(eq=False)
 class Part:
-    """A module: its text, and the patterns that its functions count through."""
+    """A module: its text, the functions that are wanted, and the patterns they count through."""
 
     text: str
+    names: tuple[str, ...]
     patterns: dict[int, Counted] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
 class Code:
-    """Machine code in memory: addresses of its functions by name, and the patterns it counts."""
+    """Machine code in memory: addresses of its functions, and the patterns it counts."""
 
-    addresses: dict[str, int]
+    addresses: list[int]
     patterns: dict[int, Counted]
     _engine: Any
 
 
-def together(kernel: Kernel) -> Code:
-    """The code for warps whose lanes are together."""
-    names = [f"region{number}" for number in range(len(kernel.regions))]
-    return _code("together " + kernel.key, names, lambda: _together(kernel))
+def whole(kernel: Kernel) -> Code:
+    """The code for warps of 32 lanes that are together, a function for each region."""
+    return _converged(kernel, True)
 
 
-def apart(kernel: Kernel) -> Code:
-    """The code for warps whose lanes have parted."""
-    return _code("apart " + kernel.key, ["parted"], lambda: _apart(kernel))
+def some(kernel: Kernel) -> Code:
+    """The code for warps of which only some lanes exist or are left, and are together."""
+    return _converged(kernel, False)
 
 
-def driver() -> Code:
-    """The code that runs the blocks of a worker."""
-    return _code("driver", ["run"], lambda: Part(support.driver() + _ATTRIBUTES))
+def parted(kernel: Kernel) -> Code:
+    """The code for warps whose lanes have parted: one function."""
+    return _code("parted " + kernel.key, lambda: _part([Parted(kernel)]))
 
 
-def _together(kernel: Kernel) -> Part:
-    made = [
-        Converged(kernel, number, start, blocks)
-        for number, (start, blocks) in enumerate(kernel.regions.items())
-    ]
-    return _part([(one, one.text()) for one in made])
+def _converged(kernel: Kernel, all_lanes: bool) -> Code:
+    numbers = range(len(kernel.regions))
+    name = f"{'whole' if all_lanes else 'some'} {kernel.key}"
+    return _code(name, lambda: _part([Converged(kernel, n, all_lanes) for n in numbers]))
 
 
-def _apart(kernel: Kernel) -> Part:
-    made = Parted(kernel)
-    return _part([(made, made.text())])
-
-
-def _part(made: list[tuple[Emitter, str]]) -> Part:
-    text = "\n".join(body for _, body in made)
-    atomics = sorted({one for emitter, _ in made for one in emitter.kernel_atomics})
-    text += "".join(memory.atomic_function(form, kind) for form, kind in atomics)
-    if "@permute(" in text:
-        text += warp.PERMUTE
-    text = support.named(text)
-    declared: dict[str, str] = {}
-    for emitter, _ in made:
-        declared.update(emitter.w.declared)
-    lines = [*declared.values(), *support.DECLARED.splitlines(), *support.declared(text)]
-    lines += [line for line in text.splitlines() if line.startswith("declare ")]
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("declare "))
-    unique = {line.split("@")[1].split("(")[0]: line for line in lines}
+def _part(made: Sequence[Converged | Parted]) -> Part:
+    texts, declared = [one.text() for one in made], {}
     patterns: dict[int, Counted] = {}
-    for emitter, _ in made:
-        patterns.update(emitter.counted)
-    whole = "\n".join(unique.values()) + "\n" + body.replace("noinline {", "noinline #0 {")
-    return Part(whole + _ATTRIBUTES, patterns)
+    for one in made:
+        declared.update(one.w.declared)
+        patterns.update(one.counted)
+    for form, kind in sorted({atomic for one in made for atomic in one.kernel_atomics}):
+        text, calls = memory.atomic_routine(form, kind).text(private=True)
+        texts.append(text)
+        declared.update(calls)
+    text = "\n".join((*declared.values(), *texts, _ATTRIBUTES))
+    return Part(text, tuple(one.name for one in made), patterns)
 
 
 @cache
@@ -151,58 +139,61 @@ def _object(part: Part) -> bytes:
     return bytes(target.emit_object(module))
 
 
-def _kept(name: str, make: Callable[[], Part]) -> tuple[dict[int, Counted], bytes]:
-    """Patterns and machine code, from the disk or made now."""
+def _kept(name: str, make: Callable[[], Part]) -> tuple[Part, bytes]:
+    """A module (without its text) and its machine code, from the disk or made now."""
     name = key(name, _machine()[2], _own_source())
     found = CACHE.load(name)
     if found is not None:
         head, _, code = found.partition(b"\n")
-        return _read(json.loads(head)), code
+        return _read(*json.loads(head)), code
     part = make()
     code = _object(part)
-    kept = {k: (v.pattern, v.first, v.ahead) for k, v in part.patterns.items()}
-    CACHE.store(name, json.dumps(kept).encode() + b"\n" + code)
-    return part.patterns, code
+    counted = {k: (v.pattern, v.first, v.ahead) for k, v in part.patterns.items()}
+    CACHE.store(name, json.dumps([part.names, counted]).encode() + b"\n" + code)
+    return part, code
 
 
-def _read(head: dict[str, Any]) -> dict[int, Counted]:
-    return {int(k): Counted(tuple(p), first, ahead) for k, (p, first, ahead) in head.items()}
+def _read(names: list[str], counted: dict[str, Any]) -> Part:
+    patterns = {int(k): Counted(tuple(p), first, ahead) for k, (p, first, ahead) in counted.items()}
+    return Part("", tuple(names), patterns)
 
 
 _LOADED: dict[str, Code] = {}
 
 
-def _code(name: str, exports: list[str], make: Callable[[], Part]) -> Code:
+def _code(name: str, make: Callable[[], Part]) -> Code:
     """Machine code ready to be called; kept while the process lives."""
     with _LOCK:
         _library()
         if name not in _LOADED:
             if len(_LOADED) >= 64:
                 _LOADED.pop(next(iter(_LOADED)))
-            _LOADED[name] = _placed(*_kept(name, make), exports)
+            _LOADED[name] = _placed(*_kept(name, make))
         return _LOADED[name]
 
 
 @cache
 def _library() -> Code:
-    """The functions that all other code calls, known to LLVM by their names from now on."""
+    """The routines that all other code calls, known to LLVM by their names from now on."""
     llvm, _, _ = _machine()
-    names = [support.PREFIX + name for name in support.NAMES]
-    kept = _kept("library", lambda: Part(support.library() + _ATTRIBUTES))
-    found = _placed(*kept, names)
-    for name, address in found.addresses.items():
+    names = tuple(routines.PREFIX + name for name in routines.ROUTINES)
+    found = _placed(*_kept("library", lambda: Part(routines.library() + _ATTRIBUTES, names)))
+    for name, address in zip(names, found.addresses, strict=True):
         llvm.add_symbol(name, address)
     return found
 
 
-def _placed(patterns: dict[int, Counted], code: bytes, exports: list[str]) -> Code:
+def run() -> Callable[[int], int]:
+    """The routine that runs the blocks of a worker."""
+    with _LOCK:
+        return _RUN(_library().addresses[list(routines.ROUTINES).index(driver.NAME)])
+
+
+def _placed(part: Part, code: bytes) -> Code:
     llvm, _, _ = _machine()
     target = llvm.Target.from_default_triple().create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    found = {one: int(engine.get_function_address(one)) for one in exports}
-    return Code(found, patterns, engine)
-
-
-RUN: Callable[[int], Any] = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+    found = [int(engine.get_function_address(name)) for name in part.names]
+    return Code(found, part.patterns, engine)

@@ -9,9 +9,11 @@ from gpuviz.ptx.arithmetic.kinds import WIDTHS, bits_of, is_signed
 from gpuviz.ptx.arithmetic.ops import operation
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled import conversions, floats, integers
+from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers, targets
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
+from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.shapes import widens
 from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
@@ -33,6 +35,7 @@ _MASKS = {
     "%lanemask_gt": lambda i: 0xFFFFFFFF & ~((2 << i) - 1),
     "%lanemask_ge": lambda i: 0xFFFFFFFF & ~((1 << i) - 1),
 }
+_MEMORIES = {"global": "arena", "shared": "shared", "const": "consts", "param": "params"}
 _FIXED = ("%nwarpid", "WARP_SZ", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster")
 _TIMES = ("%clock", "%globaltimer", "%pm")
 
@@ -77,6 +80,12 @@ class Emitter(ABC):
         w = self.w
         at = w.let(f"getelementptr i8, ptr %c, i64 {WORKER[name]}")
         return w.scalar(w.let(f"load i{bits}, ptr {at}, !invariant.load !0"), bits)
+
+    def host(self, access: Access) -> Value:
+        """What to add to an address to have one of this machine (local: of lane 0)."""
+        if access.space == "local":
+            return self.field("local", 64)
+        return self.constant_field(_MEMORIES[access.space], 64)
 
     def field(self, name: str, bits: int) -> Value:
         """A field of the worker."""
@@ -363,7 +372,7 @@ class Emitter(ABC):
         bad, fine = w.label("bad"), w.label("fine")
         w.line(f"br i1 {wrong.name}, label %{bad}, label %{fine}, !prof !1")
         w.at(bad)
-        w.line(f"call void @stop(ptr %c, i32 {why}, i32 {at})")
+        ask(w, "stop", "ptr %c", f"i32 {why}", f"i32 {at}")
         w.line(f"ret i32 {STOP}")
         w.at(fine)
 

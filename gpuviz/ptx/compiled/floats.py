@@ -12,6 +12,7 @@ from gpuviz.ptx.arithmetic.kinds import CONTAINERS, is_float, is_signed
 from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
 from gpuviz.ptx.arithmetic.variant import Variant
 from gpuviz.ptx.compiled.integers import Emit, halves, joined, pairs
+from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
 
 _ONE = {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF << 52}
@@ -176,7 +177,7 @@ def _approximate(name: str) -> Emit:
 def _loop(name: str):  # type: ignore[no-untyped-def]
     def emit(w: Writer, a: Value) -> Value:
         number = LOOPS.index(name)
-        found = w.let(f"call <32 x i64> @numpy_loop(ptr %c, i32 {number}, <32 x i64> {w.wide(a)})")
+        found = ask(w, "numpy_loop", "ptr %c", f"i32 {number}", f"<32 x i64> {w.wide(a)}")
         return w.vector(found, 64)
 
     return emit

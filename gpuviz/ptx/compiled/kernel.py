@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from gpuviz.ptx.arithmetic.kinds import bits_of
 from gpuviz.ptx.arithmetic.ops import operation
@@ -12,16 +13,19 @@ from gpuviz.ptx.compiled.accesses import Accesses, regions
 from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, targets, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.shapes import Shapes, Threads
+from gpuviz.ptx.compiled.writing import Value
 from gpuviz.ptx.simt.program import Program, reachable, symbols
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Imm, Operand, Reg
+from gpuviz.trace import LANES
 
 
 @dataclass(eq=False)
 class Kernel:
-    """A kernel and what was found out about it; `symbols` are names whose address is looked up.
+    """A kernel and what was found out about it.
 
-    `key` is a digest of everything that its code depends on.
+    `symbols` are names whose address is looked up; `scalars`, `vectors` and `entries` are places in
+    the frame of a warp. `key` is a digest of everything that its code depends on.
     """
 
     program: Program
@@ -34,6 +38,7 @@ class Kernel:
     flat: frozenset[int]
     vectors: dict[int, int] = field(default_factory=dict)
     scalars: dict[int, int] = field(default_factory=dict)
+    entries: int = 0  # where a frame keeps the latest patterns
     frame_size: int = 0
     symbols: dict[str, int] = field(default_factory=dict)
     key: str = ""
@@ -42,10 +47,48 @@ class Kernel:
         """The width of a register; 1: a predicate."""
         return bits_of(self.graph.registers[register])
 
-    @property
+    @staticmethod
+    def numbers(found: int) -> list[int]:
+        """The registers of a bit set."""
+        return [r for r in range(found.bit_length()) if found >> r & 1]
+
+    def known(self, register: int, value: Value) -> Value:
+        """A value of a register, with what is known of all its values."""
+        return replace(value, loose=register in self.loose, flat=register in self.flat)
+
+    # --- functions: of each region for whole warps, for some lanes of a warp, then for parted lanes
+
+    @cached_property
     def regions(self) -> dict[int, frozenset[int]]:
         """What may run between two barriers, by the block it starts with."""
         return regions(self.graph)
+
+    @cached_property
+    def region_of(self) -> dict[int, int]:
+        """The number of a region by the block it starts with."""
+        return {start: number for number, start in enumerate(self.regions)}
+
+    def function(self, region: int, whole: bool) -> int:
+        """The number of the function for a region."""
+        return region + (0 if whole else len(self.regions))
+
+    @property
+    def parted(self) -> int:
+        """The number of the function for parted lanes."""
+        return 2 * len(self.regions)
+
+    @property
+    def always_some(self) -> bool:
+        """Whether one kind of code serves all warps: whole ones would have no patterns anyway."""
+        x, y, z = self.program.block
+        partial = bool(x * y * z % LANES) and not self.exchanges
+        return partial and self.threads.tids[0] is None
+
+    @cached_property
+    def exchanges(self) -> bool:
+        """Whether lanes read registers of others, which must not run on in those that have left."""
+        ops = (op for block in self.graph.blocks for op in block.ops)
+        return any(isinstance(op, Op) and op.at.opcode.name == "shfl" for op in ops)
 
 
 def kernel_of(
@@ -74,7 +117,7 @@ def kernel_of(
     used = 0
     for number in live:
         used |= number
-    registers = [r for r in range(len(graph.registers)) if used >> r & 1]
+    registers = kernel.numbers(used)
     at = SCALARS
     for register in registers:
         kernel.scalars[register] = at
@@ -83,7 +126,8 @@ def kernel_of(
     for register in sorted(registers, key=lambda r: -kernel.bits(r)):
         kernel.vectors[register] = at
         at += 4 if kernel.bits(register) == 1 else 4 * kernel.bits(register)
-    kernel.frame_size = -(-at // 64) * 64
+    kernel.entries = -(-at // 64) * 64
+    kernel.frame_size = -(-(kernel.entries + 8 * len(accesses.all)) // 64) * 64
     return kernel
 
 

@@ -155,12 +155,10 @@ class _Attempt:
     ) -> None:
         self.program = program
         self.kernel = kernel_of(program, _pointers(program, buffers), apart, turns)
-        together, driver = build.together(self.kernel), build.driver()
-        self._code = [together, driver]  # lives as long as it is run
-        self.patterns = together.patterns
-        self._regions = np.array(list(together.addresses.values()), np.uint64)
-        self._parted = 0
-        self._driver = build.RUN(driver.addresses["run"])
+        self._code: list[build.Code] = []  # lives as long as it is run
+        self._functions = np.zeros(self.kernel.parted + 1, np.uint64)
+        self.patterns: dict[int, Counted] = {}
+        self._driver = build.run()
         self._spins = _spins(program)
         self._lock = threading.Lock()
         self._told = told
@@ -236,10 +234,7 @@ class _Attempt:
             with lock:
                 told(kernel, numbers, masks, addresses)
 
-        worker = Worker(kernel, self._bounds, hear)
-        worker.point("regions", self._regions)
-        worker.set("parted", self._parted)
-        return worker
+        return Worker(kernel, self._bounds, self._functions, hear)
 
     def _work(self, worker: Worker, share: _Share) -> None:
         """Run blocks until there are no more; in a thread of its own."""
@@ -266,14 +261,25 @@ class _Attempt:
         worker.set("block", first)
         worker.set("last_block", last)
         while (result := self._driver(worker.address)) == NEEDED:
+            with self._lock:
+                if not self._functions[worker.get("needed")]:
+                    self._make(worker.get("needed"))
+        return not result
+
+    def _make(self, number: int) -> None:
+        """Make the code that one function belongs to, which somebody waits for."""
+        kernel, regions = self.kernel, len(self.kernel.regions)
+        if number == kernel.parted:
             if self._spins:
                 raise NotTaken("lanes that part where they may wait for each other")
-            with self._lock:
-                if not self._parted:
-                    self._code.append(build.apart(self.kernel))
-                    self._parted = self._code[-1].addresses["parted"]
-            worker.set("parted", self._parted)
-        return not result
+            first, made = kernel.parted, build.parted(kernel)
+        elif number < regions:
+            first, made = 0, build.whole(kernel)
+            self.patterns = made.patterns
+        else:
+            first, made = regions, build.some(kernel)
+        self._code.append(made)
+        self._functions[first : first + len(made.addresses)] = made.addresses
 
     def _halt(self, share: _Share) -> None:
         """Have all workers stop at their next jump back."""

@@ -23,6 +23,8 @@ def tell_rows(
 ) -> None:
     """Requests as they were made, one row each."""
     for number in np.unique(numbers).tolist():
+        if kernel.accesses.all[number].space == "param":
+            continue
         rows = np.flatnonzero(numbers == number)
         own = masks[rows]
         active = None if (own == np.uint32(0xFFFFFFFF)).all() else lanes_of(own)

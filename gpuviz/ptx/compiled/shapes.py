@@ -34,17 +34,22 @@ class Threads:
 
     @classmethod
     def of(cls, block: tuple[int, int, int]) -> Threads:
-        """Of the full warps of a block."""
-        x, y, _ = block
-        full = x * y * block[2] // LANES
-        found: list[Shape] = []
-        for axis in range(3):
-            seen = set()
-            for warp in range(full):
-                own = [_tid(warp * LANES + lane, x, y, axis) for lane in range(LANES)]
-                seen.add(tuple(t - own[0] for t in own))
-            found.append(next(iter(seen)) if len(seen) == 1 else None if seen else SAME)
-        return cls((found[0], found[1], found[2]))
+        """Of all warps of a block; lanes that do not exist may have any value."""
+        x, y, z = block
+        return cls(tuple(_common(x * y * z, x, y, axis) for axis in range(3)))  # type: ignore[arg-type]
+
+
+def _common(threads: int, x: int, y: int, axis: int) -> Shape:
+    """The pattern of an index, if it is that of all warps."""
+    found: list[int] | None = None
+    for first in range(0, threads, LANES):
+        base = _tid(first, x, y, axis)
+        last = min(first + LANES, threads)
+        own = [_tid(thread, x, y, axis) - base for thread in range(first, last)]
+        found = found or own + [0] * (LANES - len(own))
+        if found[: len(own)] != own:
+            return None
+    return tuple(found or SAME)
 
 
 def _tid(thread: int, x: int, y: int, axis: int) -> int:

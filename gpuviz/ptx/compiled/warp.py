@@ -6,6 +6,7 @@ from gpuviz.ptx.arithmetic.kinds import is_signed
 from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Op, constant, targets
 from gpuviz.ptx.compiled.memory_map import FAULT
+from gpuviz.ptx.compiled.routines import ask
 from gpuviz.ptx.compiled.writing import NotTaken, Value, lanes
 from gpuviz.ptx.text.ir import Operand
 from gpuviz.trace import LANES
@@ -44,9 +45,7 @@ def _shuffle(e: Emitter, op: Op) -> None:
         inside = w.vector("<" + ", ".join(f"i1 {str(x).lower()}" for _, x in found) + ">", 1)
     else:
         source, inside = _places(e, mode, *(_vector(e, o, "b32", op) for o in at.operands[2:4]))
-        moved = w.let(
-            f"call <32 x i32> @permute(<32 x i32> {value.name}, <32 x i32> {source.name})"
-        )
+        moved = ask(w, "permute", f"<32 x i32> {value.name}", f"<32 x i32> {source.name}")
     guard = e.predicate(op)
     for target, one, kind in zip(
         targets(at), (w.vector(moved, 32), inside), ("b32", "pred"), strict=False
@@ -73,24 +72,6 @@ def _places(e: Emitter, mode: str, b: Value, c: Value) -> tuple[Value, Value]:
         }[mode]()
         inside = w.compare("sle", source, limit)
     return w.select(inside, source, lane), inside
-
-
-PERMUTE = (
-    """
-define internal <32 x i32> @permute(<32 x i32> %x, <32 x i32> %s) noinline {
-  %p = alloca <32 x i32>, align 64
-  store <32 x i32> %x, ptr %p, align 64
-  %i = and <32 x i32> %s, """
-    + lanes([31] * 32, 32)
-    + """
-  %a = getelementptr i32, ptr %p, <32 x i32> %i
-  %r = call <32 x i32> @llvm.masked.gather.v32i32.v32p0(<32 x ptr> align 4 %a, <32 x i1> """
-    + ("<" + ", ".join(["i1 true"] * 32) + ">")
-    + """, <32 x i32> zeroinitializer)
-  ret <32 x i32> %r
-}
-"""
-)
 
 
 def _party(e: Emitter, op: Op, member: Operand | None) -> str:

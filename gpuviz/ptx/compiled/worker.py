@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,15 +17,14 @@ from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import (
     ACCESS,
     ACCESS_SIZE,
-    ENTRIES,
-    ENTRY_COUNTS,
-    ENTRY_RELATIVE,
+    ENTRY,
     FRAME,
     PERIODS,
     ROW,
     TIDS,
     WORKER,
     WORKER_SIZE,
+    slots,
 )
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.windows import GLOBAL
@@ -33,7 +33,6 @@ from gpuviz.trace import LANES
 ROWS = 1 << 13  # requests that fit no pattern, kept before they are told
 Group = tuple[str, int, str]
 _FLUSH = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_PERIOD = {"const": 16, "param": 16, **PERIODS}
 
 
 def aligned(size: int) -> Array:
@@ -46,13 +45,15 @@ def aligned(size: int) -> Array:
 class Worker:
     """The record of a worker and all it points to.
 
-    `told` is called with the requests that fit no pattern: instruction numbers, lanes, addresses.
+    `functions` are addresses of the code (see `Kernel.function`), 0 where there is none yet; `told`
+    is called with the requests that fit no pattern: instruction numbers, lanes, addresses.
     """
 
     def __init__(
         self,
         kernel: Kernel,
         bounds: Mapping[str, tuple[int, int]],
+        functions: Array,
         told: Callable[[Array, Array, Array], None],
     ) -> None:
         self.kernel = kernel
@@ -68,6 +69,7 @@ class Worker:
         self._geometry(program)
         self._memories(program)
         self._frames(program)
+        self._functions(program, functions)
         self._accesses(bounds)
         self._cells(program)
         self.rows = aligned(ROW * ROWS)
@@ -136,66 +138,97 @@ class Worker:
 
     def _frames(self, program: Program) -> None:
         x, y, z = program.block
-        threads = x * y * z
+        threads, size = x * y * z, self.kernel.frame_size
         warps = -(-threads // LANES)
-        size = self.kernel.frame_size
-        frames = aligned(size * warps)
+        frames = aligned(size * warps).reshape(warps, size)
         self.point("frames", frames)
         self.set("frame_size", size)
         self.set("warps", warps)
-        exists = np.zeros(warps, np.uint32)
-        for warp in range(warps):
-            thread = np.arange(warp * LANES, (warp + 1) * LANES)
-            exists[warp] = sum(1 << lane for lane in range(LANES) if thread[lane] < threads)
-            frame = frames[warp * size : (warp + 1) * size]
-            own = {"tid.x": thread % x, "tid.y": thread // x % y, "tid.z": thread // (x * y)}
-            frame[FRAME["warp"] :][:4].view(np.uint32)[0] = warp
-            for name, values in own.items():
-                frame[TIDS[name] :][:128].view(np.uint32)[:] = values
-                frame[FRAME[name] :][:4].view(np.uint32)[0] = values[0]
-        self.point("exists", exists)
+        thread = np.arange(warps * LANES, dtype=np.uint32).reshape(warps, LANES)
+        frames[:, FRAME["warp"] :][:, :4].view(np.uint32)[:, 0] = np.arange(warps)
+        for name, values in (("x", thread % x), ("y", thread // x % y), ("z", thread // (x * y))):
+            frames[:, TIDS[f"tid.{name}"] :][:, :128].view(np.uint32)[:] = values
+            frames[:, FRAME[f"tid.{name}"] :][:, :4].view(np.uint32)[:, 0] = values[:, 0]
+        self._kept.append(nothing := aligned(ENTRY["counts"]))
+        self.point("unlike", nothing)
+        start = self.kernel.entries
+        frames[:, start:][:, : 8 * len(self.kernel.accesses.all)].view(np.uint64)[:] = (
+            nothing.ctypes.data
+        )
+        self.set("entries", start)
         local = max(16, -(-self.kernel.graph.local_size // 16) * 16)
         self.set("local_size", local)
         self.set("local_warp", local * LANES)
-        self.point("local", aligned(local * LANES * warps))
+        self.point("block_local", aligned(local * LANES * warps))
+
+    def _functions(self, program: Program, functions: Array) -> None:
+        """Which function each warp begins with, and where they are."""
+        kernel, threads = self.kernel, math.prod(program.block)
+        exists = np.array(
+            [(1 << min(LANES, threads - first)) - 1 for first in range(0, threads, LANES)],
+            np.uint32,
+        )
+        partial = kernel.parted if kernel.exchanges else kernel.function(0, False)
+        whole = kernel.function(0, not kernel.always_some)
+        self.point("exists", exists)
+        self.point("begin", np.where(exists == 0xFFFFFFFF, whole, partial).astype(np.int32))
+        self.set("first_whole", whole)
+        self.point("functions", functions)
 
     def _accesses(self, bounds: Mapping[str, tuple[int, int]]) -> None:
         everything = self.kernel.accesses.all
-        table = aligned(ACCESS_SIZE * max(1, len(everything)))
-        self.point("accesses", table)
-        self.histograms: dict[int, Array] = {}
-        self.entries: dict[int, Array] = {}
+        self.table = aligned(ACCESS_SIZE * max(1, len(everything))).reshape(-1, ACCESS_SIZE)
+        self.point("accesses", self.table)
         self.marks: dict[Group, tuple[int, Array]] = {}  # of loads of a line, from a sector on
-        size = len(self.kernel.program.memory.cells.bytes)
-        for access in everything:
-            fields: dict[str, int] = {"width": access.width}
-            if access.space == "global":
-                low, high = bounds.get(access.origin, (0, 0))
-                span = high - low - access.width
-                known = bool(access.origin in bounds)
-                fields |= {"low": low, "span": span, "known": known}
-                if not known or span < 0:
-                    fields |= {"low": 1 << 62, "span": 0}
-            else:
-                constant = {"const": "constants", "param": "parameters"}.get(access.space)
-                if constant:
-                    fields["span"] = getattr(self.kernel.program, constant).size
-            phases = max(1, _PERIOD[access.space] // access.width)
-            entry = -(-(ENTRY_COUNTS + 8 * phases) // 64) * 64
-            self.histograms[access.number] = np.zeros(phases, np.int64)
-            self.entries[access.number] = aligned(entry * ENTRIES)
-            fields["entry_size"] = entry
-            fields["histogram"] = self.histograms[access.number].ctypes.data
-            fields["table"] = self.entries[access.number].ctypes.data
-            if access.space == "global" and access.how == "load":
-                start, end = bounds.get(access.origin, (GLOBAL, GLOBAL + size))
-                group = self.group(access)
-                if group not in self.marks:
-                    self.marks[group] = start >> 5, np.zeros((end - start >> 5) + 2, np.uint8)
-                fields["marks"] = self.marks[group][1].ctypes.data - (start >> 5)
-            row = table[access.number * ACCESS_SIZE :][:ACCESS_SIZE]
+        phases = [max(1, PERIODS[a.space] // a.width) for a in everything]
+        sizes = [-(-(ENTRY["counts"] + 8 * n) // 64) * 64 for n in phases]
+        many = slots(-(-math.prod(self.kernel.program.block) // LANES))
+        ends = np.cumsum([0, *(many * size for size in sizes)])
+        entries = aligned(int(ends[-1]))
+        histograms = np.zeros(sum(phases), np.int64)
+        self.histograms = np.split(histograms, np.cumsum(phases)[:-1])
+        self.entries = [
+            entries[ends[n] : ends[n + 1]].reshape(many, size) for n, size in enumerate(sizes)
+        ]
+        self._kept += [entries, histograms]
+        for access, entry, histogram in zip(everything, self.entries, self.histograms, strict=True):
+            fields = {
+                **self._bounds(access, bounds),
+                "width": access.width,
+                "step": access.width if access.count == 1 else 0,
+                "phases": PERIODS[access.space] - 1,
+                "shift": access.width.bit_length() - 1,
+                "histogram": histogram.ctypes.data,
+                "table": entry.ctypes.data,
+                "entry_size": entry.shape[1],
+                "slots": many,
+            }
+            row = self.table[access.number].view(np.uint64)
             for name, value in fields.items():
-                row[ACCESS[name] :][:8].view(np.uint64)[0] = value & 0xFFFFFFFFFFFFFFFF
+                row[ACCESS[name] // 8] = value & 0xFFFFFFFFFFFFFFFF
+
+    def _bounds(self, access: Access, bounds: Mapping[str, tuple[int, int]]) -> dict[str, int]:
+        """Where the accesses of an instruction may go, and where they leave marks."""
+        program, width = self.kernel.program, access.width
+        if access.space != "global":
+            size = {
+                "shared": program.shared_size,
+                "const": program.constants.size,
+                "param": program.parameters.size,
+                "local": self.get("local_size"),
+            }[access.space]
+            return _within(0, size, width) | {"known": 1}
+        known = access.origin in bounds
+        low, high = bounds.get(access.origin, (0, 0))
+        found = _within(low, high, width) | {"known": int(known)}
+        if access.how == "load":
+            end = GLOBAL + len(program.memory.cells.bytes)
+            low, high = bounds.get(access.origin, (GLOBAL, end))
+            group = self.group(access)
+            if group not in self.marks:
+                self.marks[group] = low >> 5, np.zeros((high - low >> 5) + 2 + 8, np.uint8)
+            found["marks"] = self.marks[group][1].ctypes.data - (low >> 5)
+        return found
 
     def group(self, access: Access) -> Group:
         """Loads that share what they mark as visited."""
@@ -232,18 +265,19 @@ class Worker:
 
     def seen(self, number: int) -> list[tuple[int, Array, Array]]:
         """The patterns an instruction made: lanes, relative addresses, counts by phase."""
-        found = []
-        table = self.entries[number]
-        size = len(table) // ENTRIES
-        for i in range(ENTRIES):
-            entry = table[i * size : (i + 1) * size]
-            mask = int(entry[:4].view(np.uint32)[0])
-            if mask:
-                relative = entry[ENTRY_RELATIVE : ENTRY_RELATIVE + 128].view(np.int32)
-                phases = len(self.histograms[number])
-                counts = entry[ENTRY_COUNTS : ENTRY_COUNTS + 8 * phases].view(np.int64)
-                found.append((mask, relative.astype(np.int64), counts))
-        return found
+        table, start = self.entries[number], ENTRY["relative"]
+        masks = table[:, :4].copy().view(np.uint32)[:, 0]
+        rows = np.flatnonzero(masks)
+        relative = table[rows, start : start + 128].view(np.int32).astype(np.int64)
+        size = 8 * len(self.histograms[number])
+        counts = table[rows, ENTRY["counts"] : ENTRY["counts"] + size].view(np.int64)
+        return [(int(masks[row]), relative[n], counts[n]) for n, row in enumerate(rows)]
+
+
+def _within(low: int, high: int, width: int) -> dict[str, int]:
+    """What an access of some bytes may start at: nowhere, where there is no room."""
+    span = high - low - width
+    return {"low": low, "span": span} if span >= 0 else {"low": 1 << 62, "span": 0}
 
 
 def _flushed(worker: Worker | None) -> None:

@@ -68,6 +68,56 @@ def test_lanes_that_part_and_meet():
     )
 
 
+@pytest.mark.parametrize("left", [64, 50])
+def test_warps_that_end_before_a_barrier_are_not_run_again(left):
+    run(
+        """extern "C" __global__ void k(const int* a, int* o, int n) {
+        __shared__ int s[128];
+        int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+        if (t >= n) return;
+        s[t] = a[i]; __syncthreads();
+        o[i] = s[n - 1 - t]; }""",
+        3,
+        128,
+        RNG.integers(0, 1000, 400).astype(np.int32),
+        np.zeros(400, np.int32),
+        left,
+    )
+
+
+def test_blocks_whose_warps_are_not_full():
+    """Odd shapes: rows end within a warp, lanes leave at the edges and inside of a loop."""
+    run(
+        """extern "C" __global__ void k(const float* a, const float* b, float* c, int n) {
+        int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+        if (x >= n || y >= n) return;
+        float sum = 0;
+        for (int k = 0; k < n; ++k) {
+          if (k == 20 + (threadIdx.x & 3)) { c[y * n + x] = sum; return; }
+          sum += a[y * n + k] * b[k * n + x]; }
+        c[y * n + x] = sum; }""",
+        (3, 6),
+        (13, 7),
+        floats(37 * 37),
+        floats(37 * 37),
+        floats(37 * 37),
+        37,
+    )
+
+
+def test_few_lanes_that_load_several_words():
+    run(
+        """extern "C" __global__ void k(const float4* a, float4* o, int n) {
+        int t = threadIdx.x;
+        if (t % 5 == n) { float4 v = a[(t * 7) & 31]; v.x += v.w; o[t] = v; } }""",
+        1,
+        32,
+        floats(128),
+        floats(128),
+        3,
+    )
+
+
 @pytest.mark.slow
 def test_lanes_of_a_warp_exchange_values():
     run(
