@@ -71,12 +71,12 @@ INNER_LAYERS = {
     "ptx": (
         ("text",),
         ("arithmetic",),
+        ("limits",),
         ("simt",),
         ("decode",),
         ("recorders", "totals", "flops", "batches", "launching", "options"),
         ("tracing", "checks", "check", "interpreter"),
         ("compiled",),
-        ("classes",),
         ("classes",),
         ("emulator",),
     )

@@ -239,12 +239,16 @@ class Finding:
 class Coverage:
     """From how many of its `blocks` the counts of a launch are: `run` were executed.
 
-    `how`: all of them; one of each class of blocks that provably do the same ("classes": the counts
-    are exact, but only the blocks that were run have left their outputs); or some that were asked
-    for. `classes` is how many of them there are, `why` it is not what was wanted, in words.
+    Attributes
+    ----------
+    how : all of them; one of each class of blocks that provably do the same ("classes": the counts
+        are exact, but only the blocks that were run have left their outputs); a "sample" that
+        stands for all (counts are estimates); or "some", as many as were asked for
+    classes : how many of them there are
+    why : it is not what was wanted, in words
     """
 
-    how: Literal["all", "classes", "some"]
+    how: Literal["all", "classes", "sample", "some"]
     run: int
     blocks: int
     classes: int = 0
@@ -258,6 +262,12 @@ class Coverage:
     @property
     def note(self) -> str:
         """What to know of the counts, in a sentence; "" when all blocks were executed."""
+        if self.how == "sample":
+            because = f" ({self.why})" if self.why else ""
+            return (
+                f"estimated from a sample of {self.run:,} of {self.blocks:,} blocks, at corners "
+                f"and edges of the grid and at random inside{because}: no number is exact"
+            )
         if self.how != "classes":
             return ""
         many = english("{n} class", "{n} classes", self.classes)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import Any, get_args
 
 from gpuviz.arch import architecture
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
-from gpuviz.cli.launch import add_engine, add_launch, at_least_one, jobs
+from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
+from gpuviz.cli.waiting import Waiting
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
-from gpuviz.memory.counts import by_name
-from gpuviz.ptx.options import BUDGET, Options
+from gpuviz.memory.counts import Count, by_name
+from gpuviz.ptx.options import Blocks, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.terminal import err, out
 from gpuviz.trace import Finding
+
+HOW = get_args(Blocks)
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
@@ -45,25 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--blocks",
         type=_blocks,
-        default=None,
-        metavar="all|N",
-        help="emulate all blocks (default), or N spread over the grid",
-    )
-    parser.add_argument(
-        "--budget",
-        type=at_least_one,
-        default=None,
-        metavar="N",
-        help=f"stop after this many thread instructions (default {BUDGET:,} with NumPy; the "
-        f"compiled engine stops after {Options.seconds:.0f} seconds)",
+        default=Options.blocks,
+        metavar="|".join((*HOW, "N")),
+        help="emulate all blocks; one of each class of blocks that provably do the same (exact "
+        "counts, at any size); a sample, to estimate from; N spread over the grid; auto, the "
+        "default: all if there is time for it, else classes, else a sample",
     )
     add_engine(parser)
+    add_budget(parser)
     add_check(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _blocks(text: str) -> int | None:
-    return None if text == "all" else at_least_one(text)
+def _blocks(text: str) -> int | str:
+    return text if text in HOW else at_least_one(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,8 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     checks, thorough = checks_of(arguments)
     options = Options(
         record=(),
-        max_blocks=arguments.blocks,
-        budget=arguments.budget,
+        blocks=arguments.blocks if arguments.blocks in HOW else "all",
+        max_blocks=None if arguments.blocks in HOW else arguments.blocks,
+        seconds=arguments.budget,
+        progress=Waiting(),
         engine=arguments.engine,
         checks=checks,
         thorough=thorough,
@@ -121,6 +121,8 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
         "grid": list(launch.grid),
         "block": list(launch.block),
         "blocks_emulated": trace.blocks_emulated,
+        "coverage": vars(run.coverage) if run.coverage else None,
+        "bounds": run.bounds,
         "registers_per_thread": run.resources.registers if run.resources else None,
         "static_shared_bytes": run.resources.static_shared_bytes if run.resources else None,
         "thread_instructions": trace.thread_instructions,
@@ -172,9 +174,14 @@ def as_text(run: Run, role: str = "") -> str:
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
     head += [note for note in (run.level_note, *run.trace.notes) if note]
-    totals = [(key, f"{value:,}") for key, value in run.counts.totals.items() if value]
+    totals = [(key, _total(run, key, n)) for key, n in run.counts.totals.items() if n]
     rows = [
-        (str(r.instruction.line), r.instruction.text, str(r.instruction.width), _short(r.counts))
+        (
+            str(r.instruction.line),
+            r.instruction.text,
+            str(r.instruction.width),
+            _short(r.counts, run.about),
+        )
         for r in run.counts.rows
     ]
     parts = [
@@ -187,9 +194,17 @@ def as_text(run: Run, role: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _short(counts: Any) -> str:
+def _total(run: Run, key: Count, value: int) -> str:
+    """A number; one of a sample with what it would be if all blocks did the least, or the most."""
+    if key not in run.bounds:
+        return f"{run.about}{value:,}"
+    least, most = run.bounds[key]
+    return f"{run.about}{value:,} (sampled; blocks x their least and most: {least:,} to {most:,})"
+
+
+def _short(counts: Any, about: str = "") -> str:
     """`requests 512 · sectors 4,096` without the instruction's own prefix, each once."""
     found: dict[str, int] = {}
     for key, value in counts.items():
         found.setdefault("_".join(key.split("_")[2:]), value)
-    return "  ".join(f"{name} {value:,}" for name, value in found.items())
+    return "  ".join(f"{name} {about}{value:,}" for name, value in found.items())

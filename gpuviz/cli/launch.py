@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import get_args
 
@@ -55,6 +56,24 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         help="emulate with machine code made of the PTX, or with NumPy; what the compiled engine "
         "does not take goes to NumPy; auto: by the size of the launch (default %(default)s)",
     )
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """The argument that says how long a launch may take."""
+    parser.add_argument(
+        "--budget",
+        type=_seconds,
+        default=Options.seconds,
+        metavar="SECONDS",
+        help="how long emulating a launch may take (default %(default)s)",
+    )
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value
 
 
 def add_scene(parser: argparse.ArgumentParser) -> None:

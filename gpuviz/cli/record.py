@@ -189,4 +189,6 @@ def _measured(gpu: Gpu, options: MeasureOptions, agreed: Agreed, plan: Plan) -> 
     facts = gpu.facts()
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
     predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
-    return live.measure(gpu, job, options, agreed=agreed, expected=predicted.outputs)
+    return live.measure(
+        gpu, job, options, agreed=agreed, expected=predicted.outputs if predicted.whole else None
+    )

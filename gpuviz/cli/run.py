@@ -9,12 +9,12 @@ from typing import Any
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_engine, add_launch, at_least_one, jobs
+from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault, UnsupportedError
 from gpuviz.language import english
-from gpuviz.ptx.options import Engine, Options
+from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, live
 from gpuviz.runners.base import Run
 from gpuviz.runners.gpu.client import Gpu
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
     add_engine(parser)
+    add_budget(parser)
     add_device(parser)
     parser.add_argument(
         "--repeat",
@@ -67,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         options = MeasureOptions(
             arguments.repeat, arguments.cache, not arguments.no_counters, arguments.places, peaks
         )
+        emulation = Options(record=(), engine=arguments.engine, seconds=arguments.budget)
         told = [
-            _one(gpu, role, job, arch, options, arguments.engine)
-            for role, job in jobs(arguments).items()
+            _one(gpu, role, job, arch, options, emulation) for role, job in jobs(arguments).items()
         ]
         printed = gpu.printed
     if arguments.json:
@@ -86,13 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _one(
-    gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, engine: Engine
+    gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, emulation: Options
 ) -> Told:
     try:
-        predicted, why = emulated.run(job, arch, options=Options(record=(), engine=engine)), ""
+        predicted, why = emulated.run(job, arch, options=emulation), ""
     except (UnsupportedError, KernelFault) as error:
         predicted, why = None, f"nothing predicted: {error}"
-    measurement = live.measure(gpu, job, options, expected=predicted.outputs if predicted else None)
+    measurement = live.measure(
+        gpu, job, options, expected=predicted.outputs if predicted and predicted.whole else None
+    )
     return Told(role, job, predicted, measurement, why)
 
 
@@ -104,7 +107,9 @@ class Told:
     ) -> None:
         self.role, self.job, self.run, self.measurement = role, job, run, measurement
         self.notes = [
-            note for note in (why, run.level_note if run else "", *measurement.notes) if note
+            note
+            for note in (why, *((run.level_note, run.note) if run else ()), *measurement.notes)
+            if note
         ]
 
     def comparisons(self) -> list[Comparison]:

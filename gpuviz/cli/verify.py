@@ -8,10 +8,11 @@ from pathlib import Path
 
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
-from gpuviz.cli.launch import add_engine
+from gpuviz.cli.launch import add_budget, add_engine
 from gpuviz.cli.table import table
 from gpuviz.errors import UnavailableError
 from gpuviz.language import english
+from gpuviz.ptx.options import Options
 from gpuviz.runners import live, verification
 from gpuviz.runners.consent import asked
 from gpuviz.runners.gpu.client import Gpu
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the launches on this GPU instead of taking the file's word",
     )
     add_engine(parser)
+    add_budget(parser)
     add_device(parser)
     add_trust(parser)
     parser.add_argument("--all", action="store_true", help="list equal quantities too")
@@ -49,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print; 0 when all are equal, 1 when some differ."""
     measured = _measured(arguments)
-    found = verification.compare(measured, arguments.level, _progress, arguments.engine)
+    options = Options(record=(), engine=arguments.engine, seconds=arguments.budget)
+    found = verification.compare(measured, arguments.level, _progress, options)
     different = [c for c in found if not c.equal]
     if arguments.json:
         out(

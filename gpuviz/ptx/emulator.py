@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gpuviz.arrays import Array
-from gpuviz.observe import Sink
+from gpuviz.errors import KernelFault
+from gpuviz.observe import Sink, Sums
 from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.sinks import sinks as checking
+from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
 from gpuviz.ptx.classes.shift import Unproved
+from gpuviz.ptx.classes.telling import Totals
 from gpuviz.ptx.compiled.choice import estimated_seconds, estimated_work, worth_compiling
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.flops import floating_operations
 from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready, Triple, ready
+from gpuviz.ptx.limits import OutOfTime
 from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
@@ -25,6 +30,7 @@ from gpuviz.ptx.tracing import Tracer
 from gpuviz.trace import Coverage, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
+_LEAST = 0.2  # of the time, for a sample
 
 __all__ = ["RECORD_LIMIT", "Options", "Result", "emulate"]
 
@@ -35,7 +41,8 @@ class Result:
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     `engine` is who executed the launch, "compiled" or "numpy"; `engine_note` why not the other.
-    `checked` is what was looked for. `coverage` says which blocks were executed.
+    `checked` is what was looked for. `coverage` says which blocks were executed, and
+    `samples` what each of a sample did.
     """
 
     trace: Trace
@@ -45,6 +52,7 @@ class Result:
     engine_note: str = ""
     checked: tuple[str, ...] = ()
     coverage: Coverage = Coverage("all", 0, 0)
+    samples: tuple[Totals, ...] = ()
 
 
 def emulate(
@@ -99,6 +107,7 @@ def emulate(
         emulation.note,
         emulation.checked,
         coverage,
+        emulation.samples,
     )
 
 
@@ -107,10 +116,12 @@ class _Emulation:
 
     def __init__(self, make: Callable[[], Ready], sinks: Sequence[Sink], options: Options) -> None:
         self._make, self._sinks, self._options = make, sinks, options
+        self._began = time.monotonic()
         self.launched = make()
         self.tracer = self._traced()
         self.printed, self.note = "", ""
         self.checked: tuple[str, ...] = ()
+        self.samples: tuple[Totals, ...] = ()
         blocks = self.launched.launch.blocks
         self.coverage = Coverage("all", blocks, blocks)
 
@@ -119,27 +130,80 @@ class _Emulation:
         return Tracer(options.record, options.record_limit, options.path)
 
     def run(self) -> None:
-        """Execute what is wanted."""
-        if self._options.blocks == "classes" and self._options.max_blocks is None:
-            try:
-                return self._classes()
-            except Unproved as reason:
-                self.coverage = replace(self.coverage, why=str(reason))
-                if reason.ran:  # memory has changed
-                    del self.launched
-                    self.launched = self._make()
-        self._all()
+        """Execute what is wanted, or what there is time for."""
+        options, how = self._options, self._options.blocks
+        asked = bool(options.checks) and options.thorough
+        others = [sink for sink in self._sinks if not isinstance(sink, Sums)]
+        if others and how in ("classes", "sample"):
+            why = f"{type(others[0]).__name__} wants to hear every event"
+            self.coverage = replace(self.coverage, why=why)
+        if options.max_blocks is not None or asked or others:
+            how = "all"
+        if how == "sample":
+            return self._sample(options.seconds)
+        large = estimated_seconds(self.launched) > options.seconds
+        tried = how == "classes" or (how == "auto" and large)
+        if tried and self._classes():
+            return None
+        try:
+            seconds = options.seconds if how == "all" else self._left()
+            return self._all(seconds, patient=how == "all")
+        except OutOfTime as fault:
+            if how == "all":
+                raise
+            self._begin_again(f"all blocks would take longer than {options.seconds:g} s")
+            if not tried and self._classes():
+                return None
+            self._sample(max(self._left(), options.seconds * _LEAST), fault)
 
-    def _classes(self) -> None:
-        """One block of each class."""
-        seconds = estimated_seconds(self.launched)
+    def _left(self) -> float:
+        """Seconds that are left."""
+        return max(0.01, self._options.seconds - (time.monotonic() - self._began))
+
+    def _begin_again(self, why: str) -> None:
+        """Nothing has been heard, and memory is as it was."""
+        before = self.coverage.why
+        self.coverage = replace(self.coverage, why=f"{why}; {before}" if before else why)
+        for sink in self._sinks:
+            if isinstance(sink, Sums):
+                sink.start_over()
+        del self.launched
+        self.launched = self._make()
+
+    def _classes(self) -> bool:
+        """One block of each class; whether there are such classes."""
+        options = replace(self._options, seconds=self._left())
+        self.tracer = self._traced()
         every = (*self._sinks, *self.tracer.sinks)
-        self.coverage = from_classes(self.launched, every, self._options, seconds)
+        seconds = min(options.seconds, estimated_seconds(self.launched))
+        try:
+            self.coverage = from_classes(self.launched, every, options, seconds)
+        except Unproved as reason:
+            why = f"blocks are not shown to be alike: {reason}"
+            if reason.ran:  # memory has changed
+                self._begin_again(why)
+            else:
+                self.coverage = replace(self.coverage, why=why)
+            return False
         self.note = "the NumPy engine runs one block of each class"
+        return True
 
-    def _all(self) -> None:
+    def _sample(self, seconds: float, fault: KernelFault | None = None) -> None:
+        """Some blocks, that stand for the others."""
+        options = replace(self._options, seconds=seconds)
+        self.tracer = self._traced()
+        every = (*self._sinks, *self.tracer.sinks)
+        try:
+            found, self.samples = from_sample(self.launched, every, options)
+        except OutOfTime as late:
+            raise fault or late from None
+        self.coverage = replace(found, why=self.coverage.why)
+        self.note = "the NumPy engine runs the blocks of the sample"
+
+    def _all(self, seconds: float, patient: bool) -> None:
         """All blocks, or as many as are asked for."""
-        launched, options = self.launched, self._options
+        launched = self.launched
+        options = replace(self._options, seconds=seconds, patient=patient)
         if options.thorough or _few(launched, options):
             self.checked = options.checks
         checks = checking(self.checked, lockstep=_lockstep(launched.program.module))

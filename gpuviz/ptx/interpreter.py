@@ -11,7 +11,7 @@ from gpuviz.observe import Listeners, Sink
 from gpuviz.ptx.batches import blocks_per_batch, chosen_blocks
 from gpuviz.ptx.decode.decoder import Decoder
 from gpuviz.ptx.launching import Ready
-from gpuviz.ptx.options import BUDGET, Options
+from gpuviz.ptx.options import Options
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.machine import Machine
 
@@ -43,7 +43,7 @@ def interpret(
             part = min(size, first + count - start)
             Machine(execution, start, part).run()
             done += part
-            options.progress(done / total)
+            execution.limits.progress(done / total)
     for end in told.launch_end:
         end()
     return execution.printed.text
@@ -59,6 +59,5 @@ def _execution(
         decoder.codes,
         Listeners(sinks),
         launched.heap,
-        BUDGET if options.budget is None else options.budget,
-        options.cancel,
+        options.limits(),
     )

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpuviz.ptx.limits import Limits
+
 Engine = Literal["auto", "compiled", "numpy"]
-Blocks = Literal["all", "classes"]
-BUDGET = 4_000_000_000  # thread instructions of the NumPy engine
+Blocks = Literal["auto", "all", "classes", "sample"]
+SECONDS = 60.0  # what somebody at a desk may wait for
 RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
 
 
@@ -16,23 +18,33 @@ RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
 class Options:
     """Limits and wishes of a run.
 
-    `record` are the linear ids of the blocks whose requests are kept; `max_blocks` emulates only
-    that many blocks (spread over the grid) and says so; `blocks` "classes" counts the launch from
-    classes of blocks that provably do the same (see `gpuviz.ptx.classes`), exactly and with outputs
-    of a block of each only, and runs it whole where nothing can be proved; `budget` is in thread
-    instructions, None means 4e9 for the NumPy engine; `seconds` bounds the compiled one, which
-    runs on so many `threads` (0: all cores); `memory` in bytes, for everything but the buffers;
-    `path` keeps the way of the recorded blocks through the program, too; `checks` are what is
-    looked for (see `gpuviz.checks`), by the NumPy engine: accesses outside of all memory end the
-    run whatever is asked for; unless `thorough`, they are looked for only where that engine runs
-    the launch anyway; `engine` is who executes the launch.
+    Attributes
+    ----------
+    record : linear ids of the blocks whose requests are kept
+    blocks : which of them are executed: "all"; one of each class of blocks that provably do the
+        same ("classes", see `gpuviz.ptx.classes`: counts are exact, outputs those of few blocks;
+        where nothing can be proved it is "auto"); a "sample", from which counts are estimated;
+        "auto": all if there is time for it, else classes, else a sample
+    max_blocks : emulate only that many blocks, spread over the grid, and say so
+    seconds : how long the launch may take; what it takes to place arguments does not count
+    instructions : how many thread instructions it may take, None for any number
+    patient : whether to use all of the time before giving up
+    threads : the compiled engine runs on so many, 0 for all cores
+    memory : bytes, for everything but the buffers
+    path : whether to keep the way of the recorded blocks through the program, too
+    checks : what is looked for (see `gpuviz.checks`), by the NumPy engine: accesses outside of all
+        memory end the run whatever is asked for; unless `thorough`, they are looked for only where
+        that engine runs the launch anyway
+    engine : who executes the launch
+    progress : hears the fraction done, 0 to 1
     """
 
     record: tuple[int, ...] = (0,)
-    blocks: Blocks = "all"
+    blocks: Blocks = "auto"
     max_blocks: int | None = None
-    budget: int | None = None
-    seconds: float = 600.0
+    seconds: float = SECONDS
+    instructions: int | None = None
+    patient: bool = True
     threads: int = 0
     memory: int = 2 << 30
     record_limit: int = RECORD_LIMIT
@@ -42,3 +54,7 @@ class Options:
     engine: Engine = "auto"
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)
+
+    def limits(self) -> Limits:
+        """When to stop; time begins now."""
+        return Limits(self.cancel, self.progress, self.seconds, self.instructions, self.patient)

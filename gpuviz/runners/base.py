@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from gpuviz.language import grouped, tr, trn
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
 
     from gpuviz.compile import Resources
     from gpuviz.memory.counting import Counts
+    from gpuviz.memory.counts import Count
     from gpuviz.runners.measurement import Measurement
     from gpuviz.runners.sweep_file import Times
     from gpuviz.sass.listing import Listing
@@ -69,9 +70,10 @@ class Run:
     name of the file whose program was run, where its source could not be compiled here: that it was
     compiled from the source shown is that file's word. `engine` is what executed the launch,
     "compiled" or "numpy", and `engine_note` why it is not the other. `checked` is what was looked
-    for, of `gpuviz.checks`; `coverage` which of its blocks were executed. `size` is how big the
-    launch is, as its lesson says it; `companion` the same kernel at real size, where this launch is
-    small; `companion_of` the run that this one is such a companion of.
+    for, of `gpuviz.checks`; `coverage` which of its blocks were executed, `bounds`, of a
+    sample, the least and the most that one of its blocks counted, times all blocks. `size` is how
+    big the launch is, as its lesson says it; `companion` the same kernel at real size, where this
+    launch is small; `companion_of` the run that this one is such a companion of.
     """
 
     trace: Trace
@@ -90,6 +92,7 @@ class Run:
     engine_note: str = ""
     checked: tuple[str, ...] = ()
     coverage: Coverage | None = None
+    bounds: Mapping[Count, tuple[int, int]] = field(default_factory=dict)
     size: str = ""
     companion: Companion | None = None
     companion_of: str = ""
@@ -98,6 +101,21 @@ class Run:
     def told_size(self) -> str:
         """How big the launch is, in words."""
         return self.size or size_of(self.trace.launch.grid, self.trace.launch.block)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether its numbers are estimates."""
+        return self.coverage is not None and self.coverage.how == "sample"
+
+    @property
+    def about(self) -> str:
+        """What stands before each of its numbers."""
+        return "≈ " if self.sampled else ""
+
+    @property
+    def note(self) -> str:
+        """What to know of its counts; "" when all blocks were executed."""
+        return self.coverage.note if self.coverage else ""
 
     @property
     def whole(self) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, materialise
 from gpuviz.memory.counting import Counter, Counts
+from gpuviz.memory.counts import Count
 from gpuviz.observe import Sums
-from gpuviz.ptx.emulator import Options, emulate
+from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Level, Run, not_checked
 from gpuviz.runners.job import Job, check_limits
@@ -72,6 +73,7 @@ def run(
         checked=result.checked,
         engine_note=result.engine_note,
         coverage=result.coverage,
+        bounds=_bounds(result, sass, arch),
         size=job.size,
     )
 
@@ -86,6 +88,22 @@ def _level_counts(
         finish(sass.plan, counter.result(), executed),
         note(sass.plan, sink.unmatched, sink.misaligned),
     )
+
+
+def _bounds(result: Result, sass: SassLevel, arch: Architecture) -> dict[Count, tuple[int, int]]:
+    """Of a sample: the least and the most that a block counted, times all blocks."""
+    each = []
+    for one in result.samples:
+        counter = Counter(arch)
+        sink = Replay(sass.plan, counter) if sass.plan else counter
+        one.announce(result.trace.launch, [sink])
+        each.append(_level_counts(sass, sink, counter, one.executed)[0].totals)
+    if not each:
+        return {}
+    blocks = result.coverage.blocks
+    ranges = {key: [totals[key] for totals in each] for key in each[0]}
+    del ranges[Count.L2_LOAD_SECTORS_LEAST]  # what blocks have in common is loaded once
+    return {key: (blocks * min(n), blocks * max(n)) for key, n in ranges.items() if any(n)}
 
 
 def _trace(job: Job, sass: SassLevel, trace: Trace) -> Trace:

@@ -18,7 +18,7 @@ from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.counts import find
 from gpuviz.memory.hardware import RAW
-from gpuviz.ptx.options import Engine, Options
+from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, measured_file
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
@@ -37,6 +37,7 @@ class Comparison:
     predicted: int
     measured: float
     note: str = ""
+    sampled: bool = False
 
     @property
     def difference(self) -> float:
@@ -45,8 +46,10 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Exactly equal; counters known to be noisy never count as a difference."""
-        return self.difference == 0 or bool(self.note)
+        """Exactly equal; counters known to be noisy never count as a difference. An estimate from a
+        sample is never called equal.
+        """
+        return not self.sampled and (self.difference == 0 or bool(self.note))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +80,13 @@ def compare(
     measured: Measured,
     level: Level = "sass",
     progress: Callable[[str], None] = lambda name: None,
-    engine: Engine = Options.engine,
+    options: Options | None = None,
 ) -> list[Comparison]:
     """Predict every launch and case of a file, and put the numbers side by side."""
     found: list[Comparison] = []
     for launch in measured.launches:
         progress(launch.name)
-        found += _launch(measured, launch, level, engine)
+        found += _launch(measured, launch, level, options or Options(record=()))
     return found + [_case(measured.arch, case, n) for n, case in enumerate(measured.cases)]
 
 
@@ -115,9 +118,8 @@ def _find(folder: Path, source: str) -> Path:
 
 
 def _launch(
-    measured: Measured, launch: MeasuredLaunch, level: Level, engine: Engine
+    measured: Measured, launch: MeasuredLaunch, level: Level, options: Options
 ) -> list[Comparison]:
-    options = Options(record=(), engine=engine)
     run = emulated.run(job_of(measured, launch), measured.arch, level=level, options=options)
     return compare_run(launch.name or launch.source, run, launch.measured)
 
@@ -129,7 +131,8 @@ def compare_run(name: str, run: Run, measured: Mapping[str, float | None]) -> li
         count = find(key.removesuffix(RAW))
         if count is not None and value is not None:
             note = _ARBITRATION if key.endswith(RAW) and _noise(totals[count], value) else ""
-            found.append(Comparison(name, key, totals[count], value, note))
+            note = "sampled" if run.sampled else note
+            found.append(Comparison(name, key, totals[count], value, note, run.sampled))
     return found
 
 

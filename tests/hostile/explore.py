@@ -41,7 +41,9 @@ from tests.hostile.mutation import changed_text, encoded
 _SECONDS = 5.0  # of processor time that an input may take
 _MEMORY = 2 << 30
 _LARGEST = 20_000  # bytes
-_OPTIONS = emulator.Options(max_blocks=1, budget=20_000, memory=64 << 20, path=True, checks=ALL)
+_OPTIONS = emulator.Options(
+    max_blocks=1, instructions=20_000, memory=64 << 20, path=True, checks=ALL
+)
 
 
 class _Slow(Exception):

@@ -252,7 +252,7 @@ def emulated(program: Program):
         (BLOCKS, 1, 1),
         (THREADS, 1, 1),
         [np.full(BLOCKS * THREADS, MASK, np.uint32)],
-        options=Options(budget=10**8),
+        options=Options(instructions=10**8),
     )
 
 

@@ -90,7 +90,9 @@ def test_faults(arch, kernel, grid, arguments, parts):
 def test_endless_loops_meet_the_budget(arch, kernel, lines):
     arguments = [ints(32)] if kernel == "endless" else [ints(32), 0]
     with pytest.raises(KernelFault, match="may never end") as caught:
-        launch("faulty", kernel, 1, 32, *arguments, arch=arch, options=Options(budget=100_000))
+        launch(
+            "faulty", kernel, 1, 32, *arguments, arch=arch, options=Options(instructions=100_000)
+        )
     assert any(f"CUDA line {line}" in str(caught.value) for line in lines)
 
 

@@ -1,11 +1,13 @@
-"""A launch counted from classes of its blocks, and what sinks hear of it."""
+"""A launch counted from some of its blocks, and what sinks hear of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gpuviz.observe import Listeners, Sink, Sums
+from gpuviz.observe import Sink, Sums
 from gpuviz.ptx.classes.launch import Classes
+from gpuviz.ptx.classes.sample import sample
 from gpuviz.ptx.classes.shift import Unproved
 from gpuviz.ptx.classes.telling import Totals
 from gpuviz.ptx.interpreter import interpret
@@ -28,10 +30,6 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options, seconds: f
     Unproved : why it has to be run otherwise; it would take more than `seconds`, for instance
     Cancelled : the caller asked to stop
     """
-    sums = [sink for sink in sinks if isinstance(sink, Sums)]
-    kept = [sink for sink in sinks if isinstance(sink, OfBlocks | Findings)]
-    if other := [sink for sink in sinks if not isinstance(sink, Sums | OfBlocks | Findings)]:
-        raise Unproved(f"{type(other[0]).__name__} wants to hear every event")
     launch, totals = launched.launch, Totals()
     if launch.blocks <= _FEW:
         raise Unproved(f"{launch.blocks} blocks are few")
@@ -40,14 +38,41 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options, seconds: f
         totals.add(one)
         run.add(one.block)
         options.progress(totals.blocks / launch.blocks)
-    told = Listeners(sums)
-    for begin in told.launch_begin:
-        begin(launch, told.report)
-    totals.tell(told)
-    for end in told.launch_end:
-        end()
+    _tell(launched, totals, sinks)
+    more = _record(launched, sinks, options)  # memory has changed, addresses do not depend on it
+    return Coverage("classes", len(run | more), launch.blocks, len(run))
+
+
+def from_sample(
+    launched: Ready, sinks: Sequence[Sink], options: Options
+) -> tuple[Coverage, tuple[Totals, ...]]:
+    """Run a sample of the blocks, and those that are to be kept; what each of the sample did.
+
+    Raises
+    ------
+    KernelFault, Cancelled : see `sample`
+    """
+    more = _record(launched, sinks, options)
+    found = sample(launched, options)
+    run, totals, each = {one.block for one in found}, Totals(), []
+    for one in found:
+        totals.add(one)
+        each.append(Totals())
+        each[-1].add(replace(one, blocks=1))
+    _tell(launched, totals, sinks)
+    return Coverage("sample", len(run | more), launched.launch.blocks), tuple(each)
+
+
+def _tell(launched: Ready, totals: Totals, sinks: Sequence[Sink]) -> None:
+    """Tell the sinks that sum up."""
+    totals.announce(launched.launch, [sink for sink in sinks if isinstance(sink, Sums)])
+
+
+def _record(launched: Ready, sinks: Sequence[Sink], options: Options) -> set[int]:
+    """Run the blocks that sinks keep, for these: which they were."""
+    kept = [sink for sink in sinks if isinstance(sink, OfBlocks | Findings)]
     wanted = {int(b) for sink in kept if isinstance(sink, OfBlocks) for b in sink.blocks}
-    wanted = {block for block in wanted if 0 <= block < launch.blocks}
-    if wanted:  # addresses do not depend on what memory holds: it need not be as it was
+    wanted = {block for block in wanted if 0 <= block < launched.launch.blocks}
+    if wanted:
         interpret(launched, kept, options, [(block, 1) for block in sorted(wanted)])
-    return Coverage("classes", len(run | wanted), launch.blocks, len(run))
+    return wanted

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from gpuviz.arrays import I64
-from gpuviz.observe import Access, Listeners, Many, Place
+from gpuviz.observe import Access, Listeners, Many, Place, Sums
 from gpuviz.ptx.classes.launch import Class, Moves
 from gpuviz.ptx.classes.requests import PERIOD, Pattern, Requests
 from gpuviz.ptx.classes.visits import NOWHERE, addresses_in, merged, shifted
-from gpuviz.trace import Branch, MemoryInstruction, Stretch
+from gpuviz.trace import Branch, Launch, MemoryInstruction, Stretch
 
 _FAR = 1 << 40  # a multiple of every period: what is relative may be negative
 
@@ -26,6 +26,11 @@ class Totals:
         self._visits: dict[MemoryInstruction, I64] = {}
         self._executed: dict[Stretch, tuple[int, int]] = {}
         self._branches: dict[Place, tuple[int, int, int, int]] = {}
+
+    @property
+    def executed(self) -> dict[int, int]:
+        """How often warps executed each stretch, by the pc of its first instruction."""
+        return {stretch.pc: warps for stretch, (_, warps) in self._executed.items()}
 
     def add(self, one: Class) -> None:
         """Count what all blocks of a class did."""
@@ -58,8 +63,16 @@ class Totals:
             spans = self._visits.get(at, NOWHERE), shifted(made.visited, by)
             self._visits[at] = merged(np.concatenate(spans))
 
-    def tell(self, told: Listeners) -> None:
-        """Tell sinks that only sum up."""
+    def announce(self, launch: Launch, sinks: Sequence[Sums]) -> None:
+        """Tell sinks that only sum up all there is."""
+        told = Listeners(sinks)
+        for begin in told.launch_begin:
+            begin(launch, told.report)
+        self._tell(told)
+        for end in told.launch_end:
+            end()
+
+    def _tell(self, told: Listeners) -> None:
         for hear_begin in told.blocks_begin:
             hear_begin(0, self.blocks)
         for access in self._accesses() if told.access else ():

@@ -10,12 +10,12 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arrays import Array
-from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.errors import KernelFault
 from gpuviz.ptx.compiled import build
 from gpuviz.ptx.compiled.graph import Op
 from gpuviz.ptx.compiled.kernel import Kernel, kernel_of
@@ -33,6 +33,7 @@ from gpuviz.ptx.compiled.worker import Worker
 from gpuviz.ptx.compiled.writing import Counted, NotTaken
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.memory import polls
+from gpuviz.ptx.limits import Limits
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
 from gpuviz.ptx.simt.windows import GLOBAL
@@ -60,32 +61,6 @@ class Executed:
     workers: list[Worker]
     patterns: dict[int, Counted]
     before: Kept  # the buffers that it may write, as they were
-
-
-@dataclass
-class Limits:
-    """When a launch is to be stopped: asked a few times a second."""
-
-    cancel: Callable[[], bool]
-    progress: Callable[[float], None]
-    budget: int | None
-    seconds: float
-    started: float = field(default_factory=time.monotonic)
-
-    def exceeded(self, executed: Callable[[], int]) -> str:
-        """The limit that is exceeded now, in words; "" for none.
-
-        Raises
-        ------
-        Cancelled : the caller wants to stop
-        """
-        if self.cancel():
-            raise Cancelled("stopped")
-        if self.budget is not None and executed() > self.budget:
-            return f"the budget of {self.budget:,} thread instructions"
-        if time.monotonic() - self.started > self.seconds:
-            return f"the limit of {self.seconds:,.0f} seconds"
-        return ""
 
 
 def execute(
@@ -189,24 +164,24 @@ class _Attempt:
         for hand in hands:
             hand.start()
         try:
-            limit = self._wait(hands, share, limits)
+            late = self._wait(hands, share, limits)
         finally:
             self._halt(share)
             for hand in hands:
                 hand.join()
-        if limit or share.failed is not None:
-            raise share.failed or self._endless(limit)
+        if late or share.failed is not None:
+            raise share.failed or self._stopped(limits)
+        limits.progress(1.0)
         return self._outcome(limits)
 
-    def _wait(self, hands: list[threading.Thread], share: _Share, limits: Limits) -> str:
-        """Until all have ended, or a limit is exceeded: which one."""
+    def _wait(self, hands: list[threading.Thread], share: _Share, limits: Limits) -> bool:
+        """Until all have ended, or a limit is exceeded: whether one was."""
         while running := [hand for hand in hands if hand.is_alive()]:
             running[-1].join(POLL_SECONDS)
             limits.progress(share.done / share.total)
-            limit = limits.exceeded(self._executed)
-            if limit and any(hand.is_alive() for hand in hands):
-                return limit
-        return ""
+            if limits.exceeded(self._executed) and any(hand.is_alive() for hand in hands):
+                return True
+        return False
 
     def _outcome(self, limits: Limits) -> int | None:
         """What became of blocks that have been run."""
@@ -219,8 +194,8 @@ class _Attempt:
             raise NotTaken(_WHY.get(first, "an unknown reason"))
         for worker in self.workers:
             worker.flush()
-        if limit := limits.exceeded(self._executed):
-            raise self._endless(limit)
+        if limits.exceeded(self._executed):
+            raise self._stopped(limits)
         if self._clash():
             raise NotTaken(_WHY[CONFLICT])
         if self._spins and self._idle():
@@ -288,17 +263,14 @@ class _Attempt:
             if not worker.get("stop", 32):
                 worker.set("stop", CANCELLED)
 
-    def _endless(self, limit: str) -> KernelFault:
+    def _stopped(self, limits: Limits) -> KernelFault:
         """The error for a launch that takes too long; names the loop it was last seen in."""
         places = [worker.get("halted_at") for worker in self.workers]
         block = next((self.kernel.graph.blocks[n - 1] for n in places if n), None)
         first = next((op.at for op in block.ops if isinstance(op, Op)), None) if block else None
         text = self.program.module.line_text(first.ptx_line) if first else ""
         loop = f", still in the loop at {first.where} ({text})" if first else ""
-        return KernelFault(
-            f"stopped after {self._executed():,} thread instructions{loop}: the kernel may never "
-            f"end. If it does, raise {limit}"
-        )
+        return limits.error(self._executed(), loop)
 
     def _executed(self) -> int:
         """Thread instructions so far."""

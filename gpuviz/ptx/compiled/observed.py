@@ -13,7 +13,7 @@ from gpuviz.arrays import Array
 from gpuviz.observe import Listeners, Sink, Sums
 from gpuviz.ptx.batches import chosen_blocks
 from gpuviz.ptx.compiled.kernel import Kernel
-from gpuviz.ptx.compiled.launch import Executed, Limits, execute, put_back
+from gpuviz.ptx.compiled.launch import Executed, execute, put_back
 from gpuviz.ptx.compiled.replay import tell, tell_rows
 from gpuviz.ptx.compiled.writing import NotTaken
 from gpuviz.ptx.interpreter import interpret
@@ -49,7 +49,7 @@ def observe(launched: Ready, sinks: Sequence[Sink], options: Options) -> None:
             sink.start_over()
 
     try:
-        limits = Limits(options.cancel, options.progress, options.budget, options.seconds)
+        limits = options.limits()
         workers = options.threads or os.cpu_count() or 1
         done = execute(launched.program, launch.buffers, ranges, hear, again, limits, workers)
     except NotTaken:

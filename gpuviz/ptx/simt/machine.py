@@ -76,7 +76,6 @@ class Machine:
             for hear in told:
                 hear(block.stretch, group)
             execution.spend(group.threads, group.warps, block.stretch.count, block.first)
-            execution.poll()
             if block.end is None:
                 group.move(group.block + 1)
             else:

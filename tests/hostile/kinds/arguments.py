@@ -14,7 +14,7 @@ _KINDS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f
 _FILLS = ("zeros", "ones", "arange", "rand", "shuffle", "@data.npy", "@mine.cu", "@/dev/zero", "@")
 _LINES = (
     "count|mine.ptx|--entry|strided|--grid|2|--block|64|--arg|f32[512]=rand|--arg|f32[256]=zeros"
-    "|--arg|i32=1|--arg|i32=0|--budget|200000",
+    "|--arg|i32=1|--arg|i32=0|--budget|0.5",
     "count|--scene|coalescing|--set|stride=2|--arch|sm_80|--json",
     "count|--scene|banks|--set|stride=33|--level|ptx|--blocks|1",
     "check|mine.ptx|--arch|sm_80|--json",

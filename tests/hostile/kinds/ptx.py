@@ -112,7 +112,7 @@ def count(file: Path) -> Sequence[str]:
     found = _ENTRY.search(file.read_bytes().decode(errors="replace"))
     kinds = re.findall(r"\.(u64|b64|f32|f64|u32|b32)\b", found[2]) if found else []
     specs = specs_of(kinds)
-    where = ("--grid", "2", "--block", "64", "--budget", "200000", "--level", "ptx")
+    where = ("--grid", "2", "--block", "64", "--budget", "0.5", "--level", "ptx")
     return "count", str(file), *where, *(x for spec in specs for x in ("--arg", spec))
 
 

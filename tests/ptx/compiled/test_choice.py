@@ -77,5 +77,5 @@ def test_a_long_loop_of_few_threads_is_much_work():
 
 def test_the_budget_names_the_loop():
 
-    with pytest.raises(KernelFault, match=r"may never end.*budget of 1,000 thread instructions"):
-        run("compiled", turns=2_000_000_000, budget=1000)
+    with pytest.raises(KernelFault, match=r"may never end.*limit of 1,000 thread instructions"):
+        run("compiled", turns=2_000_000_000, instructions=1000)

@@ -1,0 +1,101 @@
+"""A sample of the blocks of a launch: some of its corners, edges, faces and inside, at random.
+
+What is found of a block stands for others of its part of the grid. Nothing is proved by it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from gpuviz.ptx.classes.launch import Class
+from gpuviz.ptx.classes.requests import Folding
+from gpuviz.ptx.interpreter import interpret
+from gpuviz.ptx.launching import Ready, Triple
+from gpuviz.ptx.limits import OutOfTime
+from gpuviz.ptx.options import Options
+from gpuviz.ptx.totals import BranchTotals, Tally
+
+MOST = 64  # blocks of the whole grid
+_EACH = 4  # of a part, unless it is the largest
+
+
+@dataclass(eq=False)
+class _Part:
+    """Blocks that lie alike in the grid: a range along each axis; those of them that were run."""
+
+    ranges: tuple[range, range, range]
+    run: list[Class] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> int:
+        return len(self.ranges[0]) * len(self.ranges[1]) * len(self.ranges[2])
+
+    def chosen(self, grid: Triple, most: int) -> Iterator[int]:
+        """Different blocks of it, always the same ones."""
+        pick = random.Random(0)
+        for number in pick.sample(range(self.blocks), min(self.blocks, most)):
+            x = self.ranges[0][number % len(self.ranges[0])]
+            y = self.ranges[1][number // len(self.ranges[0]) % len(self.ranges[1])]
+            z = self.ranges[2][number // (len(self.ranges[0]) * len(self.ranges[1]))]
+            yield x + grid[0] * (y + grid[1] * z)
+
+
+def _parts(grid: Triple) -> list[_Part]:
+    """First, last and what is in between along each axis; the largest part comes first."""
+    axes = [[range(1, n - 1), range(1), range(n - 1, n)] if n > 1 else [range(1)] for n in grid]
+    parts = [_Part((x, y, z)) for x, y, z in itertools.product(*axes)]
+    return sorted((part for part in parts if part.blocks), key=lambda part: -part.blocks)
+
+
+def sample(launched: Ready, options: Options) -> list[Class]:
+    """Run blocks for as long as there is time; each with the number of blocks it stands for.
+
+    Raises
+    ------
+    OutOfTime : there is not enough for a single block
+    KernelFault, Cancelled : as of a whole launch
+    """
+    began, grid = time.monotonic(), launched.launch.grid
+    parts = _parts(grid)
+    left = [part.chosen(grid, _EACH if n else MOST) for n, part in enumerate(parts)]
+    pairs = ([(part, block) for block in of] for part, of in zip(parts, left, strict=True))
+    turns = filter(None, itertools.chain.from_iterable(itertools.zip_longest(*pairs)))
+    longest = 0.0
+    for run, (part, block) in enumerate(turns):
+        start = time.monotonic()
+        rest = options.seconds - (start - began)
+        if run and (run >= MOST or rest < longest):
+            break
+        try:
+            part.run.append(_run(launched, block, replace(options, seconds=max(rest, 0.01))))
+        except OutOfTime:
+            if not run:
+                raise
+            break
+        longest = max(longest, time.monotonic() - start)
+        options.progress(min(1.0, max((run + 1) / MOST, 1 - rest / options.seconds)))
+    return _weighed(parts)
+
+
+def _run(launched: Ready, block: int, options: Options) -> Class:
+    """One block, by itself."""
+    folding, tally, branches = Folding(launched.program), Tally(), BranchTotals()
+    quiet = replace(options, progress=lambda fraction: None, patient=True)
+    interpret(launched, (folding, tally, branches), quiet, [(block, 1)])
+    return Class(block, 1, folding.made, {}, tally, branches)
+
+
+def _weighed(parts: Sequence[_Part]) -> list[Class]:
+    """The blocks that were run, standing for all; the largest part also for those without any."""
+    without = sum(part.blocks for part in parts if not part.run)
+    found = []
+    for number, part in enumerate(parts):
+        blocks = part.blocks + (0 if number else without)
+        for index, one in enumerate(part.run):
+            size, more = divmod(blocks, len(part.run))
+            found.append(replace(one, blocks=size + (index < more)))
+    return found

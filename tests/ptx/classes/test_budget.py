@@ -1,0 +1,148 @@
+"""A launch takes no longer than its time: all of it, else classes of blocks, else a sample."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.arguments import parse as spec
+from gpuviz.cli import main
+from gpuviz.cli.waiting import remaining
+from gpuviz.compile import compile_cuda
+from gpuviz.errors import Cancelled, KernelFault
+from gpuviz.memory.counts import Count
+from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.limits import Limits, OutOfTime
+from gpuviz.runners import emulated
+from gpuviz.runners.job import Job
+from gpuviz.runners.verification import compare_run
+from tests.ptx.launching import launch
+
+SLOW = """
+extern "C" __global__ void k(float *a, const int *turns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = a[i];
+  for (int j = 0; j < turns[blockIdx.x & 1]; ++j) x = x * 0.5f + 1.0f;
+  a[i] = x;
+}
+"""
+ENDLESS = """
+extern "C" __global__ void k(volatile int *a) {
+  while (a[0] == 0) {}
+  a[1] = 1;
+}
+"""
+BLOCKS = 4000
+
+
+def sampled(seconds: float = 60.0, how: str = "sample"):
+    """A launch of which nothing can be proved: one block in two takes twice the turns."""
+    turns = np.array([400, 800], np.int32)
+    given = np.zeros(BLOCKS * 32, np.float32), turns
+    options = Options(blocks=how, seconds=seconds, engine="numpy")
+    return launch(SLOW, "k", BLOCKS, 32, *given, options=options)
+
+
+def test_a_sample_says_so_and_stands_for_all_blocks():
+    found = sampled()
+    assert found.coverage.how == "sample" and not found.coverage.whole
+    assert 8 <= found.coverage.run <= 66 and found.trace.blocks_emulated == BLOCKS
+    assert "no number is exact" in found.trace.notes[0]
+    each = {one.blocks for one in found.samples}
+    assert each == {1}
+
+
+def test_what_all_blocks_do_is_estimated_within_its_bounds():
+    text = compile_cuda(SLOW)
+    arguments = tuple(map(spec, (f"f32[{BLOCKS * 32}]=zeros", "i32[2]=arange")))
+    job = Job(text, "k", (BLOCKS, 1, 1), (32, 1, 1), arguments)
+    arch = architecture("sm_90")
+    options = Options(record=(), blocks="sample")
+    run = emulated.run(job, arch, level="ptx", options=options)
+    whole = emulated.run(job, arch, level="ptx", options=Options(record=(), blocks="all"))
+    assert run.sampled and run.about == "≈ " and not whole.sampled and not whole.bounds
+    for key, (least, most) in run.bounds.items():
+        assert least <= run.counts.totals[key] <= most
+        assert least <= whole.counts.totals[key] <= most
+    exact = whole.counts.totals[Count.GLOBAL_STORE_SECTORS]
+    assert run.counts.totals[Count.GLOBAL_STORE_SECTORS] == exact
+    (one,) = compare_run("a", run, {str(Count.GLOBAL_STORE_SECTORS): exact})
+    assert one.difference == 0 and not one.equal and one.note == "sampled"
+
+
+def test_a_launch_that_would_take_too_long_is_sampled_within_its_time():
+    found = sampled(0.6, "auto")
+    assert found.coverage.how == "sample" and "longer than 0.6 s" in found.coverage.why
+    assert "depends on what memory holds" in found.coverage.why
+
+
+def test_all_blocks_are_all_blocks_or_an_error():
+    with pytest.raises(OutOfTime, match=r"of the blocks done: it takes longer than 0\.5 seconds"):
+        launch(
+            "\n" + SLOW,
+            "k",
+            200_000,
+            32,
+            np.zeros(200_000 * 32, np.float32),
+            np.array([40, 80], np.int32),
+            options=Options(blocks="all", seconds=0.5, engine="numpy"),
+        )
+
+
+def test_an_endless_kernel_is_named_within_its_time():
+    with pytest.raises(KernelFault, match="may never end"):
+        launch(ENDLESS, "k", 8, 32, np.zeros(2, np.int32), options=Options(seconds=0.3))
+
+
+@pytest.mark.parametrize(
+    ("spent", "done", "patient", "late"),
+    [
+        (0.5, 0.9, True, False),
+        (1.1, 0.9, True, True),
+        (1.1, 1.0, True, False),
+        (0.05, 0.001, False, False),
+        (0.2, 0.1, False, True),
+        (0.2, 0.3, False, False),
+        (0.4, 0.0, False, False),
+        (0.6, 0.0, False, True),
+    ],
+)
+def test_it_is_late_when_time_is_up_or_plainly_will_not_do(spent, done, patient, late, monkeypatch):
+    limits = Limits(lambda: False, lambda f: None, 10.0, patient=patient, started=100.0, done=done)
+    monkeypatch.setattr("gpuviz.ptx.limits.time.monotonic", lambda: 100.0 + 10 * spent)
+    assert limits.late is late
+
+
+def test_cancelled_while_classes_are_looked_for():
+    text = 'extern "C" __global__ void k(int *a) { a[blockIdx.x * 32 + threadIdx.x] = 1; }\n'
+    with pytest.raises(Cancelled):
+        launch(
+            text,
+            "k",
+            9,
+            32,
+            np.zeros(288, np.int32),
+            options=Options(blocks="classes", cancel=lambda: True),
+        )
+
+
+COUNT = ("--grid", "40", "--block", "32", "--arg", "f32[1280]=zeros", "--arg", "i32[2]=arange")
+
+
+def test_the_command_says_what_its_numbers_are(tmp_path, capsys):
+    file = tmp_path / "slow.cu"
+    file.write_text(SLOW)
+    assert main(["count", str(file), *COUNT, "--blocks", "sample", "--level", "ptx"]) == 0
+    said = capsys.readouterr().out
+    assert "≈ 160 (sampled; blocks x their least and most: 160 to 160)" in said
+    assert "no number is exact" in said
+    assert main(["count", str(file), *COUNT, "--blocks", "sample", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["coverage"]["how"] == "sample" and found["bounds"]["global_store_sectors"]
+
+
+def test_the_time_left_is_said_in_words():
+    assert remaining(10.0, 0.5) == "10 s" and remaining(100.0, 0.1) == "15 min"
