@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{len(found) - len(different):,} of {len(found):,} "
             f"{english('quantity', 'quantities', len(found))}"
         )
+        if others := verification.unpredicted(measured):
+            out(f"measured, but not predicted: {', '.join(others)}")
     return 1 if different else 0
 
 

@@ -136,6 +136,12 @@ def compare_run(name: str, run: Run, measured: Mapping[str, float | None]) -> li
     return found
 
 
+def unpredicted(measured: Measured) -> tuple[str, ...]:
+    """What a file has measured of launches and nobody predicts, in order."""
+    found = {key for launch in measured.launches for key in launch.measured}
+    return tuple(sorted(key for key in found if find(key.removesuffix(RAW)) is None))
+
+
 def _noise(predicted: int, measured: float) -> bool:
     """Whether a surplus is small enough for arbitration (6.1 % is the most seen, on an H200)."""
     return predicted < measured <= 1.07 * predicted

@@ -267,11 +267,14 @@ def test_verify_equal_and_different(tmp_path: Path, capsys: pytest.CaptureFixtur
         json.dumps({"device": "test", "compute_capability": "9.0", "launches": [launch]})
     )
     assert main(["verify", str(file)]) == 0
+    assert "predicted" not in capsys.readouterr().out
+    launch["measured"]["instructions"] = 9.0  # type: ignore[index]
     launch["measured"]["global_load_sectors"] = 17.0  # type: ignore[index]
     file.write_text(json.dumps({"compute_capability": "9.0", "launches": [launch]}))
     capsys.readouterr()
     assert main(["verify", str(file)]) == 1
-    assert "+1" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "+1" in said and said.endswith("measured, but not predicted: instructions\n")
 
 
 @pytest.mark.slow
