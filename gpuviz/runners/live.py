@@ -39,13 +39,17 @@ PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart woul
 
 @dataclass(frozen=True)
 class MeasureOptions:
-    """What to measure of a launch; `repeats` launches are timed, none for 0."""
+    """What to measure of a launch; `repeats` launches are timed, none for 0.
+
+    Without `results` the buffers do not come back to be compared.
+    """
 
     repeats: int = 100
     mode: Mode = "warm"
     counters: bool = True
     places: bool = False
     peaks: Peaks | None = None
+    results: bool = True
 
 
 def measure(
@@ -80,7 +84,7 @@ def measure_launch(
     progress: Progress = lambda fraction: None,
 ) -> Measurement:
     """As `measure`, of a launch whose arguments have been made and that may run."""
-    outputs = gpu.run(launch, cancel)
+    outputs = gpu.run(launch, cancel) if options.results else ()
     timing = (
         gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
         if options.repeats
@@ -98,7 +102,7 @@ def measure_launch(
         placement,
         gpu.telemetry(),
         options.peaks,
-        _differences(outputs, expected or {}),
+        _differences(outputs, expected or {}) if options.results else {},
         tuple(text for text in notes if text),
         gpu.resident_blocks(launch, cancel),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from gpuviz.stopping import stopped_by
 
 REPEATS = 200  # launches timed by one measurement
 PAUSE_SECONDS = 0.03  # at least, between two rounds: more than thirty a second nobody sees
+LARGE_BYTES = 64 << 20  # of arguments: results and places of larger launches are asked for only
 SENSE_SECONDS = 1.0
 CLOSE_SECONDS = 5.0
 
@@ -264,9 +265,9 @@ class Engine:
             return False
         return True
 
-    def _allowed(self, gpu: Gpu, targets: Targets) -> list[tuple[Target, GpuLaunch]]:
-        """The targets that may run, made; of the others it is told why they do not."""
-        found, codes, sm = [], {}, gpu.facts().sm
+    def _allowed(self, gpu: Gpu, targets: Targets) -> Iterator[tuple[Target, GpuLaunch]]:
+        """The targets that may run, made one by one; of the others it is told why they do not."""
+        codes, sm = {}, gpu.facts().sm
         for target in targets:
             try:
                 job = target.job(sm)
@@ -279,20 +280,26 @@ class Engine:
             except Error as error:
                 self._report(Trouble(target.key, str(error)))
             else:
-                found.append((target, launch))
+                yield target, launch
         if codes:
             self._report(Unagreed(codes))
-        return found
 
     def _gauge(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> None:
-        facts = gpu.facts()
+        """Sending a launch to the GPU keeps that from nothing: only measuring counts as use."""
+        facts, stop = gpu.facts(), self._stop.is_set
+        size = sum(argument.nbytes for argument in launch.arguments)
         options = MeasureOptions(
-            repeats, counters=not facts.counters, peaks=self._peaks_of(gpu, facts)
+            repeats,
+            counters=not facts.counters,
+            peaks=self._peaks_of(gpu, facts),
+            results=bool(target.expected) and (size <= LARGE_BYTES or repeats == REPEATS),
         )
-        stop = self._stop.is_set
-        made = measure_launch(gpu, launch, options, expected=target.expected, cancel=stop)
+        gpu.resident_blocks(launch, stop)
+        with self._duty.busy():
+            made = measure_launch(gpu, launch, options, expected=target.expected, cancel=stop)
         self._report(Gauged(target.key, made))
-        self._report(Placed(target.key, self._placed(gpu, launch, made)))
+        if size <= LARGE_BYTES or repeats == REPEATS:
+            self._report(Placed(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
         """Whatever keeps blocks from being placed, the numbers stand."""
@@ -324,9 +331,8 @@ class Engine:
             self._stop.wait(self._duty.due)
             if self._stop.is_set():
                 return
-            with self._duty.busy():
-                if self._gauged(gpu, target, launch, BATCH):
-                    launches.append((target.key, launch))
+            if self._gauged(gpu, target, launch, BATCH):
+                launches.append((target.key, launch))
         sensed = 0.0
         counting = not gpu.facts().counters
         while launches and not self._stop.is_set():

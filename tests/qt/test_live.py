@@ -132,6 +132,7 @@ def test_a_gpu_that_went_leaves_no_live_numbers_in_the_picture(
     window: Window, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    window.meter.pause()  # its process has ended
     window.meter._find((), None, "it is gone")
     qtbot.waitUntil(lambda: "live" not in written(window))
 

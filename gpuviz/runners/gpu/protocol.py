@@ -26,6 +26,7 @@ Mode = Literal["warm", "flushed", "rotated"]
 
 _MAGIC = b"gpv1"
 _FRAME = struct.Struct("<4sI")
+_PIECE = 1 << 24  # bytes read at once
 _HEADER_LIMIT = 16 << 20
 _DAMAGED = "a message of the GPU's process is damaged"
 
@@ -154,7 +155,7 @@ def send(stream: IO[bytes], message: Message) -> None:
     header = records.text(_Header(type(message).__name__, plain, announced)).encode()
     stream.write(_FRAME.pack(_MAGIC, len(header)) + header)
     for array in arrays:
-        stream.write(array.tobytes())
+        stream.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     stream.flush()
 
 
@@ -205,8 +206,16 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 
 def _array(stream: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-    return np.frombuffer(_exactly(stream, size), dtype).reshape(shape).copy()
+    try:
+        found = np.empty(shape, dtype)
+    except (MemoryError, ValueError):
+        raise FormatError(f"{_DAMAGED}: there is no room for an array of {shape}") from None
+    place, done = found.reshape(-1).view(np.uint8).data, 0
+    while done < found.nbytes:
+        if not (more := stream.readinto(place[done : done + _PIECE])):  # type: ignore[attr-defined]
+            raise EOFError
+        done += more
+    return found
 
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
