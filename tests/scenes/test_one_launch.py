@@ -37,7 +37,6 @@ _TIME = re.compile(r"(?<![\d.])(\d[\d.]*)\s?(µs|ms)\b")
 NO_SIZE = (
     "hierarchy",
     "divergence",
-    "matrix-layout",
     "banks",
     "constant-memory",
     "memory-spaces",
@@ -46,10 +45,8 @@ NO_SIZE = (
     "matmul-boundary",
     "matmul-barrier",
     "block-shape",
-    "thread-coarsening",
     "occupancy",
     "ilp-tlp",
-    "roofline",
     "reduction",
 )
 
