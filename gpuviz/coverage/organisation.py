@@ -126,7 +126,7 @@ ORGANISATION = (
             Figure(
                 "hierarchy",
                 Said(_geometry, _placed),
-                "8 cores × 4 pipeline stages (G80)",
+                "8 cores × 4 cycles of the fastest instruction",
                 "3-D, 4 x 4 x 4",
             ),
         ),
@@ -286,7 +286,7 @@ OCCUPANCY = (
         (
             _slots(512, "3 blocks fill 1536 slots"),
             _slots(256, "6 blocks fill 1536 slots"),
-            Figure("occupancy", Said(_fits, _resident), "", "Fill an H200"),
+            Figure("occupancy", Said(_fits, _resident), "", "32 × 5 threads"),
         ),
     ),
     Row(

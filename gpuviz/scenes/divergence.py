@@ -10,9 +10,10 @@ import numpy as np
 
 from gpuviz.arrays import I32, I64, Bool
 from gpuviz.errors import InputError
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.lanes_over_time import LanesOverTime, Span
+from gpuviz.panels.layout import Part as LayoutPart
 from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
@@ -20,11 +21,13 @@ from gpuviz.panels.script import Script
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
+from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Path, Stretch, Trace, lane_mask
 
-_KERNEL, _ENTRY, _BLOCKS = "divergence.cu", "two_paths", 4
+_KERNEL, _ENTRY = "divergence.cu", "two_paths"
+_DRAWN, _TIMED = 1 << 20, 1 << 24  # elements of the launch that is drawn and counted, and timed
 _SHOWN, _OTHER = "groups", "compared"
 _COMMON, _PATH, _END = 2.0, 4.0, 3.0  # seconds
 _INKS: tuple[Ink, ...] = ("barrier", "load", "compute")  # of what is done together, path A, path B
@@ -37,16 +40,16 @@ PARAMETERS = (
         choices=offered(1, 2, 4, 8, 16, 32, 64),
         hint="groups take path A and path B in turn",
     ),
-    Parameter("first", "repetitions of path A", 6, 1, 24),
-    Parameter("second", "repetitions of path B", 6, 1, 24),
+    Parameter("first", "repetitions of path A", 12, 1, 24),
+    Parameter("second", "repetitions of path B", 12, 1, 24),
     Parameter("threads", "threads per block", 128, choices=offered(64, 128, 256)),
     Parameter("warp", "warp shown", 0, 0, 7, hint="of block 0"),
 )
 
 PRESETS = (
-    Preset("Groups of 16", {"group": 16, "first": 6, "second": 6, "warp": 0}),
-    Preset("Groups of 1", {"group": 1, "first": 6, "second": 6, "warp": 0}),
-    Preset("Groups of 32", {"group": 32, "first": 6, "second": 6, "warp": 0}),
+    Preset("Groups of 16", {"group": 16, "first": 12, "second": 12, "warp": 0}),
+    Preset("Groups of 1", {"group": 1, "first": 12, "second": 12, "warp": 0}),
+    Preset("Groups of 32", {"group": 32, "first": 12, "second": 12, "warp": 0}),
     Preset("A short and a long path", {"group": 8, "first": 2, "second": 16, "warp": 0}),
 )
 
@@ -58,22 +61,36 @@ def compared_with(group: int) -> int:
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The launch shown, and one with groups of another size; warps part in one of the two."""
-    group, threads = number(values, "group"), number(values, "threads")
-    count = threads * _BLOCKS
-    buffers = f"f32[{count}]=rand", f"f32[{count}]=zeros"
-    ends = f"i32={values['first']}", f"i32={values['second']}"
-    return tuple(
-        Plan(
-            role,
-            _KERNEL,
-            _ENTRY,
-            (_BLOCKS, 1, 1),
-            (threads, 1, 1),
-            (*buffers, f"i32={size}", *ends),
-            path=True,
-        )
-        for role, size in ((_SHOWN, group), (_OTHER, compared_with(group)))
+    group = number(values, "group")
+    sizes = ((_SHOWN, group), (_OTHER, compared_with(group)))
+    drawn = tuple(_launch(role, size, values, _DRAWN) for role, size in sizes)
+    return (
+        *drawn,
+        *(_real(one, size, values) for one, (_, size) in zip(drawn, sizes, strict=True)),
     )
+
+
+def _launch(role: str, group: int, values: Values, elements: int) -> Plan:
+    """Groups of so many lanes take the two paths in turn."""
+    threads = number(values, "threads")
+    ends = f"i32={values['first']}", f"i32={values['second']}"
+    return Plan(
+        role,
+        _KERNEL,
+        _ENTRY,
+        (elements // threads, 1, 1),
+        (threads, 1, 1),
+        (f"f32[{elements}]=rand", f"f32[{elements}]=zeros", f"i32={group}", *ends),
+        path=True,
+        size=tr("{n} elements", n=grouped(elements)),
+        outputs=False,
+    )
+
+
+def _real(drawn: Plan, group: int, values: Values) -> Plan:
+    """The same at the size that is timed."""
+    made = _launch(drawn.role, group, values, _TIMED)
+    return drawn.companion(made.size, made.grid, made.arguments)
 
 
 @dataclass(frozen=True)
@@ -222,6 +239,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     script, spans = _script(way), _spans(way)
     ends = [0.0, *(span.end for span in spans)]
     title, sentence = _title(way), _sentence(mine, other)
+    times = _times((mine, runs[_SHOWN]), (other, runs[_OTHER]))
 
     def at(t: float) -> Picture:
         now = float(np.interp(script.done(t), range(len(ends)), ends))
@@ -230,6 +248,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
             LanesOverTime(way.start, way.count, way.active, now, spans, unit, way.tip),
             Shares((_bar(mine, now / way.total, shown=True), _bar(other, 1.0))),
             _counted(way, mine, now),
+            *times,
             spare(_published()),
         )
         return Picture(title, sentence, body)
@@ -277,7 +296,7 @@ def _bar(cost: Cost, grown: float, shown: bool = False) -> Share:
         tr("groups of {n}", n=cost.group),
         cost.used,
         cost.issued,
-        (tr("{n} instructions a warp", n=f"{cost.issued:.4g}"), f"{cost.issued:.4g}"),
+        (tr("{n} PTX instructions a warp", n=f"{cost.issued:.4g}"), f"{cost.issued:.4g}"),
         (tr("{share} % of the lanes switched off", share=idle), tr("{share} % off", share=idle)),
         grown,
         shown,
@@ -295,7 +314,8 @@ def _counted(way: Way, cost: Cost, now: float) -> Counted:
                     "{some} of {n} warp parts",
                     "{some} of {n} warps part",
                     cost.forks,
-                    some=cost.parted,
+                    n=grouped(cost.forks),
+                    some=grouped(cost.parted),
                 )
             ),
             Figure(tr("branch efficiency {share} %", share=share)),
@@ -303,12 +323,25 @@ def _counted(way: Way, cost: Cost, now: float) -> Counted:
     )
 
 
+def _times(*launches: tuple[Cost, Run]) -> tuple[LayoutPart, ...]:
+    """How long both launches took, where a GPU has timed them, and of how many elements."""
+    found = [(cost.group, time) for cost, run in launches if (time := time_of(run)) is not None]
+    if not found:
+        return ()
+    said = " · ".join(
+        tr("groups of {n}: {time}", n=group, time=time.whole) for group, time in found
+    )
+    time = found[0][1]
+    texts = f"{said} · {time.size} · {time.where}", f"{said} · {time.size}", said
+    return (spare(Sourced(texts, time.badge, "good")),)
+
+
 def _published() -> Sourced:
     said = tr("8600 GTS, groups of 512, 16, 8: 14.5, 14.4, 22.1 ms")
     return Sourced(
         (
             tr(
-                "{said}, its half warps being served apart · Threads and blocks in detail (2013)",
+                "{said}: its memory serves half warps · Threads and blocks in detail (2013)",
                 said=said,
             ),
             tr("{said} · Threads and blocks in detail (2013)", said=said),
@@ -343,10 +376,10 @@ def _expected(run: Run, group: int) -> str:
     launch = run.trace.launch
     warps = launch.warps_per_block * launch.blocks
     return tr(
-        "closed form: groups of {group} part {n} of {warps} warps",
+        "by arithmetic: groups of {group} part {n} of {warps} warps",
         group=group,
-        n=warps if group < LANES else 0,
-        warps=warps,
+        n=grouped(warps if group < LANES else 0),
+        warps=grouped(warps),
     )
 
 

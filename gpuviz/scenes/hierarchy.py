@@ -14,12 +14,13 @@ from gpuviz.panels.grid_of_blocks import GridOfBlocks, Placed
 from gpuviz.panels.layout import columns, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Run, size_of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"
+_TIMED = 1 << 23  # threads
 _MOST_STEPS = 8  # of warps; more warps than that are formed several to a step
 _GRID, _THREADS, _WARP, _END = 2.5, 4.0, 1.4, 2.5  # seconds
 
@@ -130,11 +131,26 @@ def problem(values: Values) -> str:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """One launch, in which every thread writes eight numbers."""
+    """One launch, in which every thread writes eight numbers; it is timed with eight million."""
     grid, block = _triple(values, "grid"), _triple(values, "block")
-    buffer = f"i32[{4 * int(np.prod(grid)) * int(np.prod(block))}]=zeros"
-    record = (number(values, "shown"),)
-    return (Plan(_ROLE, _KERNEL, _ENTRY, grid, block, (buffer, buffer), record=record),)
+    drawn = Plan(
+        _ROLE,
+        _KERNEL,
+        _ENTRY,
+        grid,
+        block,
+        _buffers(int(np.prod(grid)) * int(np.prod(block))),
+        record=(number(values, "shown"),),
+    )
+    blocks = max(_TIMED // int(np.prod(block)), 1)
+    real = (blocks, 1, 1)
+    arguments = _buffers(blocks * int(np.prod(block)))
+    return drawn, drawn.companion(size_of(real, block), real, arguments)
+
+
+def _buffers(threads: int) -> tuple[str, str]:
+    """Four numbers of each thread, twice."""
+    return (f"i32[{4 * threads}]=zeros",) * 2
 
 
 def threads_of(run: Run, shown: int) -> Threads:
@@ -243,8 +259,8 @@ def _counted(launch: Launch, seen: Threads, formed: int) -> Counted:
 
 
 def _published() -> Sourced:
-    where = tr("lecture slides on memory sharing and coalescing")
-    return published(tr("G80: 8 cores × 4 pipeline stages = a warp of 32"), where)
+    where = tr("Threads and blocks in detail (2013)")
+    return published(tr("8 cores × 4 cycles of the fastest instruction = a warp of 32"), where)
 
 
 def _shape(size: tuple[int, int, int]) -> str:
@@ -336,7 +352,7 @@ def _closed_form(launch: Launch) -> str:
     threads = launch.threads_per_block
     warps = -(-threads // LANES)
     return tr(
-        "closed form: {threads} / 32, rounded up = {warps} warps a block, {all} in the grid; "
+        "by arithmetic: {threads} / 32, rounded up = {warps} warps a block, {all} in the grid; "
         "2 stores each = {stores} store requests",
         threads=threads,
         warps=warps,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.occupancy import occupancy
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
@@ -97,6 +97,13 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
         (threads, 1, 1),
         (f"f32[{count * ELEMENTS}]=rand", f"f32[{count}]=zeros", f"i32={ELEMENTS}"),
         (("LOADS", str(loads)),),
+        size=trn(
+            "{n} block, {each} loads a thread",
+            "{n} blocks, {each} loads a thread",
+            blocks,
+            each=grouped(ELEMENTS),
+        ),
+        outputs=False,
     )
 
 
@@ -151,7 +158,7 @@ def _variant(run: Run, loads: int, arch: Architecture, threads: int, wait: int) 
 
 
 def _title(one: Latency) -> str:
-    """Whether the latency is hidden."""
+    """Whether the warps fill every issue slot."""
     if one.warps == 0:
         return tr("No block fits: nothing hides the latency")
     if one.busy >= 1:
@@ -162,9 +169,9 @@ def _title(one: Latency) -> str:
             needed=one.needed,
         )
     return tr(
-        "{warps} warps do not hide {wait} cycles: it takes {needed}",
+        "{warps} warps keep the lanes busy {busy} of the time: all of it takes {needed}",
         warps=one.warps,
-        wait=one.wait,
+        busy=percent(one.busy),
         needed=one.needed,
     )
 
@@ -181,11 +188,12 @@ def _sentence(scene: Shown) -> str:
     if one.busy >= 1:
         return text
     return tr(
-        "A warp is busy for {n} × {cycles} cycles, then waits for its load: the lanes are "
-        "idle {idle} of the time.",
+        "{n} × {cycles} cycles of work for each load of {wait}: to fill every issue slot takes "
+        "{needed} warps; to keep memory busy takes bytes under way.",
         n=one.independent,
         cycles=f"{one.cycles:g}",
-        idle=percent(1 - one.busy),
+        wait=one.wait,
+        needed=one.needed,
     )
 
 
@@ -193,7 +201,7 @@ def _expected(scene: Shown) -> str:
     """The slides' figures, or the formula."""
     one = scene.one
     formula = tr(
-        "closed form: {wait} / ({n} × {cycles}) = {needed} warps, rounded up",
+        "by arithmetic: {wait} / ({n} × {cycles}) = {needed} warps, rounded up",
         wait=one.wait,
         n=one.independent,
         cycles=f"{one.cycles:g}",

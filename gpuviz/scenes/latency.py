@@ -62,7 +62,7 @@ class Latency:
 
 LOADS = (1, 2, 4, 8)
 WARPS = (1, 2, 4, 8, 16, 32)  # of the blocks of the sweep
-ELEMENTS = 32  # that each thread loads
+ELEMENTS = 256  # that each thread loads: the sweep lasts long enough to be timed
 _FLOAT = 4
 
 
@@ -82,7 +82,7 @@ class Variant:
 
 
 def rates_of(run: Run) -> F64 | None:
-    """(6, 4) bytes a nanosecond that each block of the sweep loaded, by warps and loads at once.
+    """(6, 4) gigabytes a second that each block of the sweep loaded, by warps and loads at once.
 
     None when no GPU noted when its blocks started and ended.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
 from gpuviz.draw.plot import logarithmic
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Line, rows, spare
@@ -74,7 +74,7 @@ def _needed(shown: Shown, share: float) -> Plot:
     elements: list[Element] = [Curve(ways, one.wait / (ways * one.cycles), width=3)]
     if share * 1.5 >= 1:
         elements += [
-            Corner("top right", tr("above: latency hidden"), "good", answers=True),
+            Corner("top right", tr("above: every slot filled"), "good", answers=True),
             Corner("bottom left", tr("below: lanes idle"), "warn", answers=True),
         ]
         loads, warps = [v.loads for v in fitting], [v.latency.warps for v in fitting]
@@ -143,9 +143,9 @@ def _table(shown: Shown, share: float) -> Table:
     every, rates, model = shown.variants, shown.rates, tr("model")
     cells = tuple("–" for _ in every)
     if rates is not None:
-        cells = tuple(tr("{n} B/ns", n=f"{rate:.1f}") for rate in rates[-1])
+        cells = tuple(tr("{n} GB/s", n=f"{rate:.1f}") for rate in rates[-1])
     busy = tuple(v.latency.busy for v in every)
-    under_way = tuple(f"{v.under_way:,}".replace(",", "\u2009") for v in every)
+    under_way = tuple(grouped(v.under_way) for v in every)
     warps = tuple(str(v.latency.warps) for v in every)
     needed = tuple(str(v.latency.needed) for v in every)
     ink: Ink = "muted" if rates is None else "good"
@@ -173,10 +173,10 @@ def _table(shown: Shown, share: float) -> Table:
 
 
 def as_measured(shown: Shown, rates: F64, share: float) -> Picture:
-    """Bytes a nanosecond over warps, a line for each number of loads at once."""
+    """Gigabytes a second over warps, a line for each number of loads at once."""
     x = logarithmic((tr("warps on the multiprocessor"), tr("warps")), 1.0, 32.0, 2.0)
     low, high = 2.0 ** np.floor(np.log2(rates.min())), 2.0 ** np.ceil(np.log2(rates.max()))
-    titles = tr("bytes a nanosecond, one multiprocessor"), tr("B/ns")
+    titles = tr("GB/s of one multiprocessor"), tr("GB/s")
     inks: tuple[Ink, ...] = ("warn", "good", "shared", "accent")
     elements: list[Element] = []
     for column, (loads, ink) in enumerate(zip(LOADS, inks, strict=True)):

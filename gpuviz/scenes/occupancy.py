@@ -36,7 +36,7 @@ from gpuviz.scenes.resident_blocks import Answer, Resident, answer_of, resident_
 from gpuviz.scenes.values import number
 
 _ROLE, _KERNEL = "kernel", "product.cu"
-_INNER = 32
+_INNER, _SIZE = 32, 1024  # of the launch that is counted; of the product that is timed
 _EMPTY, _BLOCK, _FILL, _TRY, _FULL = 1.0, 0.8, 4.5, 1.5, 1.5  # seconds
 _CLIFFS, _SHAPES, _EXAMPLES, _END = 4.5, 4.0, 2.5, 1.5
 _MOST_STEPS = 6
@@ -74,7 +74,7 @@ PARAMETERS = (
         ),
         hint="where the blocks are to reside",
     ),
-    Parameter("blocks", "blocks in the grid", 32, 1, 4096, hint="of the launch that is run"),
+    Parameter("blocks", "blocks in the grid", 1584, 1, 4096, hint="of the launch that is counted"),
 )
 
 _AS_IS: dict[str, Value] = {"kernel": "naive", "registers": 0, "shared": 0, "sm": "chosen"}
@@ -90,7 +90,6 @@ PRESETS = (
     Preset("G80, 10 registers", {**_OLD, "sm": "G80", "registers": 10}),
     Preset("G80, 11 registers", {**_OLD, "sm": "G80", "registers": 11}),
     Preset("GF100, 2 KB tiles", {**_OLD, "sm": "GF100", "registers": 16, "kernel": "tiled"}),
-    Preset("Fill an H200", {**_AS_IS, "x": 32, "y": 5, "blocks": 1584}),
 )
 
 _MACHINES = {"textbook": TEXTBOOK, "G80": G80, "GF100": GF100}
@@ -111,23 +110,33 @@ def problem(values: Values) -> str:
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """One launch: every block computes its own columns of P, all of them the same rows."""
+    """Blocks that fill a device once, each with columns of P of its own, all with the same rows.
+
+    What is timed is a product of the size that the lecture published.
+    """
     x, y, blocks = (number(values, name) for name in ("x", "y", "blocks"))
     tiled = values["kernel"] == "tiled"
     inner, columns = (x if tiled else _INNER), x * blocks
-    sizes = ((y * inner, "rand"), (inner * columns, "rand"), (y * columns, "zeros"))
-    buffers = (f"f32[{n}]={fill}" for n, fill in sizes)
-    return (
-        Plan(
-            _ROLE,
-            _KERNEL,
-            str(values["kernel"]),
-            (blocks, 1, 1),
-            (x, y, 1),
-            (*buffers, f"i32={inner}", f"i32={columns}"),
-            dynamic_shared=8 * x * x if tiled else 0,
-        ),
+    drawn = Plan(
+        _ROLE,
+        _KERNEL,
+        str(values["kernel"]),
+        (blocks, 1, 1),
+        (x, y, 1),
+        _arguments(y, inner, columns),
+        dynamic_shared=8 * x * x if tiled else 0,
+        outputs=False,
     )
+    wide, high = -(-_SIZE // x), -(-_SIZE // y)
+    inner = x * wide if tiled else _SIZE
+    size = tr("a product of {rows} × {columns}", rows=y * high, columns=x * wide)
+    return drawn, drawn.companion(size, (wide, high, 1), _arguments(y * high, inner, x * wide))
+
+
+def _arguments(rows: int, inner: int, columns: int) -> tuple[str, ...]:
+    """M, N and P, and the sizes that the kernel asks for."""
+    sizes = ((rows * inner, "rand"), (inner * columns, "rand"), (rows * columns, "zeros"))
+    return (*(f"f32[{n}]={fill}" for n, fill in sizes), f"i32={inner}", f"i32={columns}")
 
 
 def demand_of(values: Values, run: Run) -> Demand:
@@ -239,8 +248,8 @@ def _expected(fit: Fit) -> str:
     """The smallest of the limits, as arithmetic."""
     rooms = ", ".join(f"{s.name} {s.room}" for s in fit.slots if s.room is not None)
     return trn(
-        "closed form: the least of {rooms} is {n} block; {warps} of {most} warps",
-        "closed form: the least of {rooms} is {n} blocks; {warps} of {most} warps",
+        "by arithmetic: the least of {rooms} is {n} block; {warps} of {most} warps",
+        "by arithmetic: the least of {rooms} is {n} blocks; {warps} of {most} warps",
         fit.found.blocks,
         rooms=rooms,
         warps=fit.found.warps,

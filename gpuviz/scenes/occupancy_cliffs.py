@@ -120,6 +120,12 @@ def _cliff_title(sweeps: tuple[Sweep, ...]) -> str:
     if sweep.cliff is None:
         return tr("Occupancy falls in steps, not in slopes")
     more, there = sweep.cliff - sweep.now, percent(sweep.at(sweep.cliff).fraction)
+    if not sweep.at(sweep.cliff).blocks:
+        return trn(
+            "{n} register more, and no block fits: the launch is refused",
+            "{n} registers more, and no block fits: the launch is refused",
+            more,
+        )
     if more == 1:
         return tr("One register more, and occupancy falls to {percent}", percent=there)
     return tr("{n} registers more, and occupancy falls to {percent}", n=more, percent=there)

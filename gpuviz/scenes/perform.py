@@ -115,12 +115,16 @@ def perform(
 def accepted(
     plans: tuple[Plan, ...], arch: str, prebuilt: bool = False, library: Library | None = None
 ) -> tuple[Plan, ...]:
-    """Of the launches of a lesson those that are run on an architecture (see `Plan.instead`)."""
+    """Of the launches of a lesson those that are run on an architecture (see `Plan.instead`).
+
+    A companion that is too large for it is left out.
+    """
     risky = {plan.instead for plan in plans if plan.instead}
     refused = {
         plan.role
         for plan in plans
-        if plan.role in risky and _refused(job_of(plan, arch, prebuilt, library), arch)
+        if (plan.role in risky or plan.companion_of)
+        and _refused(job_of(plan, arch, prebuilt, library), arch)
     }
     return tuple(
         plan

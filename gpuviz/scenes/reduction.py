@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.ease import passed
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.counts import Count
 from gpuviz.panels import rounds as panel
 from gpuviz.panels.figures import Counted, Figure
@@ -26,6 +26,7 @@ _KERNEL = "reduction.cu"
 _WAYS = ("interleaved", "packed", "sequential", "shuffled")
 _LOAD, _ROUND, _END = 1.5, 1.7, 4.0  # seconds
 _GAP = 0.5  # letters between the parts of the picture
+_TIMED = 1 << 24  # elements
 
 PARAMETERS = (
     Parameter(
@@ -51,38 +52,48 @@ PARAMETERS = (
     Parameter(
         "blocks",
         "blocks",
-        4,
-        hint="the times of a GPU mean something for many only",
-        choices=offered(4, 64, 1024, 4096),
+        1024,
+        hint="of the launch that is counted, one of which is drawn",
+        choices=offered(4, 64, 1024, 8192),
     ),
 )
 
 PRESETS = (
-    Preset("Neighbours first", {"way": "interleaved", "threads": 128, "blocks": 4}),
-    Preset("Whole warps", {"way": "packed", "threads": 128, "blocks": 4}),
-    Preset("Halves", {"way": "sequential", "threads": 128, "blocks": 4}),
-    Preset("Shuffles", {"way": "shuffled", "threads": 128, "blocks": 4}),
-    Preset("A million elements", {"way": "shuffled", "threads": 256, "blocks": 4096}),
+    Preset("Neighbours first", {"way": "interleaved", "threads": 128}),
+    Preset("Whole warps", {"way": "packed", "threads": 128}),
+    Preset("Halves", {"way": "sequential", "threads": 128}),
+    Preset("Shuffles", {"way": "shuffled", "threads": 128}),
+    Preset("Shuffles, blocks of 256", {"way": "shuffled", "threads": 256}),
 )
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """All four ways are launched; the story is of one, the table of all."""
+    """All four ways are launched, and timed at a larger size; the story is of one of them."""
     threads, blocks = of.number(values, "threads"), of.number(values, "blocks")
-    arguments = f"f32[{threads * blocks}]=rand", f"f32[{blocks}]=zeros"
-    return tuple(
-        Plan(
-            way,
-            _KERNEL,
-            way,
-            (blocks, 1, 1),
-            (threads, 1, 1),
-            arguments,
-            (("THREADS", str(threads)),),
-            path=True,
-        )
-        for way in _WAYS
+    drawn = tuple(_launch(way, threads, blocks) for way in _WAYS)
+    return (*drawn, *(_real(one, threads) for one in drawn))
+
+
+def _launch(way: str, threads: int, blocks: int) -> Plan:
+    """One way to sum the elements of so many blocks."""
+    return Plan(
+        way,
+        _KERNEL,
+        way,
+        (blocks, 1, 1),
+        (threads, 1, 1),
+        (f"f32[{threads * blocks}]=rand", f"f32[{blocks}]=zeros"),
+        (("THREADS", str(threads)),),
+        path=True,
+        size=tr("{n} elements", n=grouped(threads * blocks)),
+        outputs=False,
     )
+
+
+def _real(drawn: Plan, threads: int) -> Plan:
+    """The same at the size that is timed."""
+    made = _launch(drawn.entry, threads, _TIMED // threads)
+    return drawn.companion(made.size, made.grid, made.arguments)
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     def at(t: float) -> Picture:
         done = min(script.done(t), len(drawn))
         places = tr("registers of the threads") if rounds.shuffles else tr("words of the block")
-        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done)
+        last = round(costs[now].wavefronts) if t > ended else None
+        chart = panel.Rounds(drawn, rounds.places, places, done), _counted(rounds, done, last)
         low = Picture(title, sentence, rows(*chart)) if t < ended else compared
         return Picture(title, sentence, rows(*chart, table, gap=_GAP), low=low)
 
@@ -250,7 +262,7 @@ def _detail(one: Round) -> str:
 def _expected(way: str, threads: int, arch: Architecture) -> str:
     """What arithmetic alone says of a block."""
     steps = threads.bit_length() - 1
-    additions = tr("closed form: {n} additions in {steps} steps", n=threads - 1, steps=steps)
+    additions = tr("by arithmetic: {n} additions in {steps} steps", n=threads - 1, steps=steps)
     if not arch.has_sectors:  # banks of other widths, or half warps: another rule
         return additions
     waves = expected_wavefronts(way, threads)
@@ -279,17 +291,22 @@ def expected_wavefronts(way: str, threads: int) -> int:
     return 3 * sum(each) + warps + 1
 
 
-def _counted(rounds: Rounds, done: float) -> Counted:
-    """What has happened so far, in numbers that tick."""
+def _counted(rounds: Rounds, done: float, last: int | None) -> Counted:
+    """What has happened so far, in numbers that tick; `last` are the wavefronts in the end, when
+    the sum has been loaded, too.
+    """
     some = rounds.rounds[: passed(done)]
     waves = sum(r.wavefronts for r in some)
     extra = waves - sum(r.ideal for r in some)
+    said = tr("{n} wavefronts", n=waves)
+    if last is not None and last > waves:
+        said = tr("{n} wavefronts, {m} of them to load the sum", n=last, m=last - waves)
     adding = [r for r in some if r.kind == "add"]
     return Counted(
         (
             Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
             Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
-            Figure(tr("{n} wavefronts", n=waves)),
+            Figure(said, shorter=(tr("{n} wavefronts", n=waves if last is None else last),)),
             Figure(tr("{n} of them by conflicts", n=extra), "warn" if extra else "muted"),
         )
     )

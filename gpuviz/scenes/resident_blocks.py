@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.runners.base import Run
 from gpuviz.runners.measurement import Measurement, Placement
 
@@ -40,9 +40,17 @@ class Resident:
     texts: tuple[str, ...]
 
 
+def _measured(run: Run) -> tuple[Measurement | None, int, str]:
+    """What was measured, of how many blocks, and how big that launch is: the companion's."""
+    beside = run.companion
+    if beside is None or beside.measurement is None or beside.measurement.placement is None:
+        return run.measurement, run.trace.launch.blocks, ""
+    return beside.measurement, len(beside.measurement.placement.block), beside.size
+
+
 def resident_of(run: Run) -> Resident:
     """What a GPU's run of this launch tells."""
-    measurement = run.measurement
+    measurement, grid, size = _measured(run)
     placement = measurement.placement if measurement is not None else None
     if measurement is None or placement is None:
         return Resident(
@@ -54,18 +62,18 @@ def resident_of(run: Run) -> Resident:
             ),
         )
     blocks, device = most_at_once(placement), measurement.gpu
-    grid, sms = run.trace.launch.blocks, measurement.device.multiprocessors
+    sms = measurement.device.multiprocessors
+    of = trn("{n} block", "{n} blocks", grid, n=grouped(grid))
+    of = f"{size}, {of}" if size else of
     return Resident(
         blocks,
         measurement.badge,
         (
             trn(
-                "at most {n} block at once on one multiprocessor; {grid} blocks on {sms} of them, "
-                "{device}",
-                "at most {n} blocks at once on one multiprocessor; {grid} blocks on {sms} of them, "
-                "{device}",
+                "at most {n} block at once on one of {sms} multiprocessors; {of}, {device}",
+                "at most {n} blocks at once on one of {sms} multiprocessors; {of}, {device}",
                 blocks,
-                grid=grid,
+                of=of,
                 sms=sms,
                 device=device,
             ),
@@ -93,7 +101,7 @@ class Answer:
 
 def answer_of(run: Run, predicted: int) -> Answer:
     """What the driver and the achieved-occupancy counter say where `predicted` blocks fit."""
-    found = run.measurement
+    found, grid, size = _measured(run)
     if found is None:
         return Answer(
             None,
@@ -116,16 +124,16 @@ def answer_of(run: Run, predicted: int) -> Answer:
                 tr("the driver's answer: {device} differs", device=found.gpu),
             ),
         )
-    return _answer(found, run.trace.launch.blocks, predicted)
+    return _answer(found, grid, size, predicted)
 
 
-def _answer(found: Measurement, grid: int, predicted: int) -> Answer:
+def _answer(found: Measurement, grid: int, size: str, predicted: int) -> Answer:
     driver = found.resident_blocks
     read = found.values().get("achieved_occupancy")
     achieved = read if read is not None and read <= _MOST else None
     known = driver is not None or achieved is not None
     long, short = _driver(driver, predicted)
-    brief = _achieved(achieved)
+    brief = ", ".join(filter(None, (_achieved(achieved), size)))
     few = (
         achieved is not None and driver is not None and grid < driver * found.device.multiprocessors
     )

@@ -97,3 +97,13 @@ def test_sizes_stand_beside_counts_and_times() -> None:
 def test_a_launch_nobody_has_named_is_as_big_as_its_blocks() -> None:
     assert size_of((4, 4, 1), (16, 16, 1)) == "16 blocks of 256 threads"
     assert Plan("r", "k", "e", (1, 1, 1), (1, 1, 1), ()).told_size == "1 block of 1 thread"
+
+
+def test_a_companion_that_an_architecture_refuses_is_left_out_there() -> None:
+    def with_many_blocks(values: Values) -> tuple[Plan, ...]:
+        small = plan({})[0]
+        return small, small.companion("70 000 blocks", (70_000, 1, 1), product(4))
+
+    one = Lesson("wide", "Wide", "", "", (), (), with_many_blocks, tell)
+    assert [p.role for p in perform(one, {}, arch="sm_20").plans] == ["naive"]
+    assert len(perform(one, {}, arch="sm_90").plans) == 2

@@ -99,7 +99,9 @@ def test_counts_do_not_depend_on_how_many_are_loaded_at_once() -> None:
 def test_words_say_whether_latency_is_hidden() -> None:
     assert played("4 independent, 10 registers").story.title.startswith("24 warps hide 200")
     assert "7 would do" in played("8 independent, 11 registers").story.title
-    assert "idle 52 % of the time" in played("Nothing independent").story.sentence
+    assert "busy 48 % of the time: all of it takes 50" in played("Nothing independent").story.title
+    today = played("Today, one load at a time").story
+    assert "not hide" not in today.title and "fill every issue slot" in today.sentence
     assert "7 warps" in played("8 independent, 11 registers").story.expected
 
 

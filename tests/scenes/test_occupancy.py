@@ -16,11 +16,11 @@ from gpuviz.scenes.resident_blocks import answer_of, most_at_once
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
-CASES = {p.label: dict(p.values) for p in LESSON.presets if p.label != "Fill an H200"} | {
-    "no block fits": {"x": 1024, "y": 1, "registers": 128},
+CASES = {p.label: dict(p.values) for p in LESSON.presets} | {
+    "no block fits": {"x": 1024, "y": 1, "registers": 128, "blocks": 32},
     "idle lanes": {"x": 33, "y": 1},
     "registers of ours": {"x": 16, "y": 16},
-    "one block": {"x": 32, "y": 32, "registers": 40},
+    "one block": {"x": 32, "y": 32, "registers": 40, "blocks": 32},
 }
 cases = pytest.mark.parametrize("case", CASES)
 needs_compiler = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
@@ -94,6 +94,25 @@ def test_blocks_at_once() -> None:
 
 
 @needs_compiler
+def test_where_nothing_fits_the_launch_is_refused_and_not_at_0_percent() -> None:
+    story = played("one block").story
+    cliffs = next(s for s in story.steps if s.label == "cliffs")
+    shown = pictures.words(story.frame(cliffs.end - 0.1, pictures.STAGES["full"]))
+    assert "25 registers more, and no block fits: the launch is refused" in shown
+
+
+@needs_compiler
+def test_what_is_timed_is_the_product_that_was_published() -> None:
+    drawn, real = LESSON.plan(LESSON.defaults())
+    assert (real.companion_of, real.grid, real.told_size) == (
+        "kernel",
+        (32, 205, 1),
+        "a product of 1025 × 1024",
+    )
+    assert drawn.grid == (12 * 132, 1, 1)  # all that an H200 holds at once
+
+
+@needs_compiler
 def test_words_name_the_limit() -> None:
     assert "5 blocks of 256 threads: 83 %" in played("12 registers").story.title
     assert "3\u2009072 registers, and 1\u2009024 are left" in played("12 registers").story.sentence
@@ -122,7 +141,7 @@ def measured_by(driver: int | None, achieved: float | None, capability: str = "9
 
 def launched(found: Measurement | None, blocks: int = 32) -> SimpleNamespace:
     trace = SimpleNamespace(launch=SimpleNamespace(blocks=blocks))
-    return SimpleNamespace(measurement=found, arch="sm_90", trace=trace)
+    return SimpleNamespace(measurement=found, arch="sm_90", trace=trace, companion=None)
 
 
 @pytest.mark.parametrize(

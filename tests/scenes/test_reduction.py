@@ -15,9 +15,9 @@ from tests.scenes import pictures
 from tests.scenes.performed import performed
 
 WAYS = ("interleaved", "packed", "sequential", "shuffled")
-CASES = {way: {"way": way} for way in WAYS} | {
-    "64 threads": {"way": "shuffled", "threads": 64},
-    "256 threads": {"way": "packed", "threads": 256},
+CASES = {way: {"way": way, "blocks": 4} for way in WAYS} | {
+    "64 threads": {"way": "shuffled", "threads": 64, "blocks": 4},
+    "256 threads": {"way": "packed", "threads": 256, "blocks": 4},
 }
 cases = pytest.mark.parametrize("case", CASES)
 ways = pytest.mark.parametrize("way", WAYS)
@@ -116,8 +116,22 @@ def test_what_is_expected_is_what_is_counted(case: str) -> None:
     assert str(count) in pictures.words(pictures.frame(story, 1.0, "full"))
 
 
+@cases
+def test_the_heading_and_the_figures_below_come_to_the_same_wavefronts(case: str) -> None:
+    story = played(case).story
+    shown = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+    said = story.sentence.partition(" wavefronts")[0].split()[-1]
+    assert f" {said} wavefronts" in shown.replace(story.sentence, "")
+
+
+def test_times_are_of_sixteen_million_elements() -> None:
+    plans = LESSON.plan(LESSON.defaults())
+    assert [p.companion_of for p in plans] == ["", "", "", "", *WAYS]
+    assert {p.told_size.replace("\u2009", " ") for p in plans[4:]} == {"16 777 216 elements"}
+
+
 def test_other_banks_have_no_closed_form() -> None:
-    story = performed(LESSON, {}, arch="sm_30").story
+    story = performed(LESSON, {"blocks": 4}, arch="sm_30").story
     assert "wavefronts" not in story.expected
 
 
