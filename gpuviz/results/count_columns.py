@@ -157,7 +157,8 @@ def _ratio(view: View, titles: Mapping[str, str], indices: Mapping[str, int]) ->
 class Sheet:
     """Rows, columns and measurements: everything that cells are made of.
 
-    `runs` and `archs` name the runs whose values the rows hold, and what they are predicted for.
+    `runs` and `archs` name the runs whose values the rows hold, and what they are predicted for;
+    `sampled` are those whose values are estimates, which are never compared with a measurement.
     """
 
     rows: tuple[Row, ...] = ()
@@ -166,6 +167,7 @@ class Sheet:
     measured: Mapping[str, Measured] = field(default_factory=dict)
     view: View | None = None
     archs: tuple[str, ...] = ()
+    sampled: frozenset[str] = frozenset()
 
     def text(self, row: Row, column: Column) -> str:
         """What a cell says."""
@@ -180,7 +182,9 @@ class Sheet:
         value = (
             row.values[column.run] if column.kind == "predicted" else self.reading(row, column.run)
         )
-        return shown(value, row.percent)
+        said = shown(value, row.percent)
+        estimated = column.kind == "predicted" and self.runs[column.run] in self.sampled
+        return f"≈ {said}" if said and estimated else said
 
     def reading(self, row: Row, run: int) -> float | None:
         """What was measured of a row in a run."""
@@ -191,7 +195,7 @@ class Sheet:
 
     def residual(self, row: Row, run: int) -> float | None:
         """Measured minus predicted, None where one is missing or they are of different GPUs."""
-        if self.foreign(run):
+        if self.foreign(run) or self.runs[run] in self.sampled:
             return None
         predicted = row.values[run] if row.values else None
         reading = self.reading(row, run) if row.values else None

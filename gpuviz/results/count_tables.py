@@ -56,7 +56,8 @@ def summary(runs: Mapping[str, Run]) -> Table:
     columns: dict[str, Mapping[str, float]] = {}
     for role, run in runs.items():
         name = f"{role}, {run.told_size}"
-        columns[f"{name} ({run.modelled})"] = by_name(run.counts.totals)
+        said = f"{run.modelled}, sampled: no number is exact" if run.sampled else run.modelled
+        columns[f"{name} ({said})"] = by_name(run.counts.totals)
         if run.measurement is not None:
             found = {**run.measurement.values(), **times(run.measurement)}
             columns[f"{name} ({badge(run.measurement)})"] = found

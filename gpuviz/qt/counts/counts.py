@@ -183,6 +183,7 @@ class Counts(QWidget):
             dict(self._measured),
             view,
             tuple(run.arch for run in runs),
+            frozenset(key for key, run in zip(keys, runs, strict=True) if run.sampled),
         )
         self.model.show(sheet)
         _say(self.launch_size, sizes_said({titles[key]: showing.sizes[key] for key in view.runs}))
