@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gpuviz.arch import Architecture, architecture
+from gpuviz.cli import checking
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
@@ -24,6 +25,7 @@ from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
 from gpuviz.terminal import err, out
+from gpuviz.trace import Finding
 
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_launch(parser)
     add_engine(parser)
     add_budget(parser)
+    checking.add_check(parser)
     add_device(parser)
     parser.add_argument(
         "--repeat",
@@ -60,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run, print, 0."""
+    """Run, print; 0, or 1 when a check found an error."""
     with Gpu(arguments.device) as gpu:
         arguments.arch = gpu.facts().sm
         arch = architecture(gpu.facts().capability)
@@ -68,7 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
         options = MeasureOptions(
             arguments.repeat, arguments.cache, not arguments.no_counters, arguments.places, peaks
         )
-        emulation = Options(record=(), engine=arguments.engine, seconds=arguments.budget)
+        checks, thorough = checking.checks_of(arguments)
+        emulation = Options(
+            record=(),
+            engine=arguments.engine,
+            seconds=arguments.budget,
+            checks=checks,
+            thorough=thorough,
+        )
         told = [
             _one(gpu, role, job, arch, options, emulation) for role, job in jobs(arguments).items()
         ]
@@ -83,28 +93,41 @@ def run(arguments: argparse.Namespace) -> int:
         out("\n\n".join(t.as_text() for t in told))
     if printed:
         err(printed)
-    return 0
+    findings = [finding for one in told for finding in one.findings]
+    for finding in findings:
+        err(checking.told(finding))
+    return 1 if checking.errors(findings) else 0
 
 
 def _one(
     gpu: Gpu, role: str, job: Job, arch: Architecture, options: MeasureOptions, emulation: Options
 ) -> Told:
+    ended: Finding | None = None
     try:
         predicted, why = emulated.run(job, arch, options=emulation), ""
     except (UnsupportedError, KernelFault) as error:
         predicted, why = None, f"nothing predicted: {error}"
+        if isinstance(error, KernelFault):
+            ended = checking.of_fault(error, emulation.checks)
     measurement = live.measure(
         gpu, job, options, expected=predicted.outputs if predicted and predicted.whole else None
     )
-    return Told(role, job, predicted, measurement, why)
+    return Told(role, job, predicted, measurement, why, ended)
 
 
 class Told:
     """One launch: predicted and measured."""
 
     def __init__(
-        self, role: str, job: Job, run: Run | None, measurement: Measurement, why: str
+        self,
+        role: str,
+        job: Job,
+        run: Run | None,
+        measurement: Measurement,
+        why: str,
+        ended: Finding | None = None,
     ) -> None:
+        self.findings = run.trace.findings if run else (ended,) if ended else ()
         self.role, self.job, self.run, self.measurement = role, job, run, measurement
         self.notes = [
             note
@@ -131,6 +154,8 @@ class Told:
             "counters": {k: asdict(r) | {"status": r.status} for k, r in m.counters.items()},
             "predicted": self.run.counts.totals if self.run else None,
             "differences": m.differences,
+            "checks": list(self.run.checked) if self.run else [],
+            "findings": [vars(finding) for finding in self.findings],
             "notes": self.notes,
             "telemetry": asdict(m.telemetry) if m.telemetry else None,
             "peaks": asdict(m.peaks) if m.peaks else None,

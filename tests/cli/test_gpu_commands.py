@@ -59,6 +59,17 @@ def test_run_puts_measured_beside_predicted(
 
 
 @pytest.mark.usefixtures("made_up")
+def test_run_tells_what_the_checks_find(kernel: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shared = "__shared__ float s[128]; s[threadIdx.x] = in[i]; out[i] = s[127 - threadIdx.x];"
+    Path(kernel).write_text(KERNEL.replace("if (i < n) out[i] = in[i];", shared))
+    assert main(["run", kernel, *ARGUMENTS, "--check", "race"]) == 1
+    assert "error, race" in capsys.readouterr().err
+    assert main(["run", kernel, *ARGUMENTS, "--check", "none", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["findings"] == [] == told["checks"]
+
+
+@pytest.mark.usefixtures("made_up")
 def test_run_as_json(kernel: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", kernel, *ARGUMENTS, "--places", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
