@@ -133,7 +133,14 @@ def columns_of(
         return Column("predicted", title, "unchecked" if file else "model", hint, indices[key])
 
     if len(view.runs) > 1:
-        made = [predicted_of(key, titles[key]) for key in view.runs]
+        made: list[Column] = []
+        for key in view.runs:
+            made.append(predicted_of(key, titles[key]))
+            known = measured.get(key, NOT_MEASURED)
+            if known.values:
+                made.append(
+                    Column("measured", titles[key], known.badge, tr(known.caption), indices[key])
+                )
         return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
     run, found = indices[first], measured.get(first, NOT_MEASURED)
     predicted = predicted_of(first, tr("predicted"))
