@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import F64
 from gpuviz.errors import InputError
-from gpuviz.language import english, tr
+from gpuviz.language import english, grouped, tr, trn
 from gpuviz.memory import strides
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.transaction_names import counted
@@ -22,12 +22,14 @@ from gpuviz.scenes import stride_sweep
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.values import number
+from gpuviz.trace import LANES
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
 _FILL, _BARRIER, _SEND, _ONE, _ALL, _END = 2.2, 0.5, 1.6, 2.4, 6.4, 2.5  # seconds
 _TABLE, _TABLE_END = 7.0, 2.0
+_BLOCKS, _THREADS, _READS = 2048, 256, 256  # of the launch that is timed
 
 PARAMETERS = (
     Parameter(
@@ -36,7 +38,7 @@ PARAMETERS = (
         "stride",
         choices=(
             Choice("stride", "stride"),
-            Choice("permutation", "random permutation"),
+            Choice("permutation", "random permutation of each half warp"),
             Choice("broadcast", "broadcast"),
             Choice("column", "column of a tile"),
         ),
@@ -80,16 +82,20 @@ PRESETS = (
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """The load of the pattern; and, where there is a stride, one launch of all strides."""
+    """The load of the pattern; the same with many reads; and, with a stride, one of all strides."""
     width, blocks = number(values, "bytes"), number(values, "blocks")
     entry, reach, scalars = _entry(values)
-    extra = (*(f"i32={n}" for n in scalars), *(("i32[32]=shuffle",) * (entry == "permuted")))
-    main = _launch(_ROLE, entry, blocks, width, reach, extra)
+    extra = (*(f"i32={n}" for n in scalars), *(("i32[16]=shuffle",) * (entry == "permuted")))
+    main = _launch(_ROLE, entry, blocks, LANES, width, reach, (*extra, "i32=1"))
+    more = (*extra, f"i32={_READS}")
+    large = _launch(_ROLE, entry, _BLOCKS, _THREADS, width, reach, more)
+    beside = main.companion(large.size, large.grid, large.arguments, block=large.block)
     first, count = _swept(values)
     if not count:
-        return (main,)
+        return main, beside
     reach = 31 * (first + count - 1) + 1
-    return main, _launch(_SWEEP, "strides", count, width, reach, (f"i32={first}",))
+    every = _launch(_SWEEP, "strides", count, LANES, width, reach, (f"i32={first}",))
+    return main, beside, every
 
 
 def _entry(values: Values) -> tuple[str, int, tuple[int, ...]]:
@@ -114,21 +120,25 @@ def _swept(values: Values) -> tuple[int, int]:
 
 
 def _launch(
-    role: str, entry: str, blocks: int, width: int, reach: int, extra: tuple[str, ...]
+    role: str, entry: str, blocks: int, threads: int, width: int, reach: int, extra: tuple[str, ...]
 ) -> Plan:
     kind, parts = _KINDS[width]
-    buffers = (f"{kind}[{reach * parts}]=rand", f"{kind}[{32 * blocks * parts}]=zeros")
+    buffers = (f"{kind}[{reach * parts}]=rand", f"{kind}[{threads * blocks * parts}]=zeros")
     record = tuple(range(blocks)) if role == _SWEEP else (0,)
+    reads = extra[-1].removeprefix("i32=") if role == _ROLE else "1"
+    each = trn("{n} load a lane", "{n} loads a lane", int(reads))
+    warps = blocks * threads // LANES
     return Plan(
         role,
         _KERNEL,
         entry,
         (blocks, 1, 1),
-        (32, 1, 1),
+        (threads, 1, 1),
         buffers + extra,
         (("BYTES", str(width)),),
         reach * width,
         record,
+        size=f"{trn('{n} warp', '{n} warps', warps, n=grouped(warps))}, {each}",
     )
 
 
@@ -202,7 +212,7 @@ def _title(values: Values, load: BankRequest) -> str:
     """The pattern, and what it does to the banks."""
     subject = {
         "stride": tr("Stride {stride}", stride=values["stride"]),
-        "permutation": tr("A random permutation"),
+        "permutation": tr("A random permutation of each half warp"),
         "broadcast": tr("Broadcast"),
         "column": tr("Column of a 32 × {width} tile", width=32 + number(values, "padding")),
     }[str(values["pattern"])]

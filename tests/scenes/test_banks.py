@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +14,11 @@ from gpuviz.draw.palette import DARK
 from gpuviz.memory.bank_request import BankRequest, bank_requests
 from gpuviz.memory.strides import expected
 from gpuviz.panels.bank_map import BankMap
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.scenes.banks import LESSON
-from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.base import Story, Values
+from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.stride_sweep import strides_of
 from tests.scenes import pictures
 from tests.scenes.performed import performed
@@ -47,7 +52,7 @@ def element(values: dict[str, object], order: np.ndarray) -> np.ndarray:
         "stride": lambda v: lane * v["stride"],
         "broadcast": lambda v: lane // v["share"] * v["stride"],
         "column": lambda v: lane * (32 + v["padding"]) + v["column"],
-        "permutation": lambda v: order,
+        "permutation": lambda v: lane // 16 * 16 + order[lane % 16],
     }
     return of_pattern[values["pattern"]](values)
 
@@ -57,7 +62,7 @@ def test_each_lane_gets_its_element(case: str) -> None:
     values, run = {**LESSON.defaults(), **CASES[case]}, played(case).runs["warp"]
     width = int(values["bytes"])
     got, given = (run.outputs[n].view(f"V{width}") for n in ("out", "in"))
-    wanted = element(values, run.outputs.get("order", np.arange(32)))
+    wanted = element(values, run.outputs.get("order", np.arange(16)))
     assert (got.reshape(-1, 32) == given[wanted]).all()
     assert (load_of(case).address == wanted * width).all()
 
@@ -103,6 +108,28 @@ def test_every_lane_colour_is_in_the_words_at_the_end(case: str) -> None:
     assert {tuple(c) for c in DARK.lanes.tolist()} <= colors
 
 
+def test_a_permutation_of_half_warps_is_free_as_on_the_slide() -> None:
+    for arch in ARCHS:
+        load = load_of("Permutation", arch)
+        assert load.count == load.ideal
+
+
+def test_what_is_timed_reads_so_often_that_its_wavefronts_can_be_told() -> None:
+    """The launch beside the one drawn: the same load, by many warps, many times."""
+    drawn, timed = played("Stride 8").plans[:2]
+    assert timed.companion_of == drawn.role and timed.size == "16\u2009384 warps, 256 loads a lane"
+    values = {**LESSON.defaults(), **CASES["Stride 8"]}
+    few = replace(timed, grid=(1, 1, 1), record=(0,), companion_of="", role="few")
+    run = perform(replace(LESSON, plan=lambda v: (few,), tell=_untold), values).runs["few"]
+    totals = run.counts.totals
+    assert totals["shared_load_requests"] == 8 * 256  # warps of a block, loads of each
+    assert totals["shared_load_wavefronts"] == 8 * totals["shared_load_requests"]
+
+
+def _untold(values: Values, runs: Mapping[str, Run]) -> Story:
+    return Story("", "", (), lambda t, stage: stage.frame())
+
+
 def test_a_broadcast_is_one_arrow_a_word() -> None:
     story = played("Broadcast").story
     wave = next(s for s in story.steps if s.label == "wavefront 1")
@@ -121,10 +148,10 @@ def test_wide_loads_show_their_groups() -> None:
 def test_a_measured_time_has_its_place() -> None:
     played_runs = played("Stride 8").runs
     run = SimpleNamespace(**vars(played_runs["warp"]))
-    timing = SimpleNamespace(median=3.14)
-    run.measurement = SimpleNamespace(
-        timing=timing, badge="recorded", gpu="a GPU", device=SimpleNamespace(sm="sm_90")
-    )
+    timing = Timing(np.array([3.14]))
+    h200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
+    found = Measurement("recorded", "2026-01-01", h200, timing=timing)
+    run.companion = SimpleNamespace(measurement=found, size="many warps")
     values = {**LESSON.defaults(), **CASES["Stride 8"]}
     story = LESSON.tell(values, {**played_runs, "warp": run})
     words = [
@@ -133,7 +160,7 @@ def test_a_measured_time_has_its_place() -> None:
         if isinstance(m, Texts)
         for s in m.strings
     ]
-    assert "launch 3.14 µs" in words and "recorded" in words
+    assert "recorded" in words and any(w.startswith("launch 3.14 µs, many warps") for w in words)
     assert not any(
         "launch" in s
         for m in pictures.frame(played("Stride 8").story, 0.3).marks
@@ -162,7 +189,7 @@ def test_hover_names_word_bank_and_lane() -> None:
 def test_steps_name_their_line(case: str) -> None:
     story, source = played(case).story, played(case).runs["warp"].trace.source.splitlines()
     lines = {s.line for s in story.steps if s.kind == "load"}
-    assert all("= words[" in source[line - 1] for line in lines)
+    assert all(" words[" in source[line - 1] for line in lines)
     fill = story.steps[0]
     assert "words[i] = in[i]" in source[fill.line - 1]
 
