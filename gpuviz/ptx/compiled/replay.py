@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuviz.arrays import U64, Array, Bool
+from gpuviz.arrays import I64, U32, U64, Array, Bool
 from gpuviz.observe import Access, Listeners, Many, Place
 from gpuviz.ptx.compiled.accesses import Access as Made
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
+from gpuviz.ptx.compiled.terms import ALL
 from gpuviz.ptx.compiled.worker import Group
 from gpuviz.trace import LANES
 
 _FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
 _NEAR = 1 << 20
+_PART = 1 << 18  # sectors whose addresses are told at once
 
 
 def tell_rows(
@@ -27,7 +29,7 @@ def tell_rows(
             continue
         rows = np.flatnonzero(numbers == number)
         own = masks[rows]
-        active = None if (own == np.uint32(0xFFFFFFFF)).all() else lanes_of(own)
+        active = None if (own == np.uint32(ALL)).all() else lanes_of(own)
         made = kernel.accesses.all[number].instruction
         access = Access(made, addresses[rows].astype(np.uint64, copy=False), active)
         for hear in told.access:
@@ -74,66 +76,76 @@ def tell(told: Listeners, done: Executed) -> None:
 
 def _requests(made: Made, done: Executed) -> Iterator[Access]:
     """Those of one instruction."""
-    instruction = made.instruction
-    shift = made.width.bit_length() - 1
-    start = _FAR.get(made.space, _NEAR)
-    number = made.number
-    if number in done.patterns:
-        relative = np.array(done.patterns[number].pattern, np.int64)
-        counts = _phases(made, done)
-        for repeat, phases in _alike(counts):
-            rows = start + (phases[:, None] << shift) + relative
-            yield Access(instruction, rows.astype(np.uint64), None, repeat, placed=False)
+    shift, start = made.width.bit_length() - 1, _FAR.get(made.space, _NEAR)
+    for masks, relative, counts in _patterns(made, done):
+        for repeat, pattern, phase in _alike(counts):
+            rows = start + (phase[:, None] << shift) + relative[pattern]
+            own = masks[pattern]
+            lanes = None if (own == np.uint32(ALL)).all() else lanes_of(own)
+            address = rows.astype(np.uint64)
+            yield Access(made.instruction, address, lanes, repeat, placed=False)
+
+
+def _patterns(made: Made, done: Executed) -> Iterator[tuple[U32, I64, I64]]:
+    """(P,) sets of lanes, (P, 32) where they go, and (P, phases) how often they started where."""
+    if made.number in done.patterns:
+        relative = np.array([done.patterns[made.number].pattern], np.int64)
+        yield np.full(1, ALL, np.uint32), relative, _phases(made, done)[None]
     for worker in done.workers:
-        for mask, offsets, counted in worker.seen(number):
-            active = lanes_of(np.array([mask], np.uint32))
-            for repeat, phases in _alike(counted):
-                rows = start + (phases[:, None] << shift) + offsets
-                lanes = None if active.all() else np.repeat(active, len(rows), axis=0)
-                yield Access(instruction, rows.astype(np.uint64), lanes, repeat, placed=False)
+        yield worker.seen(made.number)
 
 
-def _alike(counts: Array) -> Iterator[tuple[int, Array]]:
-    """Phases that occurred equally often."""
-    for count in np.unique(counts[counts > 0]).tolist():
-        yield int(count), np.flatnonzero(counts == count)
+def _alike(counts: I64) -> Iterator[tuple[int, I64, I64]]:
+    """Patterns and phases that occurred equally often."""
+    pattern, phase = counts.nonzero()
+    found = counts[pattern, phase]
+    order = found.argsort(kind="stable")
+    ends = np.flatnonzero(np.diff(found[order])) + 1
+    for rows in np.split(order, ends) if len(order) else ():
+        yield int(found[rows[0]]), pattern[rows], phase[rows]
 
 
 def _visits(done: Executed) -> Iterator[Access]:
     """Where the requests that were counted by pattern went; told with no warp at all.
 
-    Loads of one line of the program share what they visited, and are told the very same array.
+    Loads of one line of the program share what they visited, and are told the very same arrays.
     """
     first = done.workers[0]
-    rows: dict[Group, U64] = {}
+    groups: dict[Group, list[Made]] = {}
     for made in done.kernel.accesses.all:
-        group = first.group(made)
-        if group not in first.marks or not _counted(made, done):
-            continue
-        if group not in rows:
-            touched = np.bitwise_or.reduce([worker.marks[group][1] for worker in done.workers])
-            rows[group] = _sectors(first.marks[group][0], touched)
-        if len(rows[group]):
-            yield Access(made.instruction, rows[group], None, 0)
+        if first.group(made) in first.marks and _counted(made, done):
+            groups.setdefault(first.group(made), []).append(made)
+    for group, loads in groups.items():
+        start = first.marks[group][0]
+        touched = first.marks[group][1]
+        for worker in done.workers[1:]:
+            touched |= worker.marks[group][1]
+        for address in _sectors(start, touched):
+            for made in loads:
+                yield Access(made.instruction, address, None, 0)
 
 
 def _counted(made: Made, done: Executed) -> bool:
     patterned = made.number in done.patterns and _phases(made, done).any()
-    return bool(patterned) or any(worker.seen(made.number) for worker in done.workers)
+    return bool(patterned) or any(len(worker.seen(made.number)[0]) for worker in done.workers)
 
 
-def _phases(made: Made, done: Executed) -> Array:
+def _phases(made: Made, done: Executed) -> I64:
     """How often requests that follow the instruction's pattern started where in a period."""
     counted = done.patterns[made.number]
     counts = np.sum([worker.histograms[counted.first] for worker in done.workers], axis=0)
     return np.roll(counts, counted.ahead // made.width)
 
 
-def _sectors(start: int, touched: Array) -> U64:
-    """(N, 32) an address in each sector that is marked; the last row is filled up."""
-    found = np.flatnonzero(touched)
-    if not len(found):
-        return np.zeros((0, LANES), np.uint64)
-    address = np.full(-(-len(found) // LANES) * LANES, found[0], np.int64)
-    address[: len(found)] = found
-    return np.asarray((address.reshape(-1, LANES) + start) * 32, dtype=np.uint64)
+def _sectors(start: int, touched: Array) -> Iterator[U64]:
+    """(N, 32) an address in each sector that is marked, part by part; last rows are filled up."""
+    for part in range(0, len(touched), _PART):
+        found = np.flatnonzero(touched[part : part + _PART])
+        if not len(found):
+            continue
+        if len(found) % LANES:
+            rest = np.full(-len(found) % LANES, found[0])
+            found = np.concatenate((found, rest))
+        found += start + part
+        found <<= 5
+        yield found.view(np.uint64).reshape(-1, LANES)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arrays import Array
+from gpuviz.arrays import I64, U32, Array
 from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.floats import LOOPS
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -263,7 +263,7 @@ class Worker:
             self._told(numbers, masks, rows[:, 8:].copy().view(np.uint64))
             self.set("rows_used", 0)
 
-    def seen(self, number: int) -> list[tuple[int, Array, Array]]:
+    def seen(self, number: int) -> tuple[U32, I64, I64]:
         """The patterns an instruction made: lanes, relative addresses, counts by phase."""
         table, start = self.entries[number], ENTRY["relative"]
         masks = table[:, :4].copy().view(np.uint32)[:, 0]
@@ -271,7 +271,7 @@ class Worker:
         relative = table[rows, start : start + 128].view(np.int32).astype(np.int64)
         size = 8 * len(self.histograms[number])
         counts = table[rows, ENTRY["counts"] : ENTRY["counts"] + size].view(np.int64)
-        return [(int(masks[row]), relative[n], counts[n]) for n, row in enumerate(rows)]
+        return masks[rows], relative, counts
 
 
 def _within(low: int, high: int, width: int) -> dict[str, int]:
