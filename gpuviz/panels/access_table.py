@@ -70,6 +70,7 @@ class AccessTable(Panel):
     seen, now : steps over or under way; the one under way, -1 for none
     followed : the thread that is followed
     whole : whether it may not be cut down to a window
+    corner : what the names of the threads are made of
     """
 
     share: ClassVar[float] = 1.0
@@ -81,6 +82,7 @@ class AccessTable(Panel):
     now: int
     followed: int
     whole: bool = False
+    corner: str = ""
 
     def need(self, stage: Stage, width: float) -> Need:
         """All of it, or enough of it."""
@@ -134,6 +136,8 @@ class AccessTable(Panel):
             yield label(names.x, y, self.names[1], stage.palette.ink, size, True)
         else:
             yield from Heading(self.names[:1], self._notes(shown)).draw(stage, caption)
+            y = names.y + size * 0.6
+            yield label(names.x, y, self.corner, stage.palette.muted, size)
         yield from self._heads(stage, names, cells, shown)
         for number, one in enumerate(self.arrays):
             yield from self._part(stage, cells, one, shown, number / len(self.arrays))
@@ -143,7 +147,8 @@ class AccessTable(Panel):
     def _side(self, stage: Stage) -> float:
         """Width of the column that names the threads."""
         size = stage.text(14)
-        widest = max(text_width(self.who[-1], size), text_width(self.names[1], size, True))
+        words = text_width(self.who[-1], size), text_width(self.corner, size)
+        widest = max(*words, text_width(self.names[1], size, True))
         return widest + size * 0.5
 
     def _step(self, stage: Stage) -> float:

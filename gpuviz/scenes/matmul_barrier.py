@@ -25,8 +25,8 @@ from gpuviz.scenes.hazards import counted, report
 from gpuviz.scenes.matmul_block import LASTING
 from gpuviz.scenes.matmul_kernels import Kernel, kernel
 from gpuviz.scenes.matmul_replay import Misread, Replay, TileReplay, Turn
-from gpuviz.scenes.matmul_results import summary
-from gpuviz.scenes.matmul_sizes import FILL, width
+from gpuviz.scenes.matmul_results import at_real_size, summary
+from gpuviz.scenes.matmul_sizes import FILL, real, width
 from gpuviz.scenes.matmul_tips import lane_of, spaced
 from gpuviz.scenes.matmul_turns import KIND, SECONDS, bars_of, called, sentence, touched
 from gpuviz.scenes.values import number
@@ -41,7 +41,8 @@ _MACROS = {
     "none": (0, 0, 0),
     "inside": (1, 0, 1),
 }
-_RESULT = 3.0
+_RESULT, _REAL = 3.0, 1024
+_RIGHT = "both", "inside"  # what races need not be timed: what it computes is wrong
 
 PARAMETERS = (
     Parameter(
@@ -104,7 +105,8 @@ def problem(values: Values) -> str:
 def plan(values: Values) -> tuple[Plan, ...]:
     """The kernel asked for, and the sound one."""
     variants = dict.fromkeys((str(values["barriers"]), _SOUND))
-    return tuple(_plan(values, variant) for variant in variants)
+    plans = tuple(_plan(values, variant) for variant in variants)
+    return *plans, *(real(one, _REAL) for one in plans if one.role in _RIGHT)
 
 
 def _plan(values: Values, variant: str) -> Plan:
@@ -120,6 +122,7 @@ def _plan(values: Values, variant: str) -> Plan:
         (tile, tile, 1),
         (*(f"f32[{side**2}]={how}" for how in (fill, fill, "zeros")), f"i32={side}"),
         (("TILE", str(tile)), *macros),
+        size=f"{side} × {side}",
     )
 
 
@@ -136,6 +139,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     said = tuple(sentence(shown, turn, read) for turn, read in zip(turns, misreads, strict=True))
     words, script = (*said, _result(shown, right)), _script(shown, misreads, variant)
     bars, title = tuple(bars_of(script, turns, misreads)), _title(variant, shown, right)
+    timed = at_real_size([(one.outcome.name, one.run) for one in dict.fromkeys((shown, right))])
     kernels, others = (shown,) if shown is right else (shown, right), longest(words)
 
     def at(t: float) -> Picture:
@@ -144,7 +148,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         position = turns[-1].last if turn is None else turn.position(over)
         order = _order(shown, script, bars, t)
         tiles, report = _tiles(shown, phases, turn, position), _report(shown, position)
-        body = _body(tiles, report, _table(kernels, turn is None), order)
+        numbers, line = _table(kernels, turn is None)
+        body = _body(tiles, report, (rows(numbers, *timed), line), order)
         return Picture(title, words[now], body, others)
 
     return Story.of(script, at, _expected(variant, tile, phases))

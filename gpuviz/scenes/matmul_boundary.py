@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.language import tr, trn
 from gpuviz.panels.grids import Grids
-from gpuviz.panels.layout import Node
+from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture, longest
 from gpuviz.panels.script import Script, pace
 from gpuviz.panels.table import Column
@@ -19,7 +19,7 @@ from gpuviz.scenes.matmul_block import LASTING, SECONDS, Moment, Multiplication,
 from gpuviz.scenes.matmul_block import moments as moments_of
 from gpuviz.scenes.matmul_panels import arranged, at_work, moving, tiled_memory, tiles, track
 from gpuviz.scenes.matmul_phases import act, sentence, statement
-from gpuviz.scenes.matmul_results import Outcome, outcome, summary
+from gpuviz.scenes.matmul_results import Outcome, at_real_size, outcome, summary
 from gpuviz.scenes.matmul_results import values as elements
 from gpuviz.scenes.matmul_sizes import (
     FILL,
@@ -28,6 +28,7 @@ from gpuviz.scenes.matmul_sizes import (
     extents,
     launch,
     preset,
+    real,
     sizes_of,
     width,
 )
@@ -35,6 +36,7 @@ from gpuviz.scenes.matmul_sizes import problem as no_such_thread
 from gpuviz.scenes.matmul_tips import number
 
 _DOWN, _UP = "rounded down", "rounded up"
+_REAL = 1000  # no multiple of any tile that is timed but 8
 
 PARAMETERS = (
     *extents(3),
@@ -70,7 +72,8 @@ def plan(values: Values) -> tuple[Plan, ...]:
     """The kernel that rounds down, the mended one, and the naive one for what a block needs."""
     tiled = launch(values, "tiled")
     down = replace(tiled, role=_DOWN, defines=(*tiled.defines, ("ROUND_DOWN", "1")))
-    return down, replace(tiled, role=_UP), launch(values, "naive")
+    both = down, replace(tiled, role=_UP)
+    return *both, launch(values, "naive"), *(real(one, _REAL) for one in both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     )
     phases = Column((tr("phases"),), (str(down.phases), str(up.phases)))
     pair = runs[_DOWN], runs[_UP]
+    timed = at_real_size([(name[0], run) for name, run in zip(names, pair, strict=True)])
     scenes = tuple(_scenes(down, up))
     script = _script(scenes, down, up, results)
     words = tuple(_sentence(scene, results) for scene in scenes)
@@ -107,7 +111,7 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
         now, over = script.at(t)
         scene = scenes[now]
         table, line = summary(results, scene.known, (phases,), pair)
-        body = _body(scene, results, over, (table, line, line))
+        body = _body(scene, results, over, (rows(table, *timed), rows(line, *timed), line))
         moves = moving(scene.about, scene.moment, over)
         return Picture(title, words[now], body, others, moving=moves)
 
@@ -188,7 +192,7 @@ def _sentence(scene: Scene, results: Sequence[Outcome]) -> str:
 def _expected(sizes: Sizes, results: Sequence[Outcome]) -> str:
     """The phases either way, and the document's product."""
     said = tr(
-        "closed form: phase count {down} rounded down, {up} rounded up",
+        "by arithmetic: phase count {down} rounded down, {up} rounded up",
         down=sizes.inner // sizes.tile,
         up=sizes.phases,
     )

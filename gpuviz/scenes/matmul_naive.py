@@ -30,9 +30,21 @@ from gpuviz.scenes.matmul_block import (
 from gpuviz.scenes.matmul_panels import access_table, naive_memory, written
 from gpuviz.scenes.matmul_phases import cost_of, product_sum, stored, things
 from gpuviz.scenes.matmul_reads import costs
-from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
+from gpuviz.scenes.matmul_sizes import (
+    FILL,
+    REAL,
+    WATCHED,
+    Sizes,
+    extents,
+    launch,
+    preset,
+    problem,
+    real,
+    width,
+)
 from gpuviz.scenes.matmul_tips import number, readers, spaced
 from gpuviz.scenes.measured import badge_of, time_of
+from gpuviz.scenes.values import number as whole
 
 _DOCUMENT = "GPGPU programming, university course"
 # Its examples: gigabytes a second, and GFLOP/s where it names a peak.
@@ -50,6 +62,7 @@ PARAMETERS = (
         hint="the document's examples",
         choices=(Choice("1000", "1 TB/s, 12 TFLOP/s"), Choice("150", "150 GB/s")),
     ),
+    REAL,
 )
 
 PRESETS = (
@@ -62,7 +75,8 @@ PRESETS = (
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The naive kernel, and the tiled one to compare its ratio with."""
-    return launch(values, "naive"), launch(values, "tiled")
+    both = launch(values, "naive"), launch(values, "tiled")
+    return *both, real(both[0], whole(values, "real"))
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
@@ -71,7 +85,8 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     moments = tuple(naive_moments(about.sizes))
     words = tuple(_sentence(about, moment) for moment in moments)
     title, others, script = _title(about), longest(words), _script(about, runs["naive"], moments)
-    ratio = _ratios(ratios(about, runs, CARDS[str(values["card"])]))
+    card, side = CARDS[str(values["card"])], whole(values, "real")
+    ratio = _ratios(ratios(about, runs, card, side))
 
     def at(t: float) -> Picture:
         now, over = script.at(t)
@@ -140,6 +155,7 @@ def _statement(about: Multiplication, moment: Moment) -> tuple[str, str, str]:
     who = tr("thread ({x},{y})", x=x, y=y)
     if about.element < 0:
         return tr("nothing to do"), tr("{who} is a guard lane", who=who), ""
+    who = tr("thread x = {x}, y = {y}; the documents write (row, column): ({y},{x})", x=x, y=y)
     target = about.written(about.element)
     if moment.step < 0:
         return f"{target} = sum", who, f"{target} = {number(float(about.sums[-1]))}"
@@ -166,8 +182,8 @@ def expected_loads(sizes: Sizes) -> int:
 
 def _expected(sizes: Sizes) -> str:
     return tr(
-        "closed form: {n} elements loaded, two for each multiplication and addition: ratio 1",
-        n=f"{expected_loads(sizes):,}",
+        "by arithmetic: {n} elements loaded, two for each multiplication and addition: ratio 1",
+        n=spaced(expected_loads(sizes)),
     )
 
 
@@ -192,7 +208,7 @@ class Ratios:
     loads: int
     card: Roof
     rows: tuple[Row, ...]
-    measured: tuple[str, str]
+    measured: tuple[str, tuple[str, ...]]
 
     @property
     def said(self) -> str:
@@ -205,7 +221,7 @@ class Ratios:
         )
 
 
-def ratios(about: Multiplication, runs: Mapping[str, Run], card: Roof) -> Ratios:
+def ratios(about: Multiplication, runs: Mapping[str, Run], card: Roof, side: int) -> Ratios:
     """Both kernels: the operations are those the naive one executes, which makes none in vain."""
     operations, naive, tiled = runs["naive"].trace.flops, *about.totals.values()
     names = tr("naive"), tr("tiles of {n} × {n}", n=about.sizes.tile), tr("needed")
@@ -215,18 +231,26 @@ def ratios(about: Multiplication, runs: Mapping[str, Run], card: Roof) -> Ratios
         Row(name, a_float(one), card.attainable(one))
         for name, one in zip(names, each, strict=False)
     )
-    return Ratios(operations, naive.loads, card, tuple(made), _measured(runs["naive"], operations))
+    return Ratios(operations, naive.loads, card, tuple(made), _measured(runs["naive"], side))
 
 
-def _measured(run: Run, operations: int) -> tuple[str, str]:
-    """Badge and words of what a GPU reached."""
-    timed = time_of(run)
-    if timed is None:
-        return "", ""
-    rate = f"{operations / timed.microseconds / 1000:.3g}"
-    said = tr("{rate} GFLOP/s at this size on {device}", rate=rate, device=timed.device)
+def _measured(run: Run, side: int) -> tuple[str, tuple[str, ...]]:
+    """Badge and wordings of what a GPU reached at the size people run, and of what its memory would
+    allow if every load went there.
+    """
+    timed, beside = time_of(run), run.companion
+    if timed is None or beside is None or beside.measurement is None:
+        return "", ()
+    reached = 2 * side**3 / timed.microseconds / 1000
+    what: dict[str, object] = {"rate": spaced(round(reached)), "size": f"{side} × {side}"}
+    said = tr("{rate} GFLOP/s at {size} on {device}", **what, device=timed.device)
     said = ", ".join(filter(None, (said, timed.overhead)))
-    return badge_of([timed]), said
+    peaks = beside.measurement.peaks
+    if peaks is None:
+        return badge_of([timed]), (said,)
+    alone = peaks.bytes_per_second / FLOAT / 1e9
+    more = tr("memory alone: {rate}", rate=spaced(round(alone)))
+    return badge_of([timed]), (f"{said}; {more}", said)
 
 
 def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
@@ -254,7 +278,7 @@ def _ratios(about: Ratios) -> tuple[Parts, Shares, Answer]:
     )
     head = Heading(names, badge=tr("model"))
     badge, words = about.measured
-    reached = (Sourced((words,), badge),) if badge else ()
+    reached = (Sourced(words, badge, "good"),) if badge else ()
     memory = tr("memory allows {rate} GFLOP/s", rate=spaced(about.rows[0].rate))
     line = Answer(Lines((Line((f"{about.said} · {memory}", about.said), bold=True),)))
     return rows(Answer(head), bars, Sourced(_published(card)), *reached), bars, line

@@ -116,6 +116,7 @@ def access_table(about: Multiplication, moment: Moment, whole: bool = False) -> 
         moment.step,
         about.watched,
         whole,
+        "(x,y)",
     )
 
 

@@ -14,6 +14,7 @@ from gpuviz.panels.grid import Grid, Hatching, Note, Paint
 from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.matmul_tips import number, spaced
+from gpuviz.scenes.measured import badge_of, time_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +135,17 @@ def _returned(runs: Sequence[Run]) -> Column:
         ink="muted",
         optional=3,
     )
+
+
+def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Sourced, ...]:
+    """How long kernels took at the size people run, the first against the last; nothing where a GPU
+    has not run them.
+    """
+    found = [(name, time) for name, run in named if run.companion and (time := time_of(run))]
+    if not found:
+        return ()
+    (_, first), (_, last) = found[0], found[-1]
+    said = " · ".join(f"{name} {time.whole}" for name, time in found)
+    size = first.size or last.size
+    forms = (f"{size}: {said} · {first.device}", f"{size}: {said}", said)
+    return (Sourced(forms, badge_of([first]), "good"),)

@@ -28,6 +28,16 @@ FILL = Parameter(
 )
 
 
+REAL = Parameter(
+    "real",
+    "timed at",
+    1024,
+    choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+    hint="the same kernels at a size people run, timed and counted beside the picture",
+)
+_LEAST, _USUAL = 8, 16  # width of a block that people run, and the one taken for narrower ones
+
+
 @dataclass(frozen=True)
 class Sizes:
     """M is rows x inner, N inner x columns, P rows x columns; blocks and tiles are tile x tile."""
@@ -56,6 +66,14 @@ class Sizes:
         """Rows and columns of M, N or P."""
         shapes = {"M": (self.rows, self.inner), "N": (self.inner, self.columns)}
         return shapes.get(name, (self.rows, self.columns))
+
+    @property
+    def said(self) -> str:
+        """`4 × 4`, or `10 × 3 times 3 × 5`."""
+        if self.rows == self.inner == self.columns:
+            return f"{self.rows} × {self.rows}"
+        left, right = f"{self.rows} × {self.inner}", f"{self.inner} × {self.columns}"
+        return tr("{left} times {right}", left=left, right=right)
 
     def padded(self, name: str) -> tuple[int, int]:
         """Rows and columns, rounded up to whole tiles."""
@@ -150,4 +168,25 @@ def launch(values: Values, role: str) -> Plan:
         ),
         (("TILE", str(sizes.tile)),),
         record=(block_y * x + block_x,),
+        size=sizes.said,
+    )
+
+
+def real(small: Plan, n: int) -> Plan:
+    """The same kernel on n x n matrices, in blocks as people run them."""
+    width = small.block[0] if small.block[0] >= _LEAST else _USUAL
+    across = -(-n // width)
+    tiles = tuple((k, str(width) if k == "TILE" else v) for k, v in small.defines)
+    integers = sum(one.startswith("i32=") for one in small.arguments)
+    return small.companion(
+        tr("{n} × {n}, blocks of {width} × {width}", n=n, width=width),
+        (across, across, 1),
+        (
+            *(f"f32[{n * n}]={how}" for how in ("rand", "rand", "zeros")),
+            *((f"i32={n}",) * min(integers, 3)),
+            *((f"i32={width}",) * (integers > 3)),  # a kernel that is told its tiles' width
+        ),
+        block=(width, width, 1),
+        defines=tiles,
+        dynamic_shared=8 * width * width if small.dynamic_shared else 0,
     )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpuviz.language import tr
-from gpuviz.panels.layout import Node, first
+from gpuviz.panels.figures import Sourced
+from gpuviz.panels.layout import Node, first, rows
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Answer
 from gpuviz.panels.picture import Picture, longest
@@ -27,8 +28,21 @@ from gpuviz.scenes.matmul_panels import (
     track,
 )
 from gpuviz.scenes.matmul_phases import act, ratio, sentence, statement
-from gpuviz.scenes.matmul_sizes import FILL, WATCHED, Sizes, extents, launch, preset, problem, width
+from gpuviz.scenes.matmul_results import at_real_size
+from gpuviz.scenes.matmul_sizes import (
+    FILL,
+    REAL,
+    WATCHED,
+    Sizes,
+    extents,
+    launch,
+    preset,
+    problem,
+    real,
+    width,
+)
 from gpuviz.scenes.matmul_tips import spaced
+from gpuviz.scenes.values import number
 
 _DYNAMIC = "matmul_dynamic.cu"
 
@@ -47,6 +61,7 @@ PARAMETERS = (
         ),
         hint="how the kernel comes by its two tiles",
     ),
+    REAL,
 )
 
 PRESETS = (
@@ -55,13 +70,15 @@ PRESETS = (
     preset("16 × 16, tile 8", (16, 16, 16, 8), (2, 1)),
     preset("10 × 3 times 3 × 5, tile 4", (10, 3, 5, 4), (2, 1), "twos"),
     preset("32 × 32, tile 16", (32, 32, 32, 16), (2, 1)),
+    preset("64 × 64, tile 32", (64, 64, 64, 32), (2, 1)),
 )
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """The tiled and the naive kernel on the same matrices, in blocks of one tile."""
     tiled, naive = launch(values, "tiled"), launch(values, "naive")
-    return (tiled if values["shared"] == "static" else _dynamic(tiled), naive)
+    both = tiled if values["shared"] == "static" else _dynamic(tiled), naive
+    return *both, *(real(one, number(values, "real")) for one in both)
 
 
 def _dynamic(tiled: Plan) -> Plan:
@@ -84,11 +101,12 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     for moment in moments:
         act(script, about, moment)
     title, words = _title(about), tuple(sentence(about, m) for m in moments)
+    timed = at_real_size(((tr("naive"), runs["naive"]), (tr("tiled"), runs["tiled"])))
     others = longest(words)
 
     def at(t: float) -> Picture:
         now, over = script.at(t)
-        body, moves = _body(about, moments[now], over), moving(about, moments[now], over)
+        body, moves = _body(about, moments[now], over, timed), moving(about, moments[now], over)
         return Picture(title, words[now], body, others, moving=moves)
 
     return Story.of(script, at, _expected(about))
@@ -122,28 +140,28 @@ def expected_loads(sizes: Sizes) -> tuple[int, int]:
 def _expected(about: Multiplication) -> str:
     naive, tiled = expected_loads(about.sizes)
     return tr(
-        "closed form: {naive} elements loaded naively, {tiled} with tiles",
-        naive=f"{naive:,}",
-        tiled=f"{tiled:,}",
+        "by arithmetic: {naive} elements loaded naively, {tiled} with tiles",
+        naive=spaced(naive),
+        tiled=spaced(tiled),
     )
 
 
-def _body(about: Multiplication, moment: Moment, over: float) -> Node:
+def _body(about: Multiplication, moment: Moment, over: float, timed: tuple[Sourced, ...]) -> Node:
     """Everything below the heading: the access table where it fits, else heat over its elements;
     totals in as many words as there is room for.
     """
     work = at_work(tiles(about, moment, over), statement(about, moment))
     table, bands = access_table(about, moment, True), naive_bands(about, moment, over)
     matrices, phases = tiled_memory(about, moment, over), track(moment, about.phases, about.phases)
-    return arranged(
-        matrices, work, (first(table, bands), table), _totals(about, moment, over), phases
-    )
+    numbers, short, line = _totals(about, moment, over)
+    totals = rows(numbers, *timed), rows(short, *timed), line
+    return arranged(matrices, work, (first(table, bands), table), totals, phases)
 
 
 def _totals(about: Multiplication, moment: Moment, over: float) -> tuple[Table, Answer, Answer]:
     """The global loads of both kernels, so far and in all: a table, two lines, one line."""
     naive, tiled = about.totals["naive"], about.totals["tiled"]
-    moved = tr("sectors moved") if about.noun == "sector" else tr("transactions moved")
+    moved = tr("sectors asked for") if about.noun == "sector" else tr("transactions")
     loads, sectors = (naive.loads, tiled.loads), (naive.sectors, tiled.sectors)
     fewer = ratio(*loads), ratio(*sectors)
     counted = [_so_far(about, moment, over), loads, sectors]

@@ -185,3 +185,9 @@ def test_bad_combinations_are_explained() -> None:
 @pictures.stages
 def test_words_of_other_sizes_are_legible_and_apart(case: str, stage: str, qapp: object) -> None:
     pictures.check_text(played(case).story, stage)
+
+
+def test_what_races_is_not_timed_and_what_is_right_is() -> None:
+    for case, beside in ((FIRST, {"both"}), (LISTING, {"both", "inside"})):
+        plans = played(case).plans
+        assert {p.companion_of for p in plans} - {""} == beside

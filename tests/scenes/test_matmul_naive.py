@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -7,6 +8,9 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.language import grouped
+from gpuviz.runners.base import Run
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Timing
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.matmul_block import Multiplication, multiplication, naive_moments
 from gpuviz.scenes.matmul_naive import CARDS, LESSON, Ratios, expected_loads, ratios
@@ -42,7 +46,7 @@ def about(case: str) -> Multiplication:
 
 
 def rates(case: str) -> Ratios:
-    return ratios(about(case), played(case).runs, CARDS[str(values(case)["card"])])
+    return ratios(about(case), played(case).runs, CARDS[str(values(case)["card"])], 1024)
 
 
 @cases
@@ -58,7 +62,7 @@ def test_every_load_feeds_one_operation(case: str) -> None:
     made, sizes = rates(case), sizes_of(values(case))
     assert made.operations == made.loads == expected_loads(sizes)
     assert made.rows[0].ratio == 1
-    assert f"{expected_loads(sizes):,} elements" in played(case).story.expected
+    assert f"{grouped(expected_loads(sizes))} elements" in played(case).story.expected
     if sizes.whole:
         assert made.rows[1].ratio == sizes.tile
 
@@ -133,3 +137,30 @@ def test_bad_combinations_are_explained() -> None:
     assert "no thread with y = 2" in LESSON.problem({**given, "thread_y": 2})
     for preset in LESSON.presets:
         assert LESSON.problem({**given, **preset.values}) == ""
+
+
+def timed(microseconds: float) -> dict[str, Run]:
+    """The runs as told where a GPU ran the naive kernel at 1024 x 1024 (times made up)."""
+    device = DeviceFacts(0, "a GPU", "9.0", "", "", 132, 0, 0)
+    peaks = Peaks(4e12, 60e12)
+    found = Measurement("live", "", device, timing=Timing(np.array([microseconds])), peaks=peaks)
+    runs = dict(played("4 × 4, blocks of 2 × 2").runs)
+    companion = runs["naive"].companion
+    assert companion is not None and companion.size == "1024 × 1024, blocks of 16 × 16"
+    runs["naive"] = replace(runs["naive"], companion=replace(companion, measurement=found))
+    return runs
+
+
+def test_what_a_gpu_reached_is_of_the_size_people_run() -> None:
+    for microseconds, rate in ((400.0, "5\u2009369"), (4000.0, "537")):
+        story = LESSON.tell(LESSON.defaults(), timed(microseconds))
+        said = " ".join(pictures.words(pictures.frame(story, 1.0, "full")))
+        reached = f"{rate} GFLOP/s at 1024 × 1024 on a GPU"
+        assert f"{reached}; memory alone: 1\u2009000" in said
+
+
+def test_the_documents_order_of_row_and_column_is_explained() -> None:
+    story = played("4 × 4, blocks of 2 × 2").story
+    said = pictures.words(pictures.frame(story, 0.0, "full"))
+    assert "(x,y)" in said
+    assert any("x = 1, y = 0; the documents write (row, column): (0,1)" in text for text in said)

@@ -5,18 +5,21 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Frame, Raster, Texts
 from gpuviz.draw.palette import DARK, LIGHT
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.language import grouped
+from gpuviz.runners import emulated
 from gpuviz.scenes.base import Value
 from gpuviz.scenes.matmul_block import Multiplication, moments, multiplication
 from gpuviz.scenes.matmul_reads import tally, words
 from gpuviz.scenes.matmul_sizes import Sizes, sizes_of
 from gpuviz.scenes.matmul_tiled import LESSON, PRESETS, expected_loads
-from gpuviz.scenes.perform import Performance, perform
+from gpuviz.scenes.perform import Performance, job_of, perform
 from tests.scenes.pictures import misplaced
 
 PRESET = {p.label: dict(p.values) for p in PRESETS}
@@ -107,8 +110,8 @@ def test_loads_are_those_of_the_closed_form(case: str) -> None:
     assert (loads["naive"], loads["tiled"]) == expected_loads(sizes)
     if sizes.whole:
         assert loads["naive"] == loads["tiled"] * sizes.tile
-    assert f"{loads['tiled']:,} with tiles" in played(case).story.expected
-    assert f"{loads['naive']:,} elements" in played(case).story.expected
+    assert f"{grouped(loads['tiled'])} with tiles" in played(case).story.expected
+    assert f"{grouped(loads['naive'])} elements" in played(case).story.expected
 
 
 @cases
@@ -359,7 +362,7 @@ def test_titles_claim_what_the_counts_show() -> None:
 
 
 def test_plans_watch_the_block_asked_for() -> None:
-    plans = played("guard lanes").plans
+    plans = [p for p in played("guard lanes").plans if not p.companion_of]
     assert {p.role for p in plans} == {"tiled", "naive"}
     assert all(p.record == (5,) and p.grid == (2, 3, 1) for p in plans)
     assert [a.split("=")[0] for a in plans[0].arguments[:3]] == ["f32[30]", "f32[15]", "f32[50]"]
@@ -385,3 +388,19 @@ def test_dynamic_shared_memory_tells_the_same_story(size: tuple[int, int, int, i
     ]
     for key in ("global_load_sectors", "shared_load_requests", "shared_store_requests"):
         assert run.counts.totals[key] == static.runs["tiled"].counts.totals[key]
+
+
+@pytest.mark.parametrize("tile, width", [(2, 16), (8, 8), (16, 16), (32, 32)])
+@pytest.mark.parametrize("shared", ["static", "dynamic"])
+def test_both_kernels_are_timed_in_blocks_as_people_run_them(
+    tile: int, width: int, shared: str
+) -> None:
+    values = {**LESSON.defaults(), "rows": 64, "inner": 64, "columns": 64, "tile": tile}
+    plans = {p.companion_of: p for p in LESSON.plan({**values, "shared": shared, "real": 256})}
+    for role in ("tiled", "naive"):
+        plan = plans[role]
+        assert plan.block == (width, width, 1) and plan.grid == (256 // width, 256 // width, 1)
+        assert plan.size == f"256 × 256, blocks of {width} × {width}"
+    made = job_of(plans["tiled"], "sm_90")
+    counts = emulated.run(made, architecture("9.0"), level="ptx").counts.totals
+    assert counts["global_load_bytes"] == 4 * 2 * 256**3 // width
