@@ -23,12 +23,12 @@ DEV := $(VENV)/.installed-dev
 # Tests start many processes: what they compile is kept for the next one.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run install test lint types prebuilt prebuild render check clean
+.PHONY: help run install test lint types prebuilt prebuild sweeps render check clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n '/^# make/,/^#$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
-	@echo "Targets: run install test lint types prebuilt prebuild render check clean"
+	@echo "Targets: run install test lint types prebuilt prebuild sweeps render check clean"
 
 run: $(APP)
 	@$(BIN)/python main.py $(ARGS)
@@ -46,6 +46,13 @@ types: $(DEV)
 	$(BIN)/mypy
 
 # Is the prebuilt PTX of the lessons up to date? `make prebuild` makes it anew.
+# The map of all block shapes that is predicted: goes on where it was stopped.
+SHAPES := block-shape-sm_90.jsonl
+sweeps: $(DEV)
+	$(BIN)/python -m gpuviz sweep --scene block-shape --vary x=1..32 --vary y=1..32 -o $(SHAPES)
+	gzip -9nc $(SHAPES) > resources/recordings/$(SHAPES).gz
+	$(BIN)/python -c 'from gpuviz import checksums, resources; checksums.seal(resources.path("recordings"))'
+
 prebuilt: $(DEV)
 	$(BIN)/python -m gpuviz.prebuild --check
 

@@ -12,13 +12,14 @@ from gpuviz import checksums, resources
 from gpuviz.cli import main
 from gpuviz.compile import gallery, nvrtc, prebuilt, shipped
 from gpuviz.errors import FormatError
-from gpuviz.runners import recorded, recording, session, sweep_file
+from gpuviz.runners import recorded, recording, session
 from gpuviz.scenes import lesson
 from gpuviz.scenes.check import check_values
+from gpuviz.sweeps import shelf
 from gpuviz.views.performed import view_of
 from gpuviz.views.provenance import Provenance
 
-CACHES = (checksums._sums, recorded.shipped, session.shipped, sweep_file.shipped, shipped._index)
+CACHES = (checksums._sums, recorded.shipped, session.shipped, shelf.shipped, shipped._index)
 LESSON = lesson("coalescing")
 (PLAN,) = LESSON.plan(check_values(LESSON, {}))
 SEALED = ("recordings", "kernels/prebuilt")
@@ -68,9 +69,11 @@ def test_a_recording_that_was_put_there_later_is_none(own: Path) -> None:
 
 
 def test_a_damaged_sweep_is_none(own: Path) -> None:
-    spoilt(own / sweep_file.TIMES)
-    model, times = sweep_file.shipped()
-    assert model is not None and times is None
+    files = sorted((own / "recordings").glob("*.jsonl.gz"))
+    assert len(shelf.shipped()) == len(files) > 0
+    shelf.shipped.cache_clear()
+    spoilt(files[0])
+    assert len(shelf.shipped()) == len(files) - 1
 
 
 def test_a_damaged_program_is_not_run(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +89,7 @@ def test_a_damaged_program_is_not_run(own: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_line_endings_of_texts_do_not_matter(own: Path) -> None:
-    file = own / sweep_file.MODEL
+    file = next((own / "kernels" / "prebuilt").glob("*.ptx"))
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     checksums.check(file)
 

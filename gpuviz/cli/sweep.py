@@ -16,6 +16,7 @@ from gpuviz.cli.table import table
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.language import english
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.sweeps import axis, quantity, workers
 from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
@@ -100,9 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
     shown = [quantity.checked(name) for name in arguments.show]
     axes: tuple[Axis, ...] = tuple(arguments.vary)
     sweep = Sweep(_subject(arguments, axes), axes, arguments.on, arguments.level, arguments.repeat)
-    device, devices = _devices() if arguments.on == "gpu" and not arguments.cluster else ("", 0)
+    gpu, devices = _devices() if arguments.on == "gpu" and not arguments.cluster else (None, 0)
     cells = sweep.cells
-    with kept(arguments.output, sweep.head(device)) as record:
+    with kept(arguments.output, sweep.head(gpu)) as record:
         left = sum(key(cell) not in record.outcomes for cell in cells)
         if left < len(cells):
             err(f"{len(cells) - left:,} of {len(cells):,} cells are done")
@@ -113,7 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
         out(json.dumps([_plain(cell, outcomes[key(cell)]) for cell in cells], indent=1))
     else:
         done = list(outcomes.values())
-        out(_origin(sweep, done, device or arguments.cluster or "", arguments.role))
+        device = gpu.name if gpu else arguments.cluster or ""
+        out(_origin(sweep, done, device, arguments.role))
         out(as_text(axes, cells, done, shown, arguments.role))
     return 0 if any(one.found for one in outcomes.values()) else 1
 
@@ -154,10 +156,10 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
     return of_file(launch, arguments.arch, axes, "named")
 
 
-def _devices() -> tuple[str, int]:
-    """The name of this machine's GPU, and how many there are; as `Gpu.devices` raises."""
+def _devices() -> tuple[DeviceFacts, int]:
+    """This machine's GPU, and how many there are; as `Gpu.devices` raises."""
     with Gpu() as gpu:
-        return gpu.facts().name, len(gpu.devices())
+        return gpu.facts(), len(gpu.devices())
 
 
 def _workers(arguments: argparse.Namespace, devices: int) -> tuple[Executor, int]:

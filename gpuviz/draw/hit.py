@@ -1,10 +1,13 @@
-"""What lies under the pointer: the hover text of the topmost mark that has one there."""
+"""What lies under the pointer: the hover text of the topmost mark that has one there, and the
+boxes that are linked with it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gpuviz.arrays import F32
+from gpuviz.draw.layout import Rect, grid
 from gpuviz.draw.marks import Boxes, Curves, Frame, Lines, Mark, Raster, Texts
 from gpuviz.draw.metrics import text_width
 
@@ -18,6 +21,29 @@ def tip_at(frame: Frame, x: float, y: float) -> str | None:
         if tip := _tip(mark, x, y):
             return tip
     return None
+
+
+def lit_at(frame: Frame, x: float, y: float) -> F32:
+    """(N, 4) the boxes and cells that light up when a point is pointed at: that one, and those that
+    are linked with it in other marks.
+    """
+    for mark in reversed(frame.marks):
+        if isinstance(mark, Boxes | Raster) and mark.link:
+            boxes = _boxes(mark)
+            if (number := _inside(boxes, x, y)) is not None:
+                return np.stack([_boxes(one)[number] for one in _linked(frame, mark.link)])
+    return np.zeros((0, 4), np.float32)
+
+
+def _linked(frame: Frame, link: str) -> list[Boxes | Raster]:
+    return [m for m in frame.marks if isinstance(m, Boxes | Raster) and m.link == link]
+
+
+def _boxes(mark: Boxes | Raster) -> F32:
+    """(N, 4) boxes, or cells row by row."""
+    if isinstance(mark, Boxes):
+        return mark.rect
+    return grid(Rect(*mark.rect), *mark.pixels.shape[:2])
 
 
 def _tip(mark: Mark, x: float, y: float) -> str | None:

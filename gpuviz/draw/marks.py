@@ -24,7 +24,8 @@ class Boxes:
     `fill` (N, 4) or (4,); `stroke` likewise or None, `stroke_width` in pixels, drawn inside;
     `radius` rounds the corners; `hatch` (4,) draws diagonal lines of that colour over the fill
     (waste is hatched, never just another colour). `tip(i)` is what hovering box i says, "" nothing.
-    Boxes of one mark do not overlap: they may be painted in any order.
+    Boxes of one mark do not overlap: they may be painted in any order. Boxes of the same number
+    in all marks of a `link` are the same thing: pointing at one lights all.
     """
 
     rect: F32
@@ -34,6 +35,7 @@ class Boxes:
     radius: float = 0.0
     hatch: Rgba | None = None
     tip: Tip | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +80,13 @@ class Texts:
 class Raster:
     """An image of cells, (H, W, 4) RGBA, stretched over `rect` (x, y, width, height), unsmoothed.
 
-    `tip(row, column)` is what hovering a cell says.
+    `tip(row, column)` is what hovering a cell says; cells are linked as boxes are, row by row.
     """
 
     rect: tuple[float, float, float, float]
     pixels: Rgba
     tip: Callable[[int, int], str] | None = None
+    link: str = ""
 
 
 Mark = Boxes | Curves | Lines | Texts | Raster

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gpuviz.arrays import F64
 from gpuviz.draw.plot import short
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Sourced
-from gpuviz.panels.heat_map import Legend
 from gpuviz.panels.layout import rows, share
+from gpuviz.panels.legend import Legend
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.value_map import Setting, ValueMap
 from gpuviz.sweeps import quantity
-from gpuviz.sweeps.axis import Axis, Cell, cells
+from gpuviz.sweeps.axis import Axis, Cell
 from gpuviz.sweeps.cell import Outcome
-from gpuviz.sweeps.record import Key, key
+from gpuviz.sweeps.record import Key
+from gpuviz.sweeps.table import Table
 
 _WIDE = 8.0  # a largest value so many times the smallest is shown on a logarithmic scale
 
@@ -38,15 +39,12 @@ def picture(
     `of` is what was launched, in words; `names` are those of axes, by id; `picked` is outlined.
     """
     across, down = axes[0], (axes[1] if len(axes) > 1 else None)
-    every = cells(axes)
-    columns = len(across.values)
-    done = [outcomes.get(key(cell)) for cell in every]
-    numbers = [quantity.value(one, wanted, role) if one else None for one in done]
-    values = np.array([math.nan if n is None else n for n in numbers]).reshape(-1, columns)
-    failed = np.array([bool(one and one.error) for one in done]).reshape(-1, columns)
+    table = Table(tuple(axes), outcomes)
+    values, columns = table.values(wanted, role), len(across.values)
 
     def tip(column: int, row: int) -> str:
-        return told(every[row * columns + column], done[row * columns + column], wanted, role)
+        at = row * columns + column
+        return told(table.cells[at], table.known[at], wanted, role)
 
     known = values[np.isfinite(values)]
     log = bool(len(known) and known.min() > 0 and known.max() > _WIDE * known.min())
@@ -55,7 +53,7 @@ def picture(
         Setting(across.name, named.get(across.name, across.name), across.values),
         Setting(down.name, named.get(down.name, down.name), down.values) if down else None,
         values,
-        failed,
+        table.failed,
         _place(axes, picked),
         tip,
         log,
@@ -66,7 +64,7 @@ def picture(
         body = rows(Legend(low, high, badge), share(1, made), gap=0.4)
     elif ends is not None:
         body = rows(share(1, made), Sourced((_range(ends),), badge), gap=0.4)
-    said = _sentence(every, done, numbers)
+    said = _sentence(table, values)
     return Picture(quantity.called(wanted), f"{of}. {said}" if of else said, body)
 
 
@@ -99,32 +97,25 @@ def _place(axes: Sequence[Axis], picked: Cell | None) -> tuple[int, int]:
     return column, rest[0] if rest else 0
 
 
-def _sentence(
-    every: Sequence[Cell], done: Sequence[Outcome | None], numbers: Sequence[quantity.Number]
-) -> str:
+def _sentence(table: Table, values: F64) -> str:
     """Where it is least and most; while cells are missing, how many are done."""
-    finished = sum(one is not None for one in done)
-    if finished < len(every):
-        return tr(
-            "{done} of {all} cells are done.", done=grouped(finished), all=grouped(len(every))
-        )
-    known = [(number, at) for at, number in enumerate(numbers) if number is not None]
-    if not known:
+    if not table.whole:
+        every = grouped(len(table.cells))
+        return tr("{done} of {all} cells are done.", done=grouped(table.done), all=every)
+    flat = values.ravel()
+    if not np.isfinite(flat).any():
         return tr("Nothing came of any cell.")
-    least, most = min(known), max(known, key=lambda one: one[0])
-    failed = sum(bool(one and one.error) for one in done)
-    parts = [
-        tr(
-            "Least with {least}: {low}; most with {most}: {high}.",
-            least=_cell(every[least[1]]),
-            low=exact(least[0]),
-            most=_cell(every[most[1]]),
-            high=exact(most[0]),
-        )
-    ]
-    if failed:
-        parts.append(trn("{n} cell cannot be.", "{n} cells cannot be.", failed))
-    return " ".join(parts)
+    least, most = int(np.nanargmin(flat)), int(np.nanargmax(flat))
+    said = tr(
+        "Least with {least}: {low}; most with {most}: {high}.",
+        least=_cell(table.cells[least]),
+        low=exact(float(flat[least])),
+        most=_cell(table.cells[most]),
+        high=exact(float(flat[most])),
+    )
+    if failed := int(table.failed.sum()):
+        said += " " + trn("{n} cell cannot be.", "{n} cells cannot be.", failed)
+    return said
 
 
 def _cell(cell: Cell) -> str:

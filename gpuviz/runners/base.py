@@ -18,9 +18,10 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.memory.counting import Counts
     from gpuviz.memory.counts import Count
     from gpuviz.runners.measurement import Measurement
-    from gpuviz.runners.sweep_file import Times
     from gpuviz.sass.listing import Listing
     from gpuviz.sass.plan import Difference
+    from gpuviz.sweeps.cell import On
+    from gpuviz.sweeps.table import Table
     from gpuviz.trace import Coverage, Trace
 
 Level = Literal["sass", "ptx"]
@@ -65,15 +66,15 @@ class Run:
     sass was not to be had. `resources` is what the compiler's log says, None for bare PTX.
     `measurement` is what a GPU made of the very launch, live or recorded; None when there is none.
     `differences` are, at the sass level, the places where machine code and PTX differ, in words;
-    `listing` is the machine code, None when there is none. `shape_times` are the times of this
-    kernel with blocks of every shape, None where nobody has swept over them. `unchecked` is the
-    name of the file whose program was run, where its source could not be compiled here: that it was
-    compiled from the source shown is that file's word. `engine` is what executed the launch,
-    "compiled" or "numpy", and `engine_note` why it is not the other. `checked` is what was looked
-    for, of `gpuviz.checks`; `coverage` which of its blocks were executed, `bounds`, of a
-    sample, the least and the most that one of its blocks counted, times all blocks. `size` is how
-    big the launch is, as its lesson says it; `companion` the same kernel at real size, where this
-    launch is small; `companion_of` the run that this one is such a companion of.
+    `listing` is the machine code, None when there is none. `swept` are the sweeps over this launch
+    that its lesson shows, as far as somebody has done them. `unchecked` is the name of the file
+    whose program was run, where its source could not be compiled here: that it was compiled from
+    the source shown is that file's word. `engine` is what executed the launch, "compiled" or
+    "numpy", and `engine_note` why it is not the other. `checked` is what was looked for, of
+    `gpuviz.checks`; `coverage` which of its blocks were executed, `bounds`, of a sample, the least
+    and the most that one of its blocks counted, times all blocks. `size` is how big the launch is,
+    as its lesson says it; `companion` the same kernel at real size, where this launch is small;
+    `companion_of` the run that this one is such a companion of.
     """
 
     trace: Trace
@@ -86,7 +87,7 @@ class Run:
     measurement: Measurement | None = None
     differences: tuple[Difference, ...] = ()
     listing: Listing | None = None
-    shape_times: Times | None = None
+    swept: Mapping[On, Table] = field(default_factory=dict)
     unchecked: str = ""
     engine: str = ""
     engine_note: str = ""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gpuviz.compile.bundled import ProgramKey, Programs
     from gpuviz.compile.program import Program
     from gpuviz.reach import Reach
+    from gpuviz.runners.measurement import DeviceFacts
     from gpuviz.runners.recorded import Recordings
     from gpuviz.runners.recording import Recording
-    from gpuviz.runners.sweep_file import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Carried:
 @dataclass(frozen=True, eq=False)
 class Library:
     """Where launches are looked up: what was measured of them, programs for machines that cannot
-    compile, and the times of all block shapes (`sweep`).
+    compile, and the GPU whose measured sweeps are shown.
 
     Recordings in the files `chosen` are asked first, those in `opened` last; they and those that
     ship are read when they are needed. `file` is the name of the lecture it is for, "" for none;
@@ -45,7 +45,7 @@ class Library:
     chosen: tuple[Path, ...] = ()
     opened: tuple[Recording, ...] = ()
     programs: Programs = field(default_factory=dict)
-    own_times: Times | None = None
+    gpu: DeviceFacts | None = None
     file: str = ""
     reach: Reach | None = None
 
@@ -55,13 +55,6 @@ class Library:
         from gpuviz.runners import recorded
 
         return recorded.beside_shipped(self.chosen, self.opened)
-
-    @property
-    def shape_times(self) -> Times | None:
-        """The user's own, or those that ship."""
-        from gpuviz.runners import sweep_file
-
-        return self.own_times or sweep_file.shipped()[1]
 
 
 @cache
@@ -77,7 +70,7 @@ class Session:
         self._chosen: tuple[Path, ...] = ()
         self._recordings: dict[Path, Recording] = {}
         self._carried: dict[Path, Carried] = {}
-        self._times: Times | None = None
+        self._gpu: DeviceFacts | None = None
         self._libraries: dict[Path | None, Library] = {}
 
     def library(self, lecture: Path | None = None) -> Library:
@@ -131,19 +124,19 @@ class Session:
         if known:
             self._libraries.clear()
 
-    def use_shape_times(self, times: Times | None) -> bool:
-        """Tell of the user's own times of all block shapes, or of those that ship; whether that is
-        another thing than before."""
-        if times is self._times:
+    def use_gpu(self, gpu: DeviceFacts | None) -> bool:
+        """Tell of the GPU in use, whose sweeps are shown before those that ship; whether it is
+        another one than before."""
+        if gpu == self._gpu:
             return False
-        self._times = times
+        self._gpu = gpu
         self._libraries.clear()
         return True
 
     def _made(self, lecture: Path | None) -> Library:
         carried = self._carried[lecture] if lecture else Carried()
         opened = (*reversed(self._recordings.values()), *carried.recordings)
-        if not (lecture or self._chosen or opened or self._times):
+        if not (lecture or self._chosen or opened or self._gpu):
             return shipped()
         name = lecture.name if lecture else ""
-        return Library(self._chosen, opened, carried.programs, self._times, name, carried.reach)
+        return Library(self._chosen, opened, carried.programs, self._gpu, name, carried.reach)

@@ -22,7 +22,9 @@ from gpuviz.runners.base import size_of
 
 if TYPE_CHECKING:
     from gpuviz.panels.picture import At
+    from gpuviz.ptx.options import Blocks
     from gpuviz.runners.base import Run
+    from gpuviz.sweeps.axis import Axis
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Plan:
     companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
     arrays that the launch leaves behind; large ones are let go where it does not. `instead` names a
     launch of the lesson that an architecture may refuse: this one is run where it does, and only
-    there.
+    there. `blocks` "classes" counts it from classes of its blocks, where these provably do the same
+    (see `ptx.options.Options`); it leaves no arrays behind then.
     """
 
     role: str
@@ -93,6 +96,7 @@ class Plan:
     size: str = ""
     companion_of: str = ""
     outputs: bool = True
+    blocks: Blocks = "all"
     instead: str = ""
 
     @property
@@ -184,6 +188,7 @@ class Lesson:
     are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`). `launch` is
     how a kernel of the user's own is launched, as plain values; empty in lessons of the course.
     `given(arch)` is what needs no launch: runs from a file, by role, counted for an architecture.
+    `swept` is what a sweep varies that is shown beside the launch; all its runs have it.
     """
 
     id: str
@@ -198,6 +203,7 @@ class Lesson:
     words: tuple[str, ...] = ()
     launch: Values = field(default_factory=dict)
     given: Callable[[str], Mapping[str, Run]] = field(default=lambda arch: {})
+    swept: tuple[Axis, ...] = ()
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""

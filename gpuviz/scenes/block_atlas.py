@@ -1,4 +1,4 @@
-"""What is known of every block shape: occupancy, sectors a request, measured times."""
+"""What is known of every block shape: counts and occupancy as predicted, times as measured."""
 
 from __future__ import annotations
 
@@ -10,23 +10,30 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64
+from gpuviz.draw.plot import short
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
-from gpuviz.runners.sweep_file import MOST, SIZE, Predictions, Times
 from gpuviz.scenes.occupancy_fit import Demand, names
+from gpuviz.sweeps.axis import Axis
+from gpuviz.sweeps.record import Made
+from gpuviz.sweeps.table import Table
 
-BANDS = (16, 24, 32)  # the widths at which the published map has its bands
+MOST = 32  # threads of a block each way
+AXES = tuple(Axis(name, tuple(map(str, range(1, MOST + 1)))) for name in ("x", "y"))
 _ALIKE = 90  # percentile: what is above it has one colour, so that the others differ
 
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """All shapes of up to 32 x 32 threads; maps are (32, 32), rows BY, columns BX, both from 1."""
+    """All shapes of up to 32 x 32 threads that multiply `size` x `size` matrices; maps are
+    (32, 32), rows BY, columns BX, both from 1, NaN where nothing is known.
+    """
 
     arch: Architecture
     registers: int
-    predictions: Predictions | None
-    times: Times | None
+    size: int
+    predicted: Table | None = None
+    measured: Table | None = None
 
     @cached_property
     def threads(self) -> I64:
@@ -53,27 +60,46 @@ class Atlas:
         return np.asarray(share[where].reshape(MOST, MOST))
 
     @cached_property
-    def sectors(self) -> F64 | None:
-        """Sectors of a load request, on average."""
-        return self.predictions.per_request if self.predictions else None
+    def sectors(self) -> F64:
+        """Sectors that the loads of the launch ask for."""
+        return _of(self.predicted, "global_load_sectors")
 
     @cached_property
-    def traffic(self) -> F64 | None:
-        """Sectors for 32 products: idle lanes make it more."""
-        return self.predictions.for_products if self.predictions else None
+    def lines(self) -> F64:
+        """Lines that they touch, request by request."""
+        return _of(self.predicted, "global_load_lines")
+
+    @cached_property
+    def per_request(self) -> F64:
+        """Sectors of a load request, on average."""
+        return _of(self.predicted, "global_load_sectors/global_load_requests")
+
+    @cached_property
+    def milliseconds(self) -> F64:
+        """Measured times."""
+        return _of(self.measured, "time") / 1000
 
     @property
-    def milliseconds(self) -> F64 | None:
-        """Measured times."""
-        return self.times.milliseconds if self.times else None
+    def made(self) -> Made | None:
+        """How they were measured, None where they were not."""
+        return self.measured.head.made if self.measured and self.measured.head else None
 
     @cached_property
     def order(self) -> tuple[tuple[int, int], ...]:
-        """BX and BY of all shapes, the fastest first; none without times."""
-        if self.times is None:
+        """BX and BY of all shapes, the fastest first; none while times are missing."""
+        if np.isnan(self.milliseconds).any():
             return ()
-        rows, columns = np.divmod(np.argsort(self.times.milliseconds, axis=None), MOST)
+        rows, columns = np.divmod(np.argsort(self.milliseconds, axis=None), MOST)
         return tuple((int(x) + 1, int(y) + 1) for x, y in zip(columns, rows, strict=True))
+
+    @property
+    def clocks(self) -> str:
+        """Of the multiprocessors while they were timed, in MHz: `1980`, or `1900–1980`."""
+        known = self.measured.known if self.measured else ()
+        found = [one.found[0].clocks for one in known if one and one.found]
+        every = [clock for pair in found if pair for clock in pair]
+        ends = f"{min(every, default=0):.0f}", f"{max(every, default=0):.0f}"
+        return ends[0] if ends[0] == ends[1] else "–".join(ends)
 
     def limit(self, x: int, y: int) -> str:
         """What keeps more blocks of a shape from a multiprocessor."""
@@ -81,86 +107,90 @@ class Atlas:
 
     def tip(self, x: int, y: int) -> str:
         """What hovering a shape on any map says."""
-        row, column = y - 1, x - 1
+        at = y - 1, x - 1
         warps = -(-x * y // 32)
-        share = percent(float(self.resident[row, column]))
-        lines = [
-            tr(
-                "block {x} × {y}: {threads} threads in {warps} warps",
-                x=x,
-                y=y,
-                threads=x * y,
-                warps=warps,
-            ),
-            tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)),
-        ]
-        if self.sectors is not None and self.traffic is not None:
-            lines.append(
+        head = tr(
+            "block {x} × {y}: {threads} threads in {warps} warps",
+            x=x,
+            y=y,
+            threads=x * y,
+            warps=warps,
+        )
+        share = percent(float(self.resident[at]))
+        said = [head]
+        if np.isfinite(self.sectors[at]):
+            said.append(
                 tr(
-                    "{n} sectors a request, {m} for 32 products",
-                    n=short(float(self.sectors[row, column])),
-                    m=short(float(self.traffic[row, column])),
+                    "predicted: {sectors} sectors, {lines} lines, {n} sectors a request",
+                    sectors=short(float(self.sectors[at])),
+                    lines=short(float(self.lines[at])),
+                    n=few(float(self.per_request[at])),
                 )
             )
-        if self.milliseconds is not None:
-            lines.append(in_ms(float(self.milliseconds[row, column])))
-        return "\n".join(lines)
-
-    def around(self, values: F64, width: int) -> tuple[float, float]:
-        """The median over BY at BX = `width`, and that of the widths beside it."""
-        beside = [w - 1 for w in (width - 1, width + 1) if w <= MOST]
-        return float(np.median(values[:, width - 1])), float(np.median(values[:, beside]))
+        said.append(tr("occupancy {share}, limit: {limit}", share=share, limit=self.limit(x, y)))
+        if np.isfinite(self.milliseconds[at]):
+            said.append(tr("measured: {time}", time=in_ms(float(self.milliseconds[at]))))
+        return "\n".join(said)
 
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """What a map shows: a value of each shape, and where the numbers come from.
+    """What a map shows: a value of each shape, what it is called, where the numbers come from.
 
-    `own` says it of the shape that the lesson is set to, `brief` in a cell. `remarks` are
-    sentences, the most important first; `empty` is said when there are no values.
+    `brief` writes a value, `words` what it is a number of, too; where the map is on a `log` scale,
+    high values have one colour. `empty` is said while nothing is known.
     """
 
-    values: F64 | None
-    own: str
+    values: F64
+    name: str
     brief: Callable[[float], str]
+    words: Callable[[float], str]
     badge: str
-    measured: bool
-    log: bool
-    remarks: tuple[str, ...]
+    log: bool = False
     empty: str = ""
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The values at which colours begin and end."""
-        if self.values is None:
-            return 0.0, 1.0
-        high = np.percentile(self.values, _ALIKE) if self.log else self.values.max()
-        return float(self.values.min()), float(high)
+    def known(self) -> bool:
+        """Whether there is a value at all."""
+        return bool(np.isfinite(self.values).any())
 
     @property
-    def heat(self) -> F64 | None:
-        """(32, 32) how far up the ramp each value is."""
-        if self.values is None:
-            return None
-        curve = np.log if self.log else np.asarray
-        low, high = (float(curve(end)) for end in self.ends)
-        return np.asarray((curve(self.values) - low) / max(high - low, 1e-9))
+    def least(self) -> float:
+        """The smallest value there is."""
+        return float(np.nanmin(self.values))
+
+    @property
+    def often(self) -> float:
+        """How often most values have the least one in them: above, colours need not differ."""
+        return float(np.nanpercentile(self.values, _ALIKE)) / self.least
 
 
-def bands_remark(atlas: Atlas, what: Callable[[float], str], values: F64) -> str:
-    """How the bands differ from the columns beside them, in numbers."""
-    parts = []
-    for width in BANDS:
-        own, beside = atlas.around(values, width)
-        parts.append(
-            tr("at BX {n} {own}, beside it {other}", n=width, own=what(own), other=what(beside))
-        )
-    return tr("Median over BY: {parts}.", parts="; ".join(parts))
+def _of(table: Table | None, quantity: str) -> F64:
+    return np.full((MOST, MOST), np.nan) if table is None else table.values(quantity)
 
 
-def gigaflops(milliseconds: float) -> float:
+def ranks(values: F64) -> F64:
+    """The place of each value among all, the least first; equal ones share the middle of theirs."""
+    _, where, count = np.unique(values.ravel(), return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return np.asarray((last - (count - 1) / 2)[where.ravel()]).reshape(values.shape)
+
+
+def agreement(a: F64, b: F64) -> float:
+    """The rank correlation of two maps (Spearman's): 1 where they put all shapes in one order."""
+    return float(np.corrcoef(ranks(a).ravel(), ranks(b).ravel())[0, 1])
+
+
+def most_apart(a: F64, b: F64) -> tuple[int, int, int]:
+    """The BX whose places in two maps differ most, and the medians of its places in either."""
+    places = [np.median(ranks(one), axis=0) for one in (a, b)]
+    at = int(np.abs(places[0] - places[1]).argmax())
+    return at + 1, round(float(places[0][at])), round(float(places[1][at]))
+
+
+def gigaflops(milliseconds: float, size: int) -> float:
     """Additions and multiplications of the product, in 10^9 a second."""
-    return 2 * SIZE**3 / milliseconds / 1e6
+    return 2 * size**3 / milliseconds / 1e6
 
 
 def percent(share: float) -> str:
@@ -168,7 +198,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def short(value: float) -> str:
+def few(value: float) -> str:
     """At most two places: 2.5, 16, 1.37."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 

@@ -8,44 +8,47 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import architecture
+from gpuviz.draw.plot import short
 from gpuviz.errors import InputError
-from gpuviz.language import tr, trn
+from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.request import Request, first_requests
 from gpuviz.panels.figures import Counted, Figure, Paragraph, Sourced
 from gpuviz.panels.first_warp import FirstWarp
-from gpuviz.panels.heat_map import Axis, HeatMap, Legend
-from gpuviz.panels.layout import Node, columns, first, rows, share, spare
-from gpuviz.panels.panel import Ink
+from gpuviz.panels.layout import Node, columns, rows, share, spare
+from gpuviz.panels.legend import Legend
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script, StepKind
-from gpuviz.runners import sweep_file
+from gpuviz.panels.value_map import Setting, ValueMap
 from gpuviz.runners.base import Run
 from gpuviz.scenes import values as of
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.block_atlas import (
-    BANDS,
+    AXES,
+    MOST,
     Atlas,
     Quantity,
-    bands_remark,
-    gigaflops,
+    agreement,
+    few,
     in_ms,
+    most_apart,
     percent,
-    short,
 )
 from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.trace import LANES, Launch
 
-_ROLE = "shape"
-_ROWS, _INNER, _COLUMNS = 32, 32, 64  # every row of M starts a line, as with 1024 columns
-_LOADS, _MAP, _FILL, _TABLE = 7.0, 3.5, 1.8, 4.0  # seconds
-_ZOOM = range(4, 9)
+_ROLE, _KERNEL, _ENTRY = "shape", "block_shape.cu", "sgemm"
+_LOADS, _MAP, _FILL, _TABLE = 6.0, 4.0, 1.8, 3.0  # seconds
+_TICKS = (8, 16, 24, 32)
+_FIRM, _LOOSE = 0.9, 0.5  # rank correlations that are called "follows", and "in part"
 
-Page = Literal["sectors", "occupancy", "times", "top", "published"]
+Page = Literal["sectors", "lines", "occupancy", "top", "published"]
+_MAPS: tuple[Page, ...] = ("sectors", "lines", "occupancy")
 
 PARAMETERS = (
-    Parameter("x", "BX, threads along a row", 32, 1, sweep_file.MOST),
-    Parameter("y", "BY, threads along a column", 5, 1, sweep_file.MOST),
+    Parameter("x", "BX, threads along a row", 32, 1, MOST),
+    Parameter("y", "BY, threads along a column", 5, 1, MOST),
+    Parameter("n", "N, rows and columns", 1024, choices=offered(256, 512, 1024, 2048)),
 )
 
 PRESETS = (
@@ -58,53 +61,53 @@ PRESETS = (
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """A small product with blocks of the shape: its warps read as those of a large one do."""
-    x, y = of.number(values, "x"), of.number(values, "y")
-    grid = -(-_COLUMNS // x), -(-_ROWS // y), 1
-    arguments = (
-        f"f32[{_ROWS * _INNER}]=rand",
-        f"f32[{_INNER * _COLUMNS}]=rand",
-        f"f32[{_ROWS * _COLUMNS}]=zeros",
-        f"i32={_ROWS}",
-        f"i32={_INNER}",
-        f"i32={_COLUMNS}",
+    """The product of two N x N matrices with blocks of the shape, covering the edges."""
+    x, y, n = (of.number(values, name) for name in ("x", "y", "n"))
+    grid = -(-n // x), -(-n // y), 1
+    buffers = tuple(f"f32[{n * n}]={fill}" for fill in ("rand", "rand", "zeros"))
+    sizes = (f"i32={n}",) * 3
+    size = tr("N = {n}, blocks of {x} × {y}", n=n, x=x, y=y)
+    made = Plan(
+        _ROLE,
+        _KERNEL,
+        _ENTRY,
+        grid,
+        (x, y, 1),
+        buffers + sizes,
+        size=size,
+        outputs=False,
+        blocks="classes",
     )
-    return (Plan(_ROLE, sweep_file.KERNEL, sweep_file.ENTRY, grid, (x, y, 1), arguments),)
+    return (made,)
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
-    """The loads of one warp, the maps over all shapes, and the fastest ones."""
-    return told(values, runs, sweep_file.shipped()[0], runs[_ROLE].shape_times)
-
-
-def told(
-    values: Values,
-    runs: Mapping[str, Run],
-    predictions: sweep_file.Predictions | None,
-    times: sweep_file.Times | None,
-) -> Story:
-    """The story with these maps over all shapes."""
+    """The loads of one warp, what is predicted of all shapes beside the times, the fastest ones."""
     run = runs[_ROLE]
     shape = of.number(values, "x"), of.number(values, "y")
     loads, script = _loads(run), Script(_ROLE)
     acts = acts_of(script, loads, _pace(loads), 2)
-    registers = run.resources.registers if run.resources else 0
-    atlas = Atlas(architecture(run.arch), registers, predictions, times)
+    registers, known = run.resources.registers if run.resources else 0, run.swept
+    size = of.number(values, "n")
+    of_arch = architecture(run.arch), registers, size
+    atlas = Atlas(*of_arch, known.get("emulator"), known.get("gpu"))
     title, said = _words(shape, loads)
-    maps, titles = _maps(atlas, shape), _titles(atlas, shape)
     names: dict[Page, str] = {
         "sectors": tr("sectors"),
+        "lines": tr("lines"),
         "occupancy": tr("occupancy"),
-        "times": tr("times"),
         "top": tr("fastest"),
         "published": tr("published"),
     }
-    kept = [page for page in names if page in titles]
+    if not atlas.order:
+        names.pop("top")
+    maps = {page: _quantity(atlas, page) for page in _MAPS}
+    titles = {page: _title(atlas, page, maps) for page in names}
     pages = []
-    for page in kept:
+    for page, name in names.items():
         last = page == "published"
         kind: StepKind = "result" if last else "compute"
-        act = script.act(_TABLE if last else _MAP, kind, names[page], titles[page][1])
+        act = script.act(_MAP if page in maps else _TABLE, kind, name, titles[page][1])
         pages.append((page, act))
 
     def at(t: float) -> Picture:
@@ -115,10 +118,10 @@ def told(
             return Picture(*titles[page], published(atlas))
         if page == "top":
             return Picture(*titles[page], top(atlas))
-        shown = min((t - act.start) / _FILL, 1.0) * sweep_file.MOST
-        return Picture(*titles[page], _map(atlas, maps[page], shape, shown))
+        shown = min((t - act.start) / _FILL, 1.0)
+        return Picture(*titles[page], _both(atlas, maps[page], shape, shown))
 
-    return Story.of(script, at, _expected(shape, run))
+    return Story.of(script, at, _expected(shape, run, size))
 
 
 def _loads(run: Run) -> tuple[Request, ...]:
@@ -165,186 +168,175 @@ def _words(shape: tuple[int, int], loads: tuple[Request, ...]) -> tuple[str, str
     return title, said
 
 
-def _maps(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, Quantity]:
-    """What the maps show."""
-    return {
-        "sectors": _sectors(atlas, shape),
-        "occupancy": Quantity(
-            atlas.resident,
-            tr("occupancy {share}", share=percent(atlas.occupancy(*shape).fraction)),
-            percent,
-            tr("model"),
-            False,
-            False,
-            (
-                tr("Symmetric: only the number of threads counts, in whole warps."),
-                tr(
-                    "Small blocks: no more than {n} fit on a multiprocessor.",
-                    n=atlas.arch.max_blocks,
-                ),
-            ),
-        ),
-        "times": _times(atlas, shape),
-    }
-
-
-def _sectors(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
-    """The map of sectors."""
-    traffic, requests = atlas.traffic, atlas.sectors
-    if atlas.predictions is None or traffic is None or requests is None:
-        return Quantity(
-            None,
-            "",
-            short,
-            tr("unavailable"),
-            False,
-            True,
-            (),
-            tr(
-                "The file with the predictions is missing: python -m gpuviz.runners.sweep "
-                "block-shape --model makes it."
-            ),
-        )
-    x, y = shape
-    own = tr(
-        "{m} sectors for 32 products, {n} a request",
-        m=short(float(traffic[y - 1, x - 1])),
-        n=short(float(requests[y - 1, x - 1])),
+def _quantity(atlas: Atlas, page: Page) -> Quantity:
+    """What the left map shows."""
+    badge, predicted = tr("model, CC {arch}", arch=atlas.arch.version), atlas.predicted
+    if page == "occupancy":
+        return Quantity(atlas.resident, tr("occupancy"), percent, percent, badge)
+    missing = tr(
+        "Nobody has predicted all shapes for N = {n} on CC {arch}: press Sweep, beside the "
+        "parameters.",
+        n=atlas.size,
+        arch=atlas.arch.version,
     )
-    known = architecture(atlas.predictions.arch)
-    return Quantity(
-        traffic,
-        own,
-        short,
-        tr("model, CC {arch}", arch=known.version),
-        False,
-        True,
-        (
-            tr(
-                "Not symmetric: lanes along BX read neighbours of N, lanes along BY read rows of M "
-                "that lie far apart."
-            ),
-            tr("16, 24 and 32 floats are whole sectors: no row of a block begins inside one."),
-            bands_remark(atlas, short, traffic),
-            tr("Blocks of few threads waste lanes, and ask again for the same sectors."),
-        ),
-    )
+    if predicted is not None and predicted.done and not predicted.whole:
+        badge = tr("{done} of {all}", done=grouped(predicted.done), all=grouped(MOST**2))
+    if page == "sectors":
+        return Quantity(atlas.sectors, tr("sectors"), short, _sectors, badge, True, missing)
+    return Quantity(atlas.lines, tr("lines"), short, _lines, badge, True, missing)
 
 
-def _times(atlas: Atlas, shape: tuple[int, int]) -> Quantity:
-    """The map of measured times."""
-    times, found = atlas.milliseconds, atlas.times
-    if times is None or found is None:
-        return Quantity(None, "", in_ms, tr("unavailable"), True, True, ())
-    x, y = shape
-    mine = float(times[y - 1, x - 1])
-    own = tr("{time}, {rate} GFLOP/s", time=in_ms(mine), rate=f"{gigaflops(mine):.0f}")
-    return Quantity(
-        times,
-        own,
-        lambda v: f"{v:.3g}",
-        tr("recorded"),
-        True,
-        True,
-        (
-            bands_remark(atlas, in_ms, times),
-            tr(
-                "2 × 32 takes {a}, 32 × 2 {b}; published, on a Tesla C2070: 182 and 49 ms.",
-                a=in_ms(float(times[31, 1])),
-                b=in_ms(float(times[1, 31])),
-            ),
-            tr(
-                "{device}, driver {driver}, {clock} MHz, {date}: median of {n} launches",
-                device=found.device,
-                driver=found.driver,
-                clock=_span(*found.clocks),
-                date=found.date,
-                n=found.launches,
-            ),
-        ),
-    )
+def _sectors(count: float) -> str:
+    return tr("{n} sectors", n=short(count))
 
 
-def _span(low: float, high: float) -> str:
-    """`1980`, or `1900–1980` when they differ."""
-    ends = f"{low:.0f}", f"{high:.0f}"
-    return ends[0] if ends[0] == ends[1] else "–".join(ends)
+def _lines(count: float) -> str:
+    return tr("{n} lines", n=short(count))
 
 
-def _titles(atlas: Atlas, shape: tuple[int, int]) -> dict[Page, tuple[str, str]]:
-    """Titles and sentences of the pages."""
-    x, y = shape
-    made: dict[Page, tuple[str, str]] = {
-        "sectors": (
-            tr("Wide blocks need few sectors, tall ones many"),
-            tr("Sectors that 32 products take, for each BX and BY."),
-        ),
-        "occupancy": (
-            tr("Occupancy asks how many threads, not how they lie"),
-            tr(
-                "{x} × {y}: {share}, limit: {limit}.",
-                x=x,
-                y=y,
-                share=percent(atlas.occupancy(x, y).fraction),
-                limit=atlas.limit(x, y),
-            ),
-        ),
-        "published": (
+def _times(atlas: Atlas) -> Quantity:
+    """What the right map shows."""
+    missing = tr("No GPU has measured all shapes for N = {n}.", n=atlas.size)
+    times, brief = atlas.milliseconds, "{:.3g}".format
+    return Quantity(times, tr("time"), brief, in_ms, tr("recorded"), True, missing)
+
+
+def _title(atlas: Atlas, page: Page, maps: Mapping[Page, Quantity]) -> tuple[str, str]:
+    """Title and sentence of a page."""
+    if page == "published":
+        return (
             tr("The fastest blocks, published and here"),
             tr("Warps along a row and enough of them: neither alone is fast."),
-        ),
-    }
-    if atlas.times is not None and atlas.milliseconds is not None:
-        (a, b), (c, d) = atlas.order[0], atlas.order[-1]
-        ratio = atlas.milliseconds.max() / atlas.milliseconds.min()
-        made["times"] = (
-            tr("Measured: {a} × {b} is the fastest, {c} × {d} the slowest", a=a, b=b, c=c, d=d),
-            tr(
-                "N = 1024 on {device}: the slowest shape takes {n} times as long as the fastest.",
-                device=atlas.times.device,
-                n=f"{ratio:.3g}",
-            ),
         )
-        wide = sum(x == sweep_file.MOST for x, _ in atlas.order[:TOP])
-        made["top"] = (
-            tr("The sixteen fastest shapes on {device}", device=atlas.times.device),
+    if page == "top":
+        assert atlas.made is not None
+        wide = sum(x == MOST for x, _ in atlas.order[:TOP])
+        return (
+            tr("The sixteen fastest shapes on {device}", device=atlas.made.gpu.name),
             tr(
                 "{n} of them are 32 wide; of the seven published for a Tesla C2070, {m} are.",
                 n=wide,
-                m=sum(x == sweep_file.MOST for x, *_ in BEST),
+                m=sum(x == MOST for x, *_ in BEST),
             ),
         )
-    return made
+    compared = atlas.order and np.isfinite(maps[page].values).all()
+    if not compared:
+        return _alone(page), tr("Of the whole launch, for each BX and BY.")
+    values = maps[page].values if page != "occupancy" else -maps[page].values
+    alike = agreement(values, atlas.milliseconds)
+    width, place, timed = most_apart(values, atlas.milliseconds)
+    said = tr(
+        "Rank correlation {alike}; most apart: BX {width}, median place {place} by {what}, "
+        "{timed} by time.",
+        alike=f"{alike:.2f}".replace("-", "−"),
+        width=width,
+        place=grouped(place),
+        what=maps[page].name,
+        timed=grouped(timed),
+    )
+    return _verdict(page, alike), said
 
 
-def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float) -> Node:
-    """The map with so many of its columns filled, and everything beside it."""
-    ticks, most = (1, 8, *BANDS), sweep_file.MOST
-    x, y = Axis("x", "BX", ticks, BANDS), Axis("y", "BY", ticks)
-    whole = HeatMap(x, y, 1, most, what.heat, shown, shape, atlas.tip)
-    if what.values is None or what.heat is None:
-        said = Sourced((what.empty,), what.badge, whole=True)
-        return columns(whole, share(0.44, rows(said)), gap=1.6)
-    low, high = map(what.brief, what.ends)
-    legend = Legend(low, f"≥ {high}" if what.log else high, what.badge, _ink(what))
-    own = Paragraph(f"{shape[0]} × {shape[1]}: {what.own}", bold=True)
-    remarks = [Paragraph(remark, "muted") for remark in what.remarks]
-    most_wanted, *others = remarks or [Paragraph("")]
-    few = rows(most_wanted, *(spare(one, rank) for rank, one in enumerate(others, 1)), gap=0.3)
-    part = slice(_ZOOM[0] - 1, _ZOOM[-1])
-    words = tuple(what.brief(v) for v in what.values[part, part].ravel().tolist())
-    axes = Axis("x", "", tuple(_ZOOM)), Axis("y", "", tuple(_ZOOM))
-    heat = what.heat[part, part]
-    zoom = HeatMap(*axes, _ZOOM[0], _ZOOM[-1], heat, shown, shape, atlas.tip, words)
-    rest = first(rows(*remarks, share(1, zoom), gap=0.3), columns(share(1, few), zoom, gap=1), few)
-    return columns(whole, share(0.44, rows(own, legend, share(1, rest), gap=0.3)), gap=1.6)
+def _alone(page: Page) -> str:
+    """The title of a map that there is nothing to compare with."""
+    titles: dict[Page, str] = {
+        "sectors": tr("Sectors that the loads ask for"),
+        "lines": tr("Lines that the loads touch"),
+        "occupancy": tr("Occupancy: only the number of threads counts"),
+    }
+    return titles[page]
 
 
-def _ink(what: Quantity) -> Ink:
-    return "good" if what.measured else "accent"
+def _verdict(page: Page, alike: float) -> str:
+    """How far times follow what is predicted."""
+    titles: dict[Page, tuple[str, str, str]] = {
+        "sectors": (
+            tr("Time follows the sectors that loads ask for"),
+            tr("Time follows sectors in part only"),
+            tr("Time does not follow sectors"),
+        ),
+        "lines": (
+            tr("Time follows the lines that each load touches"),
+            tr("Time follows lines in part only"),
+            tr("Time does not follow lines"),
+        ),
+        "occupancy": (
+            tr("Time follows occupancy"),
+            tr("Time follows occupancy in part only"),
+            tr("Time does not follow occupancy"),
+        ),
+    }
+    return titles[page][(alike < _FIRM) + (alike < _LOOSE)]
 
 
-def _expected(shape: tuple[int, int], run: Run) -> str:
+def _both(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float) -> Node:
+    """What is predicted and what was measured, of the same shapes in the same places: as often the
+    least value is as warm in either map.
+    """
+    times = _times(atlas)
+    often = max((one.often for one in (what, times) if one.log and one.known), default=1.0)
+    pair = (share(1, _map(atlas, one, shape, shown, often)) for one in (what, times))
+    own = _own(what, times, shape)
+    return rows(share(1, columns(*pair, gap=1.6)), own, spare(_conditions(atlas)), gap=0.3)
+
+
+def _map(atlas: Atlas, what: Quantity, shape: tuple[int, int], shown: float, often: float) -> Node:
+    """A map with its legend; what is to be done, where nothing is known."""
+    x, y = (Setting(axis.name, f"B{axis.name.upper()}", _SIDE, _TICKS) for axis in AXES)
+    cells = ValueMap(
+        x,
+        y,
+        what.values,
+        np.zeros((MOST, MOST), bool),
+        (shape[0] - 1, shape[1] - 1),
+        lambda column, row: atlas.tip(column + 1, row + 1),
+        what.log,
+        what.least * often if what.log and what.known else None,
+        shown,
+        square=True,
+        link="shapes",
+    )
+    if (ends := cells.ends) is None:
+        return rows(Sourced((what.empty,), tr("unavailable"), whole=True), share(1, cells))
+    low, high = what.brief(ends[0]), what.words(ends[1])
+    return rows(Legend(low, f"≥ {high}" if what.log else high, what.badge), share(1, cells))
+
+
+_SIDE = tuple(range(1, MOST + 1))
+
+
+def _own(what: Quantity, times: Quantity, shape: tuple[int, int]) -> Counted:
+    """Both numbers of the shape that is set."""
+    x, y = shape
+    predicted, timed = (float(one.values[y - 1, x - 1]) for one in (what, times))
+    figures = [Figure(f"{x} × {y}", bold=True)]
+    if np.isfinite(predicted):
+        named = what.words(predicted) if what.log else f"{what.name} {what.words(predicted)}"
+        figures.append(Figure(named, "accent"))
+    if np.isfinite(timed):
+        figures.append(Figure(times.words(timed), "good", badge=times.badge))
+    return Counted(tuple(figures))
+
+
+def _conditions(atlas: Atlas) -> Paragraph:
+    """Under which the times were measured."""
+    made = atlas.made
+    if made is None:
+        return Paragraph("")
+    return Paragraph(
+        tr(
+            "{device}, driver {driver}, {clock} MHz, {date}: median of {n} launches",
+            device=made.gpu.name,
+            driver=made.gpu.driver,
+            clock=atlas.clocks,
+            date=made.date,
+            n=made.repeats,
+        ),
+        "muted",
+    )
+
+
+def _expected(shape: tuple[int, int], run: Run, size: int) -> str:
     """Sectors of the loads by arithmetic, and what was published of the shape."""
     published = next((t for x, y, t in BEST if (x, y) == shape), None)
     parts = []
@@ -358,7 +350,7 @@ def _expected(shape: tuple[int, int], run: Run) -> str:
                 other=n,
             )
         )
-    if published is not None:
+    if published is not None and size == 1024:
         parts.append(
             tr(
                 "published (\u201c{document}\u201d, Tesla C2070): {t} ms at N = 1024",
@@ -379,7 +371,7 @@ def _loading(acts: tuple[RequestAct, ...], launch: Launch, t: float) -> Node:
     """The block and its warp at the left, the load under way beside it."""
     act = next(a for a in acts if t < a.end)
     m, n = (a.request for a in acts)
-    mean = tr("{n} a request", n=short((m.count + n.count) / 2))
+    mean = tr("{n} a request", n=few((m.count + n.count) / 2))
     figures = (
         Figure(tr("M {count}", count=m.counted(m.count)), bold=act.request is m),
         Figure(tr("N {count}", count=n.counted(n.count)), bold=act.request is n),
@@ -411,5 +403,6 @@ LESSON = Lesson(
     PRESETS,
     plan,
     tell,
-    words=("block", "warp", "sector", "occupancy", "limiter", "row-major"),
+    words=("block", "warp", "sector", "line", "occupancy", "limiter", "row-major"),
+    swept=AXES,
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpuviz.language import tr
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import Node, columns, first, rows, share
 from gpuviz.panels.table import Column, Table
-from gpuviz.scenes.block_atlas import Atlas, gigaflops, in_ms, percent, short
+from gpuviz.scenes.block_atlas import Atlas, few, gigaflops, in_ms, percent
 from gpuviz.scenes.occupancy_fit import GF100, Demand
 from gpuviz.scenes.occupancy_published import C2070_REGISTERS, SHAPES
 
@@ -48,7 +50,7 @@ def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
     then = [Demand(x * y, C2070_REGISTERS, 0).on(GF100) for x, y, _ in shapes]
     model, places = tr("model"), {shape: n + 1 for n, shape in enumerate(atlas.order)}
     ranks = [places.get((x, y)) for x, y, _ in shapes]
-    now, source = f"CC {atlas.arch.version}", tr("recorded") if atlas.times else tr("unavailable")
+    now, source = f"CC {atlas.arch.version}", tr("recorded") if atlas.made else tr("unavailable")
     gputime = tuple(_as_published(t) for *_, t in shapes)
     sectors = tuple(_sectors(atlas, x, y) for x, y, _ in shapes)
     here = tuple(percent(atlas.occupancy(x, y).fraction) for x, y, _ in shapes)
@@ -67,11 +69,7 @@ def _listed(atlas: Atlas, shapes: tuple[tuple[int, int, float], ...]) -> Table:
             Column((tr("sectors a request"), tr("sectors")), sectors, badge=model),
             Column((in_full, now), here, badge=model, optional=1),
             Column(
-                (tr("time"),),
-                times,
-                badge=source,
-                ink="good" if atlas.times else "muted",
-                bold=True,
+                (tr("time"),), times, badge=source, ink="good" if atlas.made else "muted", bold=True
             ),
             Column((tr("place"),), tuple(str(n) if n else "–" for n in ranks), optional=3),
         ),
@@ -86,11 +84,13 @@ def _as_published(milliseconds: float) -> str:
 
 
 def _sectors(atlas: Atlas, x: int, y: int) -> str:
-    return "–" if atlas.sectors is None else short(float(atlas.sectors[y - 1, x - 1]))
+    found = float(atlas.per_request[y - 1, x - 1])
+    return few(found) if np.isfinite(found) else "–"
 
 
 def _time(atlas: Atlas, x: int, y: int) -> str:
-    return "–" if atlas.milliseconds is None else in_ms(float(atlas.milliseconds[y - 1, x - 1]))
+    found = float(atlas.milliseconds[y - 1, x - 1])
+    return in_ms(found) if np.isfinite(found) else "–"
 
 
 def top(atlas: Atlas) -> Node:
@@ -119,5 +119,4 @@ def _half(atlas: Atlas, ranks: range) -> Table:
 
 
 def _rate(atlas: Atlas, x: int, y: int) -> str:
-    assert atlas.milliseconds is not None
-    return f"{gigaflops(float(atlas.milliseconds[y - 1, x - 1])):.0f}"
+    return f"{gigaflops(float(atlas.milliseconds[y - 1, x - 1]), atlas.size):.0f}"

@@ -19,15 +19,17 @@ def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
             raise InputError(
                 f"lesson {lesson.id} has no parameter {name!r}; it has: {', '.join(known)}"
             )
-    complete = {p.id: _value(p, values.get(p.id, p.default)) for p in lesson.parameters}
+    complete = {p.id: value_of(p, values.get(p.id, p.default)) for p in lesson.parameters}
     problem = lesson.problem(complete)
     if problem:
         raise InputError(problem)
     return complete
 
 
-def _value(parameter: Parameter, value: Value) -> Value:
-    """A value as the parameter's own kind (texts come from the command line)."""
+def value_of(parameter: Parameter, value: Value) -> Value:
+    """A value as the parameter's own kind (texts come from the command line); InputError when it
+    is not one that it offers.
+    """
     if parameter.choices:
         for choice in parameter.choices:
             if str(choice.value) == str(value):

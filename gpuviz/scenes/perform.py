@@ -19,10 +19,10 @@ from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recording import key_of
 from gpuviz.runners.session import Library
-from gpuviz.runners.sweep_file import KERNEL as SWEPT
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kept_runs import kept
+from gpuviz.scenes.lesson_sweeps import measured_in, tables
 
 Measured = Callable[[Plan], Measurement | None]
 
@@ -92,6 +92,7 @@ def perform(
 
         options = Options(
             record=plan.record,
+            blocks=plan.blocks,
             path=plan.path,
             checks=() if plan.companion_of else checks,
             thorough=False,
@@ -99,15 +100,16 @@ def perform(
             cancel=cancel,
         )
         run = _run(plan, arch, level, options, prebuilt, library)
-        runs[plan.role] = replace(
-            run,
-            measurement=find(plan),
-            shape_times=library.shape_times if plan.kernel == SWEPT else None,
-            companion_of=plan.companion_of,
-        )
+        runs[plan.role] = replace(run, measurement=find(plan), companion_of=plan.companion_of)
     for plan in beside:
         made = Companion(plan.role, plan.told_size, find(plan), runs.get(plan.role))
         runs[plan.companion_of] = replace(runs[plan.companion_of], companion=made)
+    if swept := tables(lesson, checked, arch, level, library.gpu):
+        for role, run in runs.items():
+            found = run.measurement
+            if found is None and measured is None:
+                found = measured_in(swept, checked, role)
+            runs[role] = replace(run, swept=swept, measurement=found)
     progress(1.0)
     return Performance(lesson.tell(checked, runs), runs, plans)
 
@@ -150,12 +152,20 @@ def _run(
     def made() -> Run:
         run = emulated.run(job, architecture(arch), level=level, options=options)
         size = sum(array.nbytes for array in run.outputs.values())
-        unread = plan.companion_of or (not plan.outputs and size >= _LARGE)
+        unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
         return replace(run, outputs={}) if unread else run
 
     if job.whose != "course":
         return made()
-    shown = plan.size, plan.record, plan.path, plan.outputs, plan.companion_of, options.checks
+    shown = (
+        plan.size,
+        plan.record,
+        plan.path,
+        plan.outputs,
+        plan.blocks,
+        plan.companion_of,
+        options.checks,
+    )
     return kept((key_of(plan), job.program.ptx, job.program.cubin, arch, level, shown), made)
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gpuviz.arch import ARCHITECTURES
-from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.runners.base import Level
 from gpuviz.runners.job import Job
 from gpuviz.scenes.base import Lesson, Parameter, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
+from gpuviz.scenes.lesson_sweeps import says
 from gpuviz.scenes.perform import accepted, job_of
-from gpuviz.sweeps.axis import Axis, Cell
-from gpuviz.sweeps.subject import ARCH, FileLaunch, Subject, at, of_file, size
+from gpuviz.sweeps.axis import ARCH, Axis, Cell
+from gpuviz.sweeps.subject import FileLaunch, Subject, at, of_file, size
 
 _MANY = 64  # values offered one by one; more are offered by doubling
 
@@ -28,23 +28,15 @@ def of_lesson(lesson: Lesson, values: Values, arch: str, axes: Sequence[Axis]) -
     ------
     InputError : an axis is neither
     """
-    known = {p.id for p in lesson.parameters}
-    for axis in axes:
-        if axis.name not in known and axis.name != ARCH:
-            raise InputError(
-                f"lesson {lesson.id} has no parameter {axis.name!r} to vary; it has: "
-                f"{', '.join(sorted(known))}, {ARCH}"
-            )
-    swept = {axis.name for axis in axes}
-    fixed = {name: value for name, value in values.items() if name not in swept}
+    said = says(lesson, values, axes)
+    fixed = {name: value for name, value in values.items() if name in said}
 
     def launches(cell: Cell) -> Mapping[str, Job]:
         at = {name: value for name, value in cell.items() if name != ARCH}
         plans, on = lesson.plan(check_values(lesson, {**fixed, **at})), cell.get(ARCH, arch)
         return {plan.role: job_of(plan, on) for plan in accepted(plans, on)}
 
-    said = {name: str(value) for name, value in sorted(fixed.items())}
-    return Subject({"lesson": lesson.id, **said}, arch, launches)
+    return Subject(said, arch, launches)
 
 
 class Offer(NamedTuple):
@@ -62,31 +54,6 @@ class CellView:
     lesson: Lesson
     values: Values
     arch: str
-
-
-class Swept(Protocol):
-    """What the window shows when a sweep is asked for, and how it varies."""
-
-    @property
-    def lesson(self) -> Lesson:
-        """The lesson shown."""
-
-    @property
-    def roles(self) -> Mapping[str, str]:
-        """Its launches, and what they are called."""
-
-    @property
-    def level(self) -> Level:
-        """The level it is counted at."""
-
-    def offers(self) -> Sequence[Offer]:
-        """What can be varied."""
-
-    def subject(self, axes: Sequence[Axis]) -> Subject:
-        """What is launched in each cell; may raise InputError."""
-
-    def view(self, cell: Mapping[str, str]) -> CellView:
-        """What to show of a cell; InputError when it cannot be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +138,11 @@ class SweptKernel:
         return CellView(lesson, lesson.defaults(), cell.get(ARCH, self.arch))
 
 
-def swept(lesson: Lesson, values: Values, arch: str, level: Level) -> SweptLesson | SweptKernel:
+Swept = SweptLesson | SweptKernel
+"""What the window shows when a sweep is asked for, and how it varies."""
+
+
+def swept(lesson: Lesson, values: Values, arch: str, level: Level) -> Swept:
     """What the window shows, ready to be varied."""
     made = SweptKernel if lesson.launch else SweptLesson
     return made(lesson, values, arch, level)

@@ -9,6 +9,7 @@ from itertools import product
 
 from gpuviz.errors import InputError
 
+ARCH = "arch"  # the axis of this name varies the architecture
 MOST_CELLS = 65_536
 Cell = Mapping[str, str]
 """One value for each axis, as text."""

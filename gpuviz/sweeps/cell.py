@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program
@@ -73,6 +75,9 @@ class Found:
         counters read
     occupancy : resident warps over the most there can be; None where registers are not known
     microseconds : median of the launches timed; None for one that was emulated
+    launches : the durations of all of them, in the order launched
+    clocks : the lowest and the highest of the multiprocessors meanwhile, in MHz
+    resident_blocks : how many the driver says fit on a multiprocessor
     """
 
     role: str
@@ -82,6 +87,9 @@ class Found:
     registers: int | None = None
     occupancy: float | None = None
     microseconds: float | None = None
+    launches: tuple[float, ...] = ()
+    clocks: tuple[float, float] | None = None
+    resident_blocks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ def _found(launch: Launch, task: Task, device: int) -> Found:
 
 def _emulated(role: str, job: Job, task: Task, device: int) -> Found:
     arch = architecture(task.arch)
-    run = emulated.run(job, arch, level=task.level, options=Options(record=()))
+    run = emulated.run(job, arch, level=task.level, options=Options(record=(), blocks="classes"))
     counts = {str(name): float(value) for name, value in run.counts.totals.items() if value}
     trace = run.trace
     done = trace.thread_instructions, trace.warp_instructions
@@ -127,13 +135,16 @@ def _measured(role: str, job: Job, task: Task, device: int) -> Found:
     readings = measurement.counters.items()
     counts = {str(name): one.value for name, one in readings if one.value is not None}
     timing, arch = measurement.timing, architecture(gpu.facts().capability)
-    median = timing.median if timing else None
+    clocks = timing.clocks if timing else ()
     return Found(
         role,
         counts,
         registers=_registers(job),
         occupancy=_occupancy(job, arch),
-        microseconds=median,
+        microseconds=timing.median if timing else None,
+        launches=tuple(np.round(timing.microseconds, 3).tolist()) if timing else (),
+        clocks=(min(clocks), max(clocks)) if clocks else None,
+        resident_blocks=measurement.resident_blocks,
     )
 
 

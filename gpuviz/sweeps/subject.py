@@ -16,9 +16,8 @@ from gpuviz.errors import InputError
 from gpuviz.expressions import filled, names_in
 from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job, Triple, triple
-from gpuviz.sweeps.axis import Axis, Cell
+from gpuviz.sweeps.axis import ARCH, Axis, Cell
 
-ARCH = "arch"  # the axis of this name varies the architecture
 _SIZES = ("grid", "block")
 _LETTERS = "xyz"
 _WHOLE = re.compile(r"-?\d{1,18}")

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from gpuviz.errors import Cancelled, Error
 from gpuviz.runners.base import Cancel, Level, go_on
-from gpuviz.sweeps.axis import Axis, Cell, cells
+from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.sweeps.axis import ARCH, Axis, Cell, cells
 from gpuviz.sweeps.cell import Launch, On, Outcome, Task, outcome
-from gpuviz.sweeps.record import Head, Record, key
-from gpuviz.sweeps.subject import ARCH, Subject
+from gpuviz.sweeps.record import Head, Made, Record, key
+from gpuviz.sweeps.subject import Subject
 
 _AHEAD = 2  # tasks made for each worker before it is free
 _PATIENCE = 0.2  # seconds until it is asked again whether to stop
@@ -35,9 +37,12 @@ class Sweep:
         """All of them; InputError as `axis.cells`."""
         return cells(self.axes)
 
-    def head(self, device: str = "") -> Head:
-        """What its file begins with."""
-        return Head(self.subject.says, self.subject.arch, self.on, self.level, device)
+    def head(self, gpu: DeviceFacts | None = None) -> Head:
+        """What its file begins with; `gpu` is the one that it is measured on."""
+        today = datetime.now(UTC).date().isoformat()
+        made = Made(gpu, today, self.repeats) if gpu else None
+        name, level = (gpu.name if gpu else ""), self.level if self.on == "emulator" else "sass"
+        return Head(self.subject.says, self.subject.arch, self.on, level, name, made)
 
     def task(self, cell: Cell) -> Task:
         """The work of a cell, compiled; may raise any `errors.Error`."""

@@ -14,12 +14,14 @@ from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.sweep.sweep_dialog import SweepDialog
 from gpuviz.qt.sweep.sweep_work import SweepWork
 from gpuviz.qt.window.window import Window
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.kernel import KernelLaunch, lesson_of
 from gpuviz.scenes.sources import Sources
 from gpuviz.scenes.swept import CellView, swept
 from gpuviz.sweeps.sweep import Sweep
+from tests.qt import fake_gpu
 from tests.sweeps.here import Here
 
 Opened = Callable[..., SweepDialog]
@@ -39,10 +41,10 @@ def opened(
     qtbot.addWidget(window)
     work.make_workers = lambda sweep: (workers, 1)
 
-    def dialog(device: str = "", of: Lesson | None = None) -> SweepDialog:
+    def dialog(gpu: DeviceFacts | None = None, of: Lesson | None = None) -> SweepDialog:
         one = of or lesson("banks")
         shown = swept(one, one.defaults(), "sm_90", "sass")
-        made = SweepDialog(shown, work, device, Theme(parent=window), window)
+        made = SweepDialog(shown, work, gpu, Theme(parent=window), window)
         made.show()
         if of is None:
             made.first.setCurrentIndex(made.first.findData("stride"))
@@ -113,7 +115,10 @@ def test_a_sweep_that_is_stopped_goes_on(qtbot: QtBot, opened: Opened, workers: 
 
 def test_without_a_gpu_nothing_is_measured(opened: Opened) -> None:
     assert opened().on.count() == 1
-    assert opened("NVIDIA H200").on.itemData(1) == "gpu"
+    dialog = opened(fake_gpu.facts(0))
+    assert dialog.on.itemData(1) == "gpu"
+    dialog.on.setCurrentIndex(1)
+    assert dialog.sweep().subject.arch == fake_gpu.facts(0).sm
 
 
 def test_cells_that_cannot_be_are_hatched_and_counted(qtbot: QtBot, opened: Opened) -> None:

@@ -14,7 +14,6 @@ from gpuviz.runners.session import Carried, Library, Session, shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Plan
 from gpuviz.scenes.check import check_values
-from tests.runners.test_sweep import times
 
 MINE, LECTURE = Path("mine.gpurec"), Path("mine.gpuviz-lecture")
 ONE = lesson("coalescing")
@@ -22,6 +21,7 @@ ONE = lesson("coalescing")
 OWN = replace(SHIPS, grid=(7, 1, 1))  # a launch that no recording which ships holds
 PROGRAM = Program("ptx", b"cubin", "", {}, (), "source", "a.cu", "sm_90", "none")
 KEY = program_key("a.cu", "source", {}, "sm_90")
+FACTS = DeviceFacts(0, "NVIDIA Test 0", "9.0", "1", "13.0", 1, 1, 1)
 
 
 def recording(name: str, *plans: Plan) -> Recording:
@@ -68,7 +68,7 @@ def test_two_sessions_do_not_see_each_others() -> None:
     one, other = Session(), Session()
     one.open_lecture(LECTURE, Carried((recording("Mine", OWN),)))
     one.open_recording(MINE, recording("Mine", OWN))
-    one.use_shape_times(times())
+    one.use_gpu(FACTS)
     assert other.library(LECTURE) is other.library() is shipped()
 
 
@@ -103,11 +103,11 @@ def test_a_library_stays_until_something_is_opened_or_put_away() -> None:
     assert device(before, OWN) == f"Mine, from {MINE}"  # who looks up meanwhile is not disturbed
 
 
-def test_the_users_times_of_block_shapes_come_before_those_that_ship() -> None:
-    session, own = Session(), times()
-    assert session.use_shape_times(own) and not session.use_shape_times(own)
-    assert session.library().shape_times is own
-    assert session.use_shape_times(None) and session.library() is shipped()
+def test_the_gpu_in_use_is_told_of_once() -> None:
+    session = Session()
+    assert session.use_gpu(FACTS) and not session.use_gpu(FACTS)
+    assert session.library().gpu == FACTS
+    assert session.use_gpu(None) and session.library() is shipped()
 
 
 def test_a_device_with_a_long_name_does_not_hide_whose_word_it_is() -> None:

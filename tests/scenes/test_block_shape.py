@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -6,46 +7,55 @@ import pytest
 
 from gpuviz.arch import architecture
 from gpuviz.compile import nvrtc
-from gpuviz.draw.hit import tip_at
+from gpuviz.draw.hit import lit_at, tip_at
 from gpuviz.draw.layout import Rect, centers, grid
-from gpuviz.draw.marks import Boxes, Mark, Raster
+from gpuviz.draw.marks import Boxes, Frame, Mark, Raster
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
 from gpuviz.memory.request import first_requests
 from gpuviz.occupancy import occupancy
-from gpuviz.runners import sweep_file
+from gpuviz.runners import emulated
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.base import Story
-from gpuviz.scenes.block_atlas import Atlas, gigaflops
-from gpuviz.scenes.block_shape import LESSON, expected_sectors, told
+from gpuviz.scenes.block_atlas import AXES, Atlas, agreement, gigaflops, most_apart, ranks
+from gpuviz.scenes.block_shape import LESSON, expected_sectors, tell
 from gpuviz.scenes.block_shape_tables import BEST
+from gpuviz.scenes.check import check_values
 from gpuviz.scenes.compare import beside
-from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.perform import Performance, job_of
+from gpuviz.sweeps.cell import Found, On, Outcome
+from gpuviz.sweeps.record import Head, Made, key
+from gpuviz.sweeps.table import Table
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
 CASES = {
-    f"{x} x {y}": {"x": x, "y": y} for x, y in ((32, 5), (2, 32), (5, 7), (13, 7), (1, 1), (32, 32))
+    f"{x} x {y}": {"x": x, "y": y, "n": 256}
+    for x, y in ((32, 5), (2, 32), (5, 7), (13, 7), (1, 1), (32, 32))
 }
 cases = pytest.mark.parametrize("case", CASES)
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 
 # Maps made up for the pictures: every shape has a value of its own.
 BY, BX = np.mgrid[1:33, 1:33]
-PREDICTED = sweep_file.Predictions(
-    np.full((32, 32), 64 << 13), (64 + 32 * BY // BX + BX) << 13, "sm_90"
-)
-TIMED = sweep_file.Times(
-    0.5 + BY / BX + BX / 999,
-    "NVIDIA H200",
-    "9.0",
-    "580.1",
-    "13.0",
-    (1900.0, 1980.0),
-    "2026-01-01",
-    7,
-    1e-4,
-)
+H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "580.1", "13.0", 132, 1 << 37, 50 << 20)
+MAPS: tuple[On, ...] = ("emulator", "gpu")
+
+
+def table(on: On, count: int = 1024) -> Table:
+    """As if the first cells of a sweep had been done."""
+    made = Made(H200, "2026-01-01", 7) if on == "gpu" else None
+    outcomes = {}
+    for x, y in list(zip(BX.ravel().tolist(), BY.ravel().tolist(), strict=True))[:count]:
+        sectors, ms = (64 + 32 * y // x + x) << 20, 0.5 + y / x + x / 999
+        if on == "gpu":
+            one = Found("shape", {}, microseconds=1000 * ms, clocks=(1900.0, 1900.0 + x))
+        else:
+            counts = {"global_load_requests": 64 << 20, "global_load_sectors": sectors}
+            one = Found("shape", {**counts, "global_load_lines": sectors // 2}, 1)
+        outcomes[key({"x": str(x), "y": str(y)})] = Outcome((one,))
+    return Table(AXES, outcomes, Head({}, "sm_90", on, "ptx", made=made))
 
 
 def played(case: str) -> Performance:
@@ -53,27 +63,36 @@ def played(case: str) -> Performance:
 
 
 @cache
-def story(case: str, timed: bool = True) -> Story:
-    runs = played(case).runs
-    return told(CASES[case], runs, PREDICTED, TIMED if timed else None)
+def story(case: str, maps: tuple[On, ...] = MAPS, count: int = 1024) -> Story:
+    swept: Mapping[On, Table] = {on: table(on, count) for on in maps}
+    runs = {role: replace(run, swept=swept) for role, run in played(case).runs.items()}
+    return tell(CASES[case], runs)
 
 
 def atlas(arch: str = "9.0", registers: int = 32) -> Atlas:
-    return Atlas(architecture(arch), registers, PREDICTED, TIMED)
+    return Atlas(architecture(arch), registers, 1024, table("emulator"), table("gpu"))
 
 
-@cases
-def test_every_shape_multiplies(case: str) -> None:
-    run = played(case).runs["shape"]
-    m, n, p = (run.outputs[b].astype(np.float64) for b in "MNP")
-    wanted = m.reshape(32, 32) @ n.reshape(32, 64)
-    assert np.abs(p.reshape(32, 64) - wanted).max() < 1e-4
+@pytest.mark.parametrize(("x", "y"), [(32, 5), (13, 7)])
+def test_every_shape_multiplies(x: int, y: int) -> None:
+    (plan,) = LESSON.plan(check_values(LESSON, {"x": x, "y": y, "n": 256}))
+    run = emulated.run(job_of(plan, "sm_90"), architecture("sm_90"), level="ptx")
+    m, n, p = (run.outputs[b].astype(np.float64).reshape(256, 256) for b in "MNP")
+    assert np.abs(p - m @ n).max() < 1e-3
+
+
+def test_the_launch_counted_is_the_one_that_is_named() -> None:
+    (plan,) = LESSON.plan(LESSON.defaults())
+    assert plan.grid == (32, 205, 1) and plan.size == "N = 1024, blocks of 32 × 5"
+    totals = played("32 x 5").runs["shape"].counts.totals
+    assert totals["global_load_requests"] == 2 * 256 * (256 * 256 // 32)
+    assert totals["global_load_sectors"] == (1 + 4) * 256 * (256 * 256 // 32)
 
 
 @pytest.mark.parametrize("y", [1, 2, 5, 32])
 @pytest.mark.parametrize("x", [1, 2, 5, 8, 13, 16, 24, 31, 32])
 def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:
-    run = performed(LESSON, {"x": x, "y": y}).runs["shape"]
+    run = performed(LESSON, {"x": x, "y": y, "n": 256}).runs["shape"]
     loads = {
         r.name: r.count
         for r in reversed(first_requests(run.trace, architecture("sm_90"), 0, 0))
@@ -84,9 +103,9 @@ def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:
 
 @cases
 def test_what_is_expected_is_told(case: str) -> None:
-    m, n = expected_sectors(*CASES[case].values())
+    m, n = expected_sectors(CASES[case]["x"], CASES[case]["y"])
     assert f"{m} sector{'s' * (m > 1)} of M and {n} of N" in story(case).expected
-    assert ("33.264 ms" in story(case).expected) == (case == "32 x 5")
+    assert "published" not in story(case).expected  # which is of N = 1024
 
 
 def test_occupancy_of_every_shape_is_the_calculators() -> None:
@@ -99,38 +118,44 @@ def test_occupancy_of_every_shape_is_the_calculators() -> None:
 
 
 def test_the_fastest_come_first() -> None:
-    times = TIMED.milliseconds
+    times = atlas().milliseconds
     found = [times[y - 1, x - 1] for x, y in atlas().order]
     assert found == sorted(found) and len(found) == 1024
-    assert Atlas(architecture("9.0"), 32, None, None).order == ()
+    assert Atlas(architecture("9.0"), 32, 1024).order == ()
 
 
 def test_rates_are_those_of_the_document() -> None:
     """Its GFLOP are 2^30 additions and multiplications."""
-    assert gigaflops(BEST[0][2]) * 1e9 / 2**30 == pytest.approx(60, abs=0.2)
+    assert gigaflops(BEST[0][2], 1024) * 1e9 / 2**30 == pytest.approx(60, abs=0.2)
 
 
-def test_bands_are_compared_with_their_neighbours() -> None:
-    own, beside = atlas().around(TIMED.milliseconds, 16)
-    assert own == np.median(TIMED.milliseconds[:, 15])
-    assert beside == np.median(TIMED.milliseconds[:, [14, 16]])
-    assert atlas().around(TIMED.milliseconds, 32)[1] == np.median(TIMED.milliseconds[:, 30])
+def test_ranks_and_their_agreement() -> None:
+    assert ranks(np.array([[3.0, 1.0], [3.0, 9.0]])).tolist() == [[2.5, 1], [2.5, 4]]
+    a = np.arange(1024.0).reshape(32, 32)
+    assert agreement(a, a**3) == pytest.approx(1) and agreement(a, -a) == pytest.approx(-1)
+    odd = a.copy()
+    odd[:, 6] += 2000
+    assert most_apart(a, odd)[0] == 7
 
 
-@cases
-@pytest.mark.parametrize("timed", [True, False])
-def test_steps_and_pages(case: str, timed: bool) -> None:
-    told_of = story(case, timed)
+SOME: list[tuple[On, ...]] = [MAPS, ("emulator",), ("gpu",), ()]
+
+
+@pytest.mark.parametrize("case", ["32 x 5", "13 x 7"])
+@pytest.mark.parametrize("maps", SOME, ids=str)
+def test_steps_and_pages(case: str, maps: tuple[On, ...]) -> None:
+    told_of = story(case, maps)
     pictures.check_steps(told_of)
     labels = [s.label for s in told_of.steps]
-    assert ("times" in labels) == ("fastest" in labels) == timed
+    assert ("fastest" in labels) == ("gpu" in maps)
+    assert {"sectors", "lines", "occupancy"} < set(labels)
 
 
-@cases
+@pytest.mark.parametrize("case", ["32 x 5", "13 x 7"])
 @pictures.stages
-@pytest.mark.parametrize("timed", [True, False])
-def test_words_are_legible(case: str, stage: str, timed: bool, qapp: object) -> None:
-    told_of = story(case, timed)
+@pytest.mark.parametrize("maps", [SOME[0], SOME[-1]], ids=str)
+def test_words_are_legible(case: str, stage: str, maps: tuple[On, ...], qapp: object) -> None:
+    told_of = story(case, maps)
     pictures.check_text(told_of, stage)
     for step in told_of.steps:  # every page, as filled as it gets
         pictures.check_text(
@@ -138,45 +163,59 @@ def test_words_are_legible(case: str, stage: str, timed: bool, qapp: object) -> 
         )
 
 
-def text_at(label: str, timed: bool = True, size: str = "full") -> str:
-    told_of = story("32 x 5", timed)
+def shown(label: str, maps: tuple[On, ...] = MAPS, count: int = 1024) -> Frame:
+    told_of = story("32 x 5", maps, count)
     step = next(s for s in told_of.steps if s.label == label)
-    return " ".join(pictures.words(told_of.frame(step.end - 0.01, pictures.STAGES[size])))
+    return told_of.frame(step.end - 0.01, pictures.STAGES["full"])
+
+
+def text_at(label: str, maps: tuple[On, ...] = MAPS, count: int = 1024) -> str:
+    return " ".join(pictures.words(shown(label, maps, count)))
 
 
 def test_unmeasured_times_are_unavailable() -> None:
-    assert "unavailable" in text_at("published", timed=False)
-    assert "recorded" not in text_at("published", timed=False)
+    assert "unavailable" in text_at("published", ("emulator",))
+    assert "recorded" not in text_at("published", ("emulator",))
     assert "recorded" in text_at("published") and "33.264 ms" in text_at("published")
+    assert "No GPU has measured" in text_at("lines", ("emulator",))
 
 
-def test_without_predictions_the_map_says_how_to_make_them() -> None:
-    runs = played("32 x 5").runs
-    bare = told(CASES["32 x 5"], runs, None, None)
-    step = next(s for s in bare.steps if s.label == "sectors")
-    shown = bare.frame(step.end - 0.01, pictures.STAGES["full"])
-    assert "unavailable" in pictures.words(shown)
-    assert "gpuviz.runners.sweep" in " ".join(pictures.words(shown))
+def test_what_is_not_predicted_says_how_to_and_fills_in() -> None:
+    assert "press Sweep" in text_at("sectors", ("gpu",))
+    assert "press Sweep" not in text_at("occupancy", ("gpu",))
+    assert "300 of 1\u2009024" in text_at("sectors", MAPS, 300)
 
 
-def test_the_measured_page_names_device_driver_and_clocks() -> None:
-    said = text_at("times")
-    for word in ("NVIDIA H200", "580.1", "1900–1980 MHz", "2026-01-01", "median of 7"):
-        assert word in said
-    assert "182 and 49 ms" in said
+def test_how_far_time_follows_is_told_in_numbers() -> None:
+    alike = agreement(atlas().sectors, atlas().milliseconds)
+    assert alike > 0.9
+    said = text_at("sectors")
+    assert f"Rank correlation {alike:.2f}" in said
+    assert "Time follows the sectors" in said
+    assert "Time does not follow occupancy" in text_at("occupancy")
 
 
-def test_hovering_a_cell_tells_all_of_its_shape() -> None:
-    told_of = story("32 x 5")
-    step = next(s for s in told_of.steps if s.label == "times")
-    shown = told_of.frame(step.end - 0.01, pictures.STAGES["full"])
-    cells = next(m for m in shown.marks if isinstance(m, Boxes) and len(m.rect) == 1024)
-    x, y, width, height = cells.rect[4 * 32 + 31].tolist()
-    tip = tip_at(shown, x + width / 2, y + height / 2) or ""
-    first, second, third, fourth = tip.splitlines()
-    assert first == "block 32 × 5: 160 threads in 5 warps"
-    assert second.startswith("occupancy 94 %, limit: ")
-    assert third == "1.58 sectors a request, 3.16 for 32 products" and fourth == "0.688 ms"
+def test_the_conditions_of_the_measurement_are_told() -> None:
+    for word in ("NVIDIA H200", "580.1", "1900–1932 MHz", "2026-01-01", "median of 7"):
+        assert word in text_at("lines")
+
+
+def test_both_maps_have_one_layout_and_light_each_other() -> None:
+    told_of = shown("lines")
+    left, right = (m for m in told_of.marks if isinstance(m, Boxes) and m.link)
+    assert len(left.rect) == len(right.rect) == 1024
+    apart = right.rect - left.rect
+    assert np.allclose(apart, apart[0], atol=0.01) and apart[0, 0] > 0 == apart[0, 1]
+    for mark in (left, right):
+        x, y, width, height = mark.rect[4 * 32 + 31].tolist()
+        at = x + width / 2, y + height / 2
+        assert np.array_equal(lit_at(told_of, *at), [left.rect[159], right.rect[159]])
+        head, counts, share, time = (tip_at(told_of, *at) or "").splitlines()
+        assert head == "block 32 × 5: 160 threads in 5 warps"
+        assert counts == "predicted: 106M sectors, 53M lines, 1.58 sectors a request"
+        assert share.startswith("occupancy 94 %, limit: ")
+        assert time == "measured: 0.688 ms"
+    assert not len(lit_at(told_of, 1.0, 1.0))
 
 
 def drawn(marks: tuple[Mark, ...], count: int) -> list[tuple[float, float]]:
@@ -189,7 +228,7 @@ def drawn(marks: tuple[Mark, ...], count: int) -> list[tuple[float, float]]:
     return []
 
 
-@pytest.mark.parametrize("page", ["sectors", "occupancy", "times"])
+@pytest.mark.parametrize("page", ["sectors", "lines", "occupancy"])
 @pytest.mark.parametrize("stage", [*pictures.STAGES, "tiny"])
 def test_a_click_on_a_cell_of_the_map_is_its_shape(stage: str, page: str) -> None:
     told_of, size = story("13 x 7"), (pictures.STAGES | {"tiny": Stage(420, 260, DARK)})[stage]
@@ -197,9 +236,6 @@ def test_a_click_on_a_cell_of_the_map_is_its_shape(stage: str, page: str) -> Non
     marks = told_of.frame(t, size).marks
     found = [told_of.pick(t, size, *at) for at in drawn(marks, 32)]
     assert found == [{"x": x, "y": y} for y in range(1, 33) for x in range(1, 33)]
-    found = [told_of.pick(t, size, *at) for at in drawn(marks, 5)]
-    assert found in ([], [{"x": x, "y": y} for y in range(4, 9) for x in range(4, 9)])
-    assert found or stage != "full"
     for at in ((1.0, 1.0), (size.width - 1, size.height - 1), (-5.0, size.height / 2)):
         assert told_of.pick(t, size, *at) is None
 
@@ -210,33 +246,24 @@ def test_nothing_is_picked_where_no_map_is() -> None:
     for step in told_of.steps:
         t = (step.start + step.end) / 2
         found = any(told_of.pick(t, size, *at) for at in points)
-        assert found == (step.label in ("sectors", "occupancy", "times"))
+        assert found == (step.label in ("sectors", "lines", "occupancy"))
 
 
 def test_a_map_without_values_is_picked_all_the_same() -> None:
-    bare, size = told(CASES["32 x 5"], played("32 x 5").runs, None, None), pictures.STAGES["full"]
+    bare, size = story("32 x 5", ()), pictures.STAGES["full"]
     t = next(s.end for s in bare.steps if s.label == "sectors") - 0.01
     middles = drawn(bare.frame(t, size).marks, 32)
     assert bare.pick(t, size, *middles[-1]) == {"x": 32, "y": 32}
-    assert not any(bare.pick(t, size, x, 500.0) for x in range(1100, 1920, 20))
 
 
 def test_beside_each_other_each_map_is_its_own() -> None:
     a, b, size = story("32 x 5"), story("13 x 7"), pictures.STAGES["full"]
     pair = beside(a, b, "a", "b")
-    t = next(s.end for s in a.steps if s.label == "times") - 0.01
-    sides = [
-        [
-            m
-            for m in pair.frame(t, size).marks
-            if isinstance(m, Boxes)
-            and len(m.rect) == 1024
-            and (m.rect[0, 0] > size.width / 2) == right
-        ]
-        for right in (False, True)
-    ]
-    for marks in sides:
-        found = [pair.pick(t, size, *at) for at in drawn(tuple(marks), 32)]
+    t = next(s.end for s in a.steps if s.label == "lines") - 0.01
+    maps = [m for m in pair.frame(t, size).marks if isinstance(m, Boxes | Raster) and m.link]
+    assert len(maps) == 4
+    for mark in maps:
+        found = [pair.pick(t, size, *at) for at in drawn((mark,), 32)]
         assert found == [{"x": x, "y": y} for y in range(1, 33) for x in range(1, 33)]
 
 
@@ -244,4 +271,4 @@ def test_a_run_without_its_loads_is_refused() -> None:
     run = played("32 x 5").runs["shape"]
     bare = replace(run.trace, requests=run.trace.requests.select(slice(0, 0)))
     with pytest.raises(InputError, match="no loads of M and N"):
-        told(CASES["32 x 5"], {"shape": replace(run, trace=bare)}, None, None)
+        tell(CASES["32 x 5"], {"shape": replace(run, trace=bare)})

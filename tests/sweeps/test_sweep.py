@@ -1,12 +1,15 @@
 """Sweeps as they are done: by processes that may be lost, into a file that survives."""
 
+import gzip
 import json
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,16 +18,20 @@ from gpuviz.arch import architecture
 from gpuviz.cli import main
 from gpuviz.errors import Cancelled, FormatError, InputError
 from gpuviz.memory.counts import Count
+from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes import lesson
+from gpuviz.scenes.lesson_sweeps import tables
 from gpuviz.scenes.perform import job_of
 from gpuviz.scenes.swept import of_lesson
-from gpuviz.sweeps import quantity, workers
+from gpuviz.sweeps import quantity, shelf, workers
 from gpuviz.sweeps.axis import Axis, Cell, parse
-from gpuviz.sweeps.cell import Outcome, Task, outcome
-from gpuviz.sweeps.record import kept, key
+from gpuviz.sweeps.cell import Found, Outcome, Task, outcome
+from gpuviz.sweeps.record import kept, key, read
 from gpuviz.sweeps.subject import FileLaunch, of_file
 from gpuviz.sweeps.sweep import Sweep, run
+from gpuviz.sweeps.table import Table
 from gpuviz.sweeps.workers import LocalWorkers, cluster
 from tests.sweeps.here import Here
 
@@ -248,3 +255,86 @@ def test_a_cluster_that_does_not_answer() -> None:
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         cluster("nonsense:::")
+
+
+def test_a_table_has_rows_of_the_second_axis(tmp_path: Path) -> None:
+    axes = (Axis("x", ("1", "2", "3")), Axis("y", ("4", "5")))
+    outcomes = {
+        key({"x": x, "y": y}): Outcome((Found("a", {"global_load_sectors": int(x) * 10 + int(y)}),))
+        for x, y in (("1", "4"), ("3", "5"))
+    }
+    outcomes[key({"x": "2", "y": "4"})] = Outcome(error="none")
+    table = Table(axes, outcomes)
+    assert table.values("global_load_sectors").shape == (2, 3)
+    assert table.values("global_load_sectors")[[0, 1], [0, 2]].tolist() == [14, 35]
+    assert (table.done, table.whole) == (3, False)
+    assert table.failed.tolist() == [[False, True, False], [False, False, False]]
+    assert table.found({"x": "3", "y": "5"}) == Found("a", {"global_load_sectors": 35})
+    assert table.found({"x": "3", "y": "4"}) is None
+
+
+def test_sweeps_are_found_again_by_what_they_are_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    sweep = banks("stride=1,2")
+    assert shelf.find(sweep.head(), sweep.axes) is None
+    file = shelf.file_of(sweep.head(), sweep.axes)
+    file.parent.mkdir(parents=True)
+    with kept(file, sweep.head()) as record:
+        run(sweep, record, Here(), 1)
+    found = shelf.find(banks("stride=1,2").head(), sweep.axes)
+    assert found is not None and found.whole
+    assert found.head == sweep.head()
+    assert found.values("shared_load_wavefronts").tolist() == [[64, 64 * 2]]
+    packed = tmp_path / "s.jsonl.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert read(packed) == read(file) == (sweep.head(), dict(found.outcomes))
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(FormatError, match="damaged"):
+        read(packed)
+
+
+def test_how_it_was_measured_decides_nothing(tmp_path: Path) -> None:
+    sweep, file = banks("stride=1"), tmp_path / "s.jsonl"
+    gpu = DeviceFacts(0, "NVIDIA H200", "9.0", "580.1", "13.0", 132, 1, 1)
+    measured = replace(sweep, on="gpu")
+    head = measured.head(gpu)
+    with kept(file, head):
+        pass
+    with kept(file, measured.head(replace(gpu, driver="581"))):
+        pass
+    assert head.made is not None and head.made.gpu.driver == "580.1"
+    with pytest.raises(FormatError, match="device: NVIDIA H200 there, NVIDIA B200 here"):
+        kept(file, measured.head(replace(gpu, name="NVIDIA B200"))).__enter__()
+
+
+def test_what_ships_is_of_the_kernel_and_the_lesson_of_today() -> None:
+    """Else the map is not found: `make sweeps` makes the predicted one again."""
+    shapes = lesson("block-shape")
+    found = tables(shapes, shapes.defaults(), "sm_90", "sass")
+    assert {on: table.whole for on, table in found.items()} == {"emulator": True, "gpu": True}
+    predicted = found["emulator"]
+    per_request = predicted.values("global_load_sectors/global_load_requests")
+    for x in (8, 16, 32):  # a sector for each row of M, one of N for every eight columns
+        assert per_request[31, x - 1] == (32 / x + x / 8) / 2
+    assert per_request[31, 0] == 16.5  # 32 rows of M, one word of N
+    assert not predicted.failed.any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_what_ships_is_what_a_sweep_finds_today(seed: int) -> None:
+    """Of shapes chosen at random one is counted from classes of blocks, as the sweep does it, the
+    other by running every block.
+    """
+    shapes, random = lesson("block-shape"), Random(seed)
+    table = tables(shapes, shapes.defaults(), "sm_90", "sass")["emulator"]
+    sweep = Sweep(of_lesson(shapes, {}, "sm_90", shapes.swept), shapes.swept)
+    again, whole = random.sample(sweep.cells, 2)
+    assert outcome(sweep.task(again)).found == (table.found(again),)
+    (job,) = sweep.subject.launches(whole).values()
+    counts = emulated.run(job, architecture("sm_90"), options=Options(record=())).counts.totals
+    found = table.found(whole)
+    assert found is not None
+    assert found.counts == {str(name): value for name, value in counts.items() if value}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuviz.draw.hit import tip_at
+from gpuviz.draw.hit import lit_at, tip_at
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring, plain_tip
@@ -47,6 +48,7 @@ class StageView(QWidget):
         self._fresh = self._seen = False
         self._at: QPointF | None = None
         self._chosen: Values | None = None  # by the click that is held
+        self.lit = np.zeros((0, 4), np.float32)
         self.spoken = SpokenSteps(player, self)
         self.setAccessibleName(tr("Stage"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -87,10 +89,20 @@ class StageView(QWidget):
             self._announce(painter)
         else:
             paint(painter, self._frame)
+            self._light(painter)
         self._ring.paint(painter, self, self._theme)
         if not self._seen:
             self._seen = True
             QTimer.singleShot(0, self, self.painted.emit)  # when all of the window is painted
+
+    def _light(self, painter: QPainter) -> None:
+        """A line around what is linked with what the pointer is at."""
+        look = self._theme.look
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for color, width, gap in (("ground", 4.0, 1.0), ("outline", 2.0, 2.0)):
+            painter.setPen(QPen(look.color(color), width))
+            for x, y, wide, high in self.lit.tolist():
+                painter.drawRect(QRectF(x, y, wide, high).adjusted(-gap, -gap, gap, gap))
 
     def _announce(self, painter: QPainter) -> None:
         """Before the first run is done: what the lesson will show."""
@@ -147,8 +159,18 @@ class StageView(QWidget):
             self.broke.emit(error)
             return None
 
+    def _look(self) -> None:
+        """What lights up under the pointer."""
+        lit = np.zeros((0, 4), np.float32)
+        if self._at is not None and self._frame is not None:
+            lit = lit_at(self._frame, self._at.x(), self._at.y())
+        if not np.array_equal(lit, self.lit):
+            self.lit = lit
+            self.update()
+
     def _point(self) -> None:
-        """A hand where a click would do something."""
+        """A hand where a click would do something; what is linked lights up."""
+        self._look()
         if self._at is not None and self.pick(self._at) is not None:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
         else:
@@ -157,15 +179,18 @@ class StageView(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         """Pictures that change need not look for what is under the pointer."""
         self._at = None
+        self._look()
         super().leaveEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Once a tip is open it follows the pointer; what was clicked can be dragged on."""
+        """Once a tip is open it follows the pointer, and of what is linked it opens at once; what
+        was clicked can be dragged on.
+        """
         self._at = event.position()
         self._point()
         if self._chosen is not None and event.buttons() & Qt.MouseButton.LeftButton:
             self._choose(event.position(), self.pick(event.position()))
-        if QToolTip.isVisible():
+        if QToolTip.isVisible() or len(self.lit):
             self._say(event.position().toPoint(), event.globalPosition().toPoint())
 
     def event(self, event: QEvent) -> bool:

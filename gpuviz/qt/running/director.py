@@ -147,6 +147,13 @@ class Director(QObject):
         self.performer.forget()
         self.run()
 
+    def look_again(self) -> None:
+        """Tell what is shown anew, without running it: more is known of it than before."""
+        if self._showing is not None and not (self._held or self.performer.busy):
+            sides = self._showing.sides
+            performances = tuple(side.performance for side in sides)
+            self.performer.ask(Job(tuple(side.variant for side in sides), performances))
+
     def pick(self, values: Values, right: bool) -> None:
         """What was clicked in a picture: that side with these values, from the beginning."""
         compared = self._showing is not None and self._showing.compared

@@ -255,6 +255,9 @@ class Meter(QObject):
             measurement, why = self._newest.get(key), ""
             if measurement is None or measurement.source != "live":
                 measurement, why = _recorded(plan, library.recordings)
+                run = showing.runs.get(key)
+                if measurement is None and run is not None:  # a sweep may have it
+                    measurement = run.measurement
                 if measurement is not None:
                     captions.append(caption(measurement))
                     self._newest.take(key, measurement)

@@ -16,6 +16,7 @@ from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.sweep.picture_view import PictureView
 from gpuviz.qt.sweep.sweep_work import SweepWork
 from gpuviz.results.sweep_picture import picture
+from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.swept import Swept, SweptKernel
 from gpuviz.sweeps import axis, quantity
 from gpuviz.sweeps.axis import Axis, Cell
@@ -37,10 +38,10 @@ class SweepDialog(QDialog):
     picked = Signal(object)
 
     def __init__(
-        self, shown: Swept, work: SweepWork, device: str, theme: Theme, parent: QWidget
+        self, shown: Swept, work: SweepWork, gpu: DeviceFacts | None, theme: Theme, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self._shown, self._lesson, self._device = shown, shown.lesson, device
+        self._shown, self._lesson, self._gpu = shown, shown.lesson, gpu
         self._offers = {one.id: one for one in shown.offers()}
         self._outcomes: dict[Key, Outcome] = {}
         self._sweep: Sweep | None = None
@@ -68,8 +69,8 @@ class SweepDialog(QDialog):
             line.setToolTip(tr("1..32, 1..32..4 (steps), 1..64*2 (doubling), or 1,5,9"))
         self.on = Combo(tr("Count or measure"), theme)
         self.on.addItem(tr("predicted"), "emulator")
-        if self._device:
-            self.on.addItem(tr("measured on {device}", device=self._device), "gpu")
+        if self._gpu is not None:
+            self.on.addItem(tr("measured on {device}", device=self._gpu.name), "gpu")
         self.role = Combo(tr("Launch"), theme)
         self.quantity = Combo(tr("Show"), theme)
         for combo in (self.role, self.quantity):
@@ -141,8 +142,8 @@ class SweepDialog(QDialog):
 
     def sweep(self) -> Sweep:
         """The sweep as filled in; InputError when it is none."""
-        axes = self.axes()
-        return Sweep(self._as_asked().subject(axes), axes, self.on.currentData(), self._shown.level)
+        axes, on = self.axes(), self.on.currentData()
+        return Sweep(self._as_asked().subject(axes), axes, on, self._shown.level)
 
     def begin(self) -> None:
         """Start, or go on with, the sweep."""
@@ -152,7 +153,7 @@ class SweepDialog(QDialog):
             self.said.say(str(error))
             return
         self._outcomes = {}
-        self.work.start(sweep, tr(self._lesson.title), self._device if sweep.on == "gpu" else "")
+        self.work.start(sweep, tr(self._lesson.title), self._gpu if sweep.on == "gpu" else None)
         self._check()
         self._draw()
 
@@ -178,6 +179,8 @@ class SweepDialog(QDialog):
     def _as_asked(self) -> Swept:
         """What is shown, with the grid that is written."""
         shown = self._shown
+        if self.on.currentData() == "gpu" and self._gpu is not None:
+            shown = replace(shown, arch=self._gpu.sm)  # what it runs is compiled for it
         return replace(shown, grid=self.grid.text()) if isinstance(shown, SweptKernel) else shown
 
     def _check(self, *_: object) -> None:
@@ -246,7 +249,8 @@ class SweepDialog(QDialog):
     def _picture(self, sweep: Sweep) -> Picture:
         wanted = str(self.quantity.currentData() or quantity.telling(()))
         on_gpu = quantity.measured(wanted, sweep.on)
-        source = tr("measured on {device}", device=self._device) if on_gpu else tr("model")
+        name = self._gpu.name if self._gpu else ""
+        source = tr("measured on {device}", device=name) if on_gpu else tr("model")
         return picture(
             sweep.axes,
             self._outcomes,

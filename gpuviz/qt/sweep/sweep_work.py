@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -10,16 +9,16 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 
-from gpuviz import disk_cache, folders
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.running.activity import Activity
 from gpuviz.qt.running.meter import Meter
 from gpuviz.runners.base import Cancel, Progress
-from gpuviz.sweeps import workers
+from gpuviz.runners.measurement import DeviceFacts
+from gpuviz.sweeps import shelf, workers
 from gpuviz.sweeps.axis import Cell
-from gpuviz.sweeps.cell import Outcome
-from gpuviz.sweeps.record import kept, key
+from gpuviz.sweeps.cell import On, Outcome
+from gpuviz.sweeps.record import Head, kept, key
 from gpuviz.sweeps.sweep import Sweep, run
 
 MakeWorkers = Callable[[Sweep], tuple[Executor, int]]
@@ -46,6 +45,7 @@ class SweepWork(Activity):
         self._meter = meter
         self.make_workers: MakeWorkers = local
         self.file: Path | None = None
+        self.on: On = "emulator"
         self._of = ""
 
     @property
@@ -53,23 +53,24 @@ class SweepWork(Activity):
         """What is under way, in words."""
         return tr("sweep over {launch} …", launch=self._of)
 
-    def start(self, sweep: Sweep, of: str, device: str = "") -> None:
-        """Do what is not done of it; `of` is what is launched, in words."""
+    def start(self, sweep: Sweep, of: str, gpu: DeviceFacts | None = None) -> None:
+        """Do what is not done of it; `of` is what is launched, in words, `gpu` where."""
         if self.busy:
             return
         if sweep.on == "gpu":
             self._meter.pause()
-        self._of = of
-        file = self.file = file_of(sweep, device)
-        self._begin(lambda progress, cancel: self._work(sweep, device, file, progress, cancel))
+        self._of, self.on = of, sweep.on
+        head = sweep.head(gpu)
+        file = self.file = shelf.file_of(head, sweep.axes)
+        self._begin(lambda progress, cancel: self._work(sweep, head, file, progress, cancel))
 
     def _work(
-        self, sweep: Sweep, device: str, file: Path, progress: Progress, cancel: Cancel
+        self, sweep: Sweep, head: Head, file: Path, progress: Progress, cancel: Cancel
     ) -> None:
         """Runs in the thread."""
         cells = sweep.cells
         file.parent.mkdir(parents=True, exist_ok=True)
-        with kept(file, sweep.head(device)) as record:
+        with kept(file, head) as record:
             for cell in cells:
                 if (known := record.outcomes.get(key(cell))) is not None:
                     self._tell(cell, known)
@@ -100,13 +101,3 @@ class SweepWork(Activity):
             self.failed.emit(failure_of(outcome))
         else:
             self.rested.emit(tr("sweep done, kept in {file}", file=self.file))
-
-
-def file_of(sweep: Sweep, device: str) -> Path:
-    """Where a sweep is kept: a name made of what is varied and of all that decides its cells."""
-    head = sweep.head(device)
-    of = head.of.get("lesson") or head.of.get("file", "")
-    names = "-".join((of, *(axis.name for axis in sweep.axes), sweep.on))
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", names).strip("-")[:60]
-    mark = disk_cache.key(sorted(head.of.items()), head.arch, head.level, device)[:8]
-    return folders.data() / "sweeps" / f"{plain}-{mark}.jsonl"

@@ -34,9 +34,9 @@ from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.running import core as cores
 from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.retelling import Retelling
-from gpuviz.qt.running.sweeps import Sweeps
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.qt.sweep.lesson_map import LessonMap
 from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window.file_commands import FileCommands
@@ -119,7 +119,6 @@ class Features(QObject):
         self.recovery.close()
         self.thumbnails.close()
         self.timing.shut()
-        self.sweeps.close()
         if self.sweep_work is not None:
             self.sweep_work.close()
         self.files.close()
@@ -150,10 +149,9 @@ class Features(QObject):
             core.meter, lambda: director.showing, director.retell, self._window
         )
         self.retelling.broke.connect(panes.stage.broke)
-        self.sweeps = Sweeps(core.player, core.meter, core.director, core.session, actions)
-        self.sweeps.failed.connect(panes.message.show_failure)
-        panes.status.follow_activity(self.sweeps)
         self.sweep_work: SweepWork | None = None
+        self.lesson_map = LessonMap(core, actions, self._swept_by, self)
+        panes.parameters.offer_map(actions["run.map"])
         actions.bind("run.sweep", self._sweep)
 
     def _ask_about(self, codes: tuple[Code, ...]) -> None:
@@ -257,18 +255,24 @@ class Features(QObject):
     def _sweep(self) -> None:
         """Vary what the lesson shown can be given, and look at all of it."""
         from gpuviz.qt.sweep.sweep_dialog import SweepDialog
-        from gpuviz.qt.sweep.sweep_work import SweepWork
         from gpuviz.scenes.swept import swept
 
-        core, director = self._core, self._core.director
-        if self.sweep_work is None:
-            self.sweep_work = SweepWork(core.meter)
-            self._panes.status.follow_activity(self.sweep_work)
-        device = core.meter.state.device.name if core.meter.state.device else ""
+        core, director, gpu = self._core, self._core.director, self._core.meter.state.device
         shown = swept(core.player.lesson, core.player.values, director.arch, director.level)
-        dialog = self.sweep = SweepDialog(shown, self.sweep_work, device, core.theme, self._window)
+        work = self._swept_by()
+        dialog = self.sweep = SweepDialog(shown, work, gpu, core.theme, self._window)
         dialog.picked.connect(self._show_cell)
         dialog.show()
+
+    def _swept_by(self) -> SweepWork:
+        """What does the sweeps of this window."""
+        if self.sweep_work is None:
+            from gpuviz.qt.sweep.sweep_work import SweepWork
+
+            made = self.sweep_work = SweepWork(self._core.meter)
+            self._panes.status.follow_activity(made)
+            made.failed.connect(self._panes.message.show_failure)
+        return self.sweep_work
 
     def _show_cell(self, cell: CellView) -> None:
         """The view of a cell of a sweep that was clicked."""

@@ -28,6 +28,8 @@ from gpuviz.scenes.compare import SIDES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from PySide6.QtGui import QAction
+
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.scenes.base import Lesson, Parameter, Preset, Value
@@ -59,7 +61,10 @@ class Parameters(QWidget):
             tr("reset"), tr("Reset parameters"), "link", tr("Back to the defaults  (Ctrl+R)")
         )
         self.reset.clicked.connect(self.restore)
-        keep_space(self.reset)
+        self.sweep = button(tr("Sweep"), tr("Predict the map of this lesson"), "chip")
+        self.sweep.hide()
+        for made in (self.reset, self.sweep):
+            keep_space(made)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(6)
@@ -67,6 +72,7 @@ class Parameters(QWidget):
         self._column.addWidget(self.sides)
         self._body = QWidget()
         self._column.addWidget(self._body)
+        self._column.addWidget(self.sweep, alignment=Qt.AlignmentFlag.AlignLeft)
         self._column.addWidget(self.problem)
         self._follow(player, comparison)
 
@@ -99,6 +105,17 @@ class Parameters(QWidget):
         self.problem.setText(f"▲ {problem}" if problem else "")
         self.problem.setVisible(bool(problem))
 
+    def offer_map(self, action: QAction) -> None:
+        """A button for the command that predicts the map of a lesson that shows one."""
+
+        def follow() -> None:
+            self.sweep.setEnabled(action.isEnabled())
+            self.sweep.setToolTip(action.toolTip())
+
+        self.sweep.clicked.connect(action.trigger)
+        action.changed.connect(follow)
+        follow()
+
     def first(self) -> QWidget:
         """The control to focus when the user goes to the parameters."""
         found = [w for made in self.knobs.values() for w in _focusable(made)]
@@ -126,6 +143,7 @@ class Parameters(QWidget):
         column.setSpacing(8)
         column.addLayout(self._preset_row(lesson))
         column.addLayout(self._grid(lesson))
+        self.sweep.setVisible(bool(lesson.swept))
         self._order_tabs()
         self._show()
 
@@ -133,7 +151,7 @@ class Parameters(QWidget):
         """New controls would come last in the window: put them after the reset button."""
         chain: list[QWidget] = [self.reset, self.sides, *(made for _, made in self.presets)]
         chain += [w for made in self.knobs.values() for w in _focusable(made)]
-        chain.append(self.arch.combo)
+        chain += [self.arch.combo, self.sweep]
         for before, after in pairwise(chain):
             QWidget.setTabOrder(before, after)
 

@@ -111,7 +111,7 @@ class Window(QMainWindow):
             self,
         )
         self.features, self.viewing, self.thumbnails = made, made.viewing, made.thumbnails
-        self.counts, self.timing, self.sweeps = made.counts, made.timing, made.sweeps
+        self.counts, self.timing = made.counts, made.timing
         self.history, self.recovery, self.lecture = made.history, made.recovery, made.lecture
         self.kernel_opener, self.files = made.kernel_opener, made.files
         with self.director.together():

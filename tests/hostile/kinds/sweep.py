@@ -31,7 +31,7 @@ def _ours() -> tuple[bytes, ...]:
     found = Found("coalescing", {"global_load_sectors": 4.0})
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.jsonl"
-        with kept(file, sweep.head("")) as record:
+        with kept(file, sweep.head()) as record:
             for cell in sweep.cells:
                 record.add(cell, Outcome((found,)))
         return tuple(file.read_bytes().splitlines())
