@@ -200,7 +200,8 @@ def test_what_depends_on_memory_is_run_whole(body, why):
     assert re.search(why, found.coverage.why)
 
 
-def test_blocks_that_all_differ_are_run_whole():
+def test_blocks_that_all_differ_are_run_whole(monkeypatch):
+    monkeypatch.setattr("gpuviz.ptx.emulator.estimated_seconds", lambda launched: 1e-6)
     found = unproved(f"{INDEX} for (int j = 0; j < blockIdx.x; ++j) b[i] += j;", blocks=60)
     assert "each of a class of its own" in found.coverage.why
 
