@@ -147,5 +147,5 @@ def at_real_size(named: Sequence[tuple[str, Run]]) -> tuple[Sourced, ...]:
     (_, first), (_, last) = found[0], found[-1]
     said = " · ".join(f"{name} {time.whole}" for name, time in found)
     size = first.size or last.size
-    forms = (f"{size}: {said} · {first.device}", f"{size}: {said}", said)
-    return (Sourced(forms, badge_of([first]), "good"),)
+    forms = f"{size}: {said} · {first.device}", f"{size}: {said}"
+    return (Sourced(forms, badge_of([first]), "good", whole=True),)
