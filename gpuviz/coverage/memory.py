@@ -338,7 +338,7 @@ SHARED = (
     ),
     Row(
         "D",
-        "Constant memory: one word for the warp is broadcast, different ones take turns",
+        "Constant memory: one word for the warp is broadcast (others one by one: NVIDIA's guide)",
         ("S1", "S3"),
         (
             _passes("constant", "One word", "one access"),

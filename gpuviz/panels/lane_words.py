@@ -1,9 +1,9 @@
-"""Lanes, the words they want below them, and the turns in which these come."""
+"""Lanes, the words they want below them, the ports between, and the turns in which words come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from gpuviz.trace import LANES
 _LEAST = 4.0  # letters high
 _WIDEST = 46.0  # pixels of a word at scale 1
 _NUMBER = 12  # least size of a word's number
+_PORT, _FEW = 12.0, 8  # most pixels that ports are high; as wide as if there were so many at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class LaneWords(Panel):
     turns : how many there are, in words: `8 passes`
     sent : how much of the request has gone out, 0 to 1
     served : turns that are over, the fraction being the one under way
+    port, ports : (32,) the port that each lane's word leaves through, and how many ports there are
     """
 
     share: ClassVar[float] = 1.0
@@ -45,6 +47,8 @@ class LaneWords(Panel):
     turns: str
     sent: float
     served: float
+    port: I64 = field(default_factory=lambda: np.zeros(LANES, np.int64))
+    ports: int = 1
 
     @cached_property
     def words(self) -> tuple[I64, I64]:
@@ -57,18 +61,38 @@ class LaneWords(Panel):
         return np.clip(self.served - self.turn, 0.0, 1.0)
 
     def need(self, stage: Stage, width: float) -> Need:
-        """Two rows of boxes, and bands between them."""
+        """Two rows of boxes, ports, and bands between them."""
         return Need(_LEAST * stage.text(14), _LEAST * stage.text(14))
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
-        """Bands, lanes, words."""
+        """Bands, lanes, words, and the ports that they leave through."""
         tall = min(24 * stage.scale, area.height * 0.3)
         lanes = lane_boxes(area._replace(height=tall))
         boxes = self._boxes(stage, area._replace(y=area.bottom - tall - 3, height=tall))
+        free = boxes[0, 1] - lanes[0, 1] - tall
+        low = min(_PORT * stage.scale, free * 0.2)
+        ports = self._ports(area._replace(y=lanes[0, 1] + tall + free * 0.58, height=low))
         going = (self.progress > 0) & (self.progress < 1)
-        yield from self._bands(stage, lanes, boxes[self.words[1]], going)
+        yield from self._bands(stage, lanes, ports, boxes, going)
         yield from lane_row(stage, lanes, np.ones(LANES, bool), going, self._lane_tip)
+        yield from self._gates(stage, ports, going)
         yield from self._words(stage, boxes)
+
+    def _ports(self, area: Rect) -> F32:
+        """(P, 4) boxes of the ports, side by side; a single one is in the middle."""
+        pitch = area.width / max(self.ports, _FEW)
+        wide = pitch - min(4.0, pitch * 0.25)
+        middle = area.x + (np.arange(self.ports) + 0.5) * area.width / self.ports
+        rest = (np.full(self.ports, v) for v in (area.y, wide, area.height))
+        return np.stack([middle - wide / 2, *rest], axis=1).astype(np.float32)
+
+    def _gates(self, stage: Stage, ports: F32, going: Bool) -> Iterator[Mark]:
+        """The ports: those that a word leaves through now are open."""
+        palette, busy = stage.palette, np.zeros(self.ports, bool)
+        busy[self.port[going]] = True
+        edge = np.where(busy[:, None], palette.outline, palette.border).astype(np.uint8)
+        yield Boxes(ports, palette.panel, stroke=edge, radius=3, tip=self._port_tip)
+        yield Boxes(ports[busy], palette.accent, radius=3)
 
     def _boxes(self, stage: Stage, area: Rect) -> F32:
         """(W, 4) boxes of the words, spread evenly below the lanes."""
@@ -80,19 +104,32 @@ class LaneWords(Panel):
         y, width, height = rest
         return np.stack([x, y, width, height], axis=1).astype(np.float32)
 
-    def _bands(self, stage: Stage, lanes: F32, word: F32, going: Bool) -> Iterator[Mark]:
-        """Thin once asked for, full while a word comes, quiet afterwards."""
-        palette, done = stage.palette, self.progress >= 1
-        start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3] + 3], axis=1)
-        end = np.stack([word[:, 0] + word[:, 2] / 2, word[:, 1] - 2], axis=1)
-        curves = bands(start.astype(np.float32), end.astype(np.float32))
-        waits, thin = ~going & ~done, 1.2 * stage.scale
-        asked = partly(curves[waits], np.full(int(waits.sum()), float(smooth(self.sent))))
-        share = smooth(np.minimum(self.progress[going] * 2, 1.0))
-        yield Curves(asked, palette.soft(palette.lanes[waits], 0.6), thin)
-        yield Curves(curves[done], palette.soft(palette.lanes[done], 0.35), thin)
-        came = partly(curves[going][:, ::-1], share)
-        yield Curves(came, palette.lanes[going], 2.5 * stage.scale)
+    def _bands(
+        self, stage: Stage, lanes: F32, ports: F32, boxes: F32, going: Bool
+    ) -> Iterator[Mark]:
+        """Thin once asked for, full while a word comes, quiet afterwards: to a port, then past it.
+
+        What comes is at the port after half of its turn.
+        """
+        palette, done, lane = stage.palette, self.progress >= 1, np.arange(LANES)
+        port, word = ports[self.port], boxes[self.words[1]]
+        middle = port[:, 0] + port[:, 2] / 2
+        above = bands(_points(lanes, lanes[:, 1] + lanes[:, 3] + 3), _at(middle, port[:, 1]))
+        below = bands(_at(middle, port[:, 1] + port[:, 3]), _points(word, word[:, 1] - 2))
+        waits, thin, bold = ~going & ~done, 1.2 * stage.scale, 2.5 * stage.scale
+        sent = float(smooth(self.sent)) * 2
+        inks = palette.lanes, np.tile(palette.accent, (LANES, 1))
+        shares = min(sent, 1.0), max(sent - 1.0, 0.0)
+        for legs, ink, share in zip((above, below), inks, shares, strict=True):
+            asked = partly(legs[waits], np.full(int(waits.sum()), share))
+            yield Curves(asked, palette.soft(ink[waits], 0.6), thin)
+            yield Curves(legs[done], palette.soft(ink[done], 0.35), thin)
+        came, first = self.progress[going] * 2, lane[going]
+        out = partly(below[first][:, ::-1], smooth(np.minimum(came, 1.0)))
+        yield Curves(out, inks[1][first], bold)
+        past = came > 1
+        into = partly(above[first[past]][:, ::-1], smooth(came[past] - 1.0))
+        yield Curves(into, palette.lanes[first[past]], bold)
 
     def _words(self, stage: Stage, boxes: F32) -> Iterator[Mark]:
         """The words with their numbers; those that come together share an outline."""
@@ -120,6 +157,14 @@ class LaneWords(Panel):
             counted=self.turns,
         )
 
+    def _port_tip(self, number: int) -> str:
+        some = self.port == number
+        return trn(
+            "{n} word leaves here",
+            "{n} words leave here, one after the other",
+            len(np.unique(self.turn[some])),
+        )
+
     def _word_tip(self, index: int) -> str:
         words, which = self.words
         turns = np.unique(self.turn[which == index]) + 1
@@ -130,6 +175,16 @@ class LaneWords(Panel):
             word=int(words[index]),
             turns=", ".join(map(str, turns.tolist())),
         )
+
+
+def _at(x: F32 | F64, y: F32 | F64) -> F32:
+    """(N, 2) points."""
+    return np.stack([x, y], axis=1).astype(np.float32)
+
+
+def _points(boxes: F32, y: F32 | F64) -> F32:
+    """(N, 2) points above or below the middles of boxes."""
+    return _at(boxes[:, 0] + boxes[:, 2] / 2, y)
 
 
 def _runs(boxes: F32, going: Bool) -> F32:

@@ -1,8 +1,9 @@
-"""Constant memory: one word for the whole warp is a broadcast, different words take turns."""
+"""Constant memory: one word for the whole warp is a broadcast, others come one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,25 +12,28 @@ from gpuviz.arrays import I64
 from gpuviz.draw.ease import passed
 from gpuviz.draw.plot import Axis, linear
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.served import Served, served
+from gpuviz.memory.transaction_names import nouns
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.lane_words import LaneWords
-from gpuviz.panels.layout import Line, rows
+from gpuviz.panels.layout import Line, columns, first, rows, share, spare
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.plot import Curve, Plot, Upright
 from gpuviz.panels.script import Script
+from gpuviz.panels.table import Column, Table
 from gpuviz.panels.ticks import Ticks, TicksLine
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
-from gpuviz.scenes.measured import Timed, badge_of, device_of, time_of
+from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, Trace
 
 _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")
 _COUNT = 256  # elements of the table
+_BLOCKS, _THREADS, _READS = 2048, 256, 256  # of the launches that are timed
 _SEND, _ONE, _ALL, _END, _CHART, _CHART_END = 1.4, 1.6, 7.0, 2.0, 4.5, 3.5  # seconds
 
 PARAMETERS = (
@@ -48,30 +52,32 @@ PRESETS = (
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """The load in each space, and a launch of each in which block b reads b + 1 words."""
+    """The load in each space, many of them beside it, and one launch for 1 to 32 words."""
     blocks = number(values, "blocks")
-    distinct, step = f"i32={number(values, 'distinct')}", f"i32={number(values, 'step')}"
+    pattern = f"i32={number(values, 'distinct')}", f"i32={number(values, 'step')}"
+    made = []
+    for space in SPACES:
+        small = _launch(space, blocks, LANES, (*pattern, "i32=1"), 1)
+        large = _launch(space, _BLOCKS, _THREADS, (*pattern, f"i32={_READS}"), _READS)
+        beside = small.companion(large.size, large.grid, large.arguments, block=large.block)
+        swept = _launch(space, LANES, LANES, pattern[1:], 1)
+        role, entry, record = f"{space} sweep", f"{space}_sweep", tuple(range(LANES))
+        made += [small, beside, replace(swept, role=role, entry=entry, record=record)]
+    return tuple(made)
 
-    def launch(space: str, role: str, entry: str, grid: int, scalars: tuple[str, ...]) -> Plan:
-        table = () if space == "constant" else (f"f32[{_COUNT}]=arange",)
-        record = (0,) if role == space else tuple(range(grid))
-        return Plan(
-            role,
-            _KERNEL,
-            entry,
-            (grid, 1, 1),
-            (LANES, 1, 1),
-            (*table, f"f32[{grid * LANES}]=zeros", *scalars),
-            record=record,
-        )
 
-    return tuple(
-        one
-        for space in SPACES
-        for one in (
-            launch(space, space, f"{space}_memory", blocks, (distinct, step)),
-            launch(space, f"{space} sweep", f"{space}_sweep", LANES, (step,)),
-        )
+def _launch(space: str, blocks: int, threads: int, scalars: tuple[str, ...], reads: int) -> Plan:
+    table = () if space == "constant" else (f"f32[{_COUNT}]=arange",)
+    warps, count = blocks * threads // LANES, blocks * threads
+    each = trn("{n} load a lane", "{n} loads a lane", reads)
+    return Plan(
+        space,
+        _KERNEL,
+        f"{space}_memory",
+        (blocks, 1, 1),
+        (threads, 1, 1),
+        (*table, f"f32[{count}]=zeros", *scalars),
+        size=f"{trn('{n} warp', '{n} warps', warps, n=grouped(warps))}, {each}",
     )
 
 
@@ -82,11 +88,11 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     words = {space: _words(runs[space], load) for space, load in loads.items()}
     swept = {space: costs(runs[f"{space} sweep"].trace, arch, space) for space in SPACES}
     distinct, step = number(values, "distinct"), number(values, "step")
-    times = tuple(time_of(runs[space]) for space in SPACES)
+    table = _table(loads, tuple(time_of(runs[space]) for space in SPACES))
     most = max(load.count for load in loads.values())
 
-    script, first = Script("constant"), loads["constant"]
-    line, asked = first.instruction.line, f"{first.instruction.text} · {first.counted}"
+    script, main = Script("constant"), loads["constant"]
+    line, asked = main.instruction.line, f"{main.instruction.text} · {main.counted}"
     counts = " · ".join(f"{space} {one.counted}" for space, one in loads.items())
     send = script.act(_SEND, "load", tr("request"), asked, line)
     serve = script.series(min(_ONE * most, _ALL), most, "load", _turns, counts, line)
@@ -96,10 +102,13 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     def at(t: float) -> Picture:
         if t >= end.end:
-            body = rows(_chart(swept, distinct, arch, sweep.share(t)), _published(), _times(times))
+            plots = _plots(swept, distinct, arch, sweep.share(t))
+            wide = columns(*(share(1, plot) for plot in plots), gap=0.2)
+            whole = rows(wide, table, spare(_published()), gap=0.3)
+            body = first(whole, wide, rows(*plots, gap=0.3))
             return Picture(_rule(swept["constant"]), _swept_with(step), body)
         sent, turns = send.share(t), serve.counted(t, most)
-        parts = (_served(space, loads[space], words[space], sent, turns) for space in SPACES)
+        parts = (_served(space, loads[space], words[space], arch, sent, turns) for space in SPACES)
         return Picture(_title(distinct), _sentence(loads), rows(*parts, gap=0.3))
 
     return Story.of(script, at, _expected(distinct, step, arch))
@@ -135,15 +144,36 @@ def _names() -> dict[str, str]:
     }
 
 
-def _served(space: str, load: Served, words: I64, sent: float, turns: float) -> Line:
-    """The load in one memory, of whose turns so many are over."""
-    names, turns = _names(), min(turns, float(load.count))
+def _served(
+    space: str, load: Served, words: I64, arch: Architecture, sent: float, turns: float
+) -> Line:
+    """The load in one memory, of whose turns so many are over, and the ports of that memory."""
+    names, turns = _ported(arch), min(turns, float(load.count))
     done = tr("{done} of {all}", done=passed(turns), all=load.counted)
     ticks = Ticks(load.count, load.ideal, turns)
+    port, ports = _ports(space, words, load, arch)
     return rows(
         TicksLine(names[space], tuple(names.values()), done, ticks),
-        LaneWords(words, load.turn, load.counted, sent, turns),
+        LaneWords(words, load.turn, load.counted, sent, turns, port, ports),
     )
+
+
+def _ports(space: str, words: I64, load: Served, arch: Architecture) -> tuple[I64, int]:
+    """(32,) where each lane's word leaves its memory, and through how many ports words may."""
+    if space == "constant":
+        return np.zeros(LANES, np.int64), 1
+    if space == "shared":
+        return words % arch.banks, arch.banks
+    return load.turn, load.count
+
+
+def _ported(arch: Architecture) -> dict[str, str]:
+    """The memories, and what their words leave through."""
+    return {
+        "constant": tr("constant memory: one word a pass"),
+        "shared": tr("shared memory: {n} banks", n=arch.banks),
+        "global": tr("global memory: {nouns}", nouns=nouns(arch.transaction())),
+    }
 
 
 def _turns(first: int, last: int) -> str:
@@ -197,56 +227,69 @@ def _rule(constant: I64) -> str:
     """What the chart shows of constant memory."""
     if (constant == np.arange(1, LANES + 1)).all():
         return tr("Constant memory takes as many passes as there are different words")
-    return tr("In constant memory different words take turns")
+    return tr("In constant memory different words come one after the other")
 
 
 def _swept_with(step: int) -> str:
-    """What was run for the chart."""
+    """What was run for the charts, and what may be compared."""
     return tr(
-        "The same kernels with 1 to 32 different words, one block for each; step {step}.", step=step
+        "1 to 32 different words, step {step}. A pass, a wavefront and a sector differ: only times "
+        "can be compared.",
+        step=step,
     )
 
 
-def _chart(swept: Mapping[str, I64], distinct: int, arch: Architecture, grown: float) -> Plot:
-    """Cost over the number of different words; lines that coincide differ in width."""
-    words, most = range(1, LANES + 1), max(int(cost.max()) for cost in swept.values())
-    lines: tuple[tuple[str, str, Ink, float], ...] = (
-        ("constant", tr("constant"), "warn", 7.0),
-        ("global", tr("global"), "good", 4.0),
-        ("shared", tr("shared"), "accent", 2.0),
-    )
-    curves = [
-        Curve(words, cost, ink, width, name=name, grown=grown, answers=True, value=str(cost[-1]))
-        for cost, name, ink, width in (
-            (swept[space].tolist(), name, ink, width) for space, name, ink, width in lines
-        )
-    ]
-    places = (1, *range(4, LANES + 1, 2))
+def _plots(
+    swept: Mapping[str, I64], distinct: int, arch: Architecture, grown: float
+) -> tuple[Plot, ...]:
+    """Cost over the number of different words, for each memory in its own unit."""
+    units = {
+        "constant": tr("passes"),
+        "shared": tr("wavefronts"),
+        "global": nouns(arch.transaction()),
+    }
+    inks: dict[str, Ink] = {"constant": "warn", "shared": "accent", "global": "good"}
+    return tuple(_plot(swept[s], distinct, _names()[s], units[s], inks[s], grown) for s in SPACES)
+
+
+def _plot(cost: I64, distinct: int, name: str, unit: str, ink: Ink, grown: float) -> Plot:
+    """One memory's own scale."""
+    words, most = range(1, LANES + 1), max(4, -(-int(cost.max()) // 4) * 4)
+    places = (1, 8, 16, 24, 32)
     across = Axis((tr("different words"),), 1, LANES, places, tuple(map(str, places)))
-    sectors = tr("sectors") if arch.has_sectors else tr("segments")
-    up = linear((tr("passes · {segments} · wavefronts", segments=sectors),), 0, most, most / 4)
-    return Plot(across, up, (Upright(distinct, answers=True), *curves), answering=True)
+    curve = Curve(words, cost.tolist(), ink, 3.0, grown=grown, answers=True)
+    return Plot(
+        across,
+        linear((unit,), 0, most, most / 4),
+        (Upright(distinct, answers=True), curve),
+        name,
+        ink,
+        answering=True,
+    )
+
+
+def _table(loads: Mapping[str, Served], times: tuple[Timed | None, ...]) -> Table:
+    """What one load takes in each memory, and how long many of them do."""
+    return Table(
+        (
+            Column((tr("memory"),), tuple(_names().values()), "left"),
+            Column((tr("a load"),), tuple(loads[s].counted for s in SPACES), badge=tr("model")),
+            *time_column(times),
+        )
+    )
 
 
 def _published() -> Sourced:
     return Sourced(
         (
             tr(
-                "{source}: one word for the whole warp is a broadcast, different words take turns",
+                "{source}: one word for the whole warp is a broadcast · CUDA C Programming Guide: "
+                "different words one after the other",
                 source=tr("lecture slides on memory sharing and banks, G80"),
             ),
-            tr("G80 slides: one word is a broadcast, different words take turns"),
+            tr("G80 slides: one word is a broadcast · NVIDIA's guide: others one by one"),
         )
     )
-
-
-def _times(times: tuple[Timed | None, ...]) -> Sourced:
-    """How long the launches took, where a GPU has run them."""
-    device, names = device_of(times), (tr("constant"), tr("shared"), tr("global"))
-    parts = " · ".join(f"{n} {t.whole}" for n, t in zip(names, times, strict=True) if t)
-    if not parts:
-        return Sourced((tr("time: {device}", device=device),), badge_of(times))
-    return Sourced((f"{parts} · {device}", parts), badge_of(times), "good")
 
 
 LESSON = Lesson(

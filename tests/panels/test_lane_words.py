@@ -44,19 +44,38 @@ def test_hovering_tells_which_turn_serves_a_lane_and_a_word() -> None:
     ):
         assert tip_at(shown(words(0.0)), rect[0] + 4, rect[1] + 4) == tip
     alone = shown(LaneWords(LANES, LANES, "32 passes", 1.0, 0.0))
-    box = [m.rect[5] for m in alone.marks if isinstance(m, Boxes) and m.tip][1]
+    box = [m.rect[5] for m in alone.marks if isinstance(m, Boxes) and m.tip and len(m.rect) == 32][
+        1
+    ]
     assert tip_at(alone, box[0] + 4, box[1] + 4) == "word 5 · for 1 lane · turn 6"
 
 
 def test_bands_wait_come_and_rest() -> None:
-    """Asked for, done, under way."""
+    """Asked for and done, to the port and from it to the words; under way, out of it and past."""
 
     def curves(panel: LaneWords) -> list[int]:
         return [len(m.points) for m in shown(panel).marks if isinstance(m, Curves)]
 
-    assert curves(words(0.0)) == [32, 0, 0]
-    assert curves(words(1.5)) == [16, 8, 8]
-    assert curves(words(4.0)) == [0, 32, 0]
+    assert curves(words(0.0)) == [32, 0, 32, 0, 0, 0]
+    assert curves(words(1.4)) == [16, 8, 16, 8, 8, 0]  # on its way to the port
+    assert curves(words(1.6)) == [16, 8, 16, 8, 8, 8]  # and past it
+    assert curves(words(4.0)) == [0, 32, 0, 32, 0, 0]
+
+
+def test_words_that_share_a_port_leave_one_by_one_and_others_together() -> None:
+    """One port for all words, or one for each of 32 banks."""
+
+    def open_ports(panel: LaneWords) -> list[int]:
+        accent = [m for m in shown(panel).marks if isinstance(m, Boxes) and m.fill is DARK.accent]
+        return [len(m.rect) for m in accent]
+
+    bank = LANES % 4
+    at_once = LaneWords(LANES % 4 * 10, LANES * 0, "1 wavefront", 1.0, 0.5, bank, 32)
+    assert open_ports(words(1.5)) == [1] and open_ports(at_once) == [4]
+    assert open_ports(words(4.0)) == [0]
+    gates = [m for m in shown(words(0.0)).marks if isinstance(m, Boxes) and len(m.rect) == 1]
+    x, y = gates[0].rect[0, :2]
+    assert tip_at(shown(words(0.0)), x + 4, y + 4) == "4 words leave here, one after the other"
 
 
 def test_words_that_come_together_share_an_outline() -> None:

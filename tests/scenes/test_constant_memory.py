@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,8 +9,10 @@ from gpuviz.compile import nvrtc
 from gpuviz.draw.hit import tip_at
 from gpuviz.draw.marks import Boxes, Lines
 from gpuviz.memory.constant import passes, schedule
+from gpuviz.runners.base import Run
+from gpuviz.scenes.base import Story, Values
 from gpuviz.scenes.constant_memory import LESSON, SPACES, costs, expected
-from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.perform import Performance, perform
 from tests.scenes import pictures
 from tests.scenes.performed import performed
 
@@ -72,11 +77,39 @@ def test_half_warps_take_turns_on_the_first_architectures() -> None:
     assert runs["constant"].counts.totals["constant_load_wavefronts"] == 4 * 64
 
 
-def test_the_chart_has_a_line_for_each_space() -> None:
+def test_each_memory_has_a_scale_of_its_own_and_times_are_what_is_compared() -> None:
     story = played("8 words").story
     shown = story.frame(story.duration, pictures.STAGES["large"])
     lines = [m for m in shown.marks if isinstance(m, Lines) and len(m.points) == 31]
     assert len(lines) == 3
+    said = pictures.words(shown)
+    assert {"passes", "wavefronts", "sectors"} <= set(said)
+    assert any("only times can be compared" in text for text in said)
+    tops = [m.points[:, :, 1].min() for m in lines]
+    assert tops[0] == pytest.approx(tops[2])  # 32 passes and 4 sectors are both at the top
+
+
+def test_what_is_timed_reads_the_same_words_many_times() -> None:
+    plans = played("8 words").plans
+    timed = [plan for plan in plans if plan.companion_of]
+    assert [plan.companion_of for plan in timed] == list(SPACES)
+    assert {plan.size for plan in timed} == {"16\u2009384 warps, 256 loads a lane"}
+    table = np.arange(256.0)
+    for plan in timed:
+        few = replace(plan, grid=(1, 1, 1), record=(0,), companion_of="", role="few")
+        lesson = replace(LESSON, plan=lambda v, few=few: (few,), tell=_untold)
+        run = perform(lesson, LESSON.defaults() | {"blocks": 1}).runs["few"]
+        lane = np.arange(256) % 32
+        wanted = sum(table[(lane + k) % 8] for k in range(256))
+        assert (run.outputs["out"][:256] == wanted).all()
+        key = {"constant": "constant_load_wavefronts", "shared": "shared_load_wavefronts"}
+        if name := key.get(plan.companion_of):
+            each = {"constant": 8, "shared": 1}[plan.companion_of]
+            assert run.counts.totals[name] == 8 * 256 * each  # warps, loads
+
+
+def _untold(values: Values, runs: Mapping[str, Run]) -> Story:
+    return Story("", "", (), lambda t, stage: stage.frame())
 
 
 def test_hover_names_word_and_turn() -> None:
@@ -93,7 +126,7 @@ def test_steps_name_their_line(case: str) -> None:
     lines = played(case).runs["constant"].trace.source.splitlines()
     for step in played(case).story.steps:
         if step.line:
-            assert "= table.value[lane % distinct * step]" in lines[step.line - 1]
+            assert "table.value[" in lines[step.line - 1]
 
 
 @pytest.mark.parametrize("stage", ["window", "half"])
