@@ -19,6 +19,8 @@ ENTRIES = glossary.entries()
 MACHINERY = {
     "Sink",  # whatever listens to accesses
     "Listeners",
+    "Many",  # accesses that were folded into one
+    "Coverage",  # which of a launch's blocks were run
     "Lanes",
     "Warps",
     "Place",

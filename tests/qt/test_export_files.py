@@ -99,7 +99,7 @@ def test_pdf_has_text_and_no_pixels(still: View, tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(content)
     said = run(tmp_path, program("pdftotext"), tmp_path / "a.pdf", "-")
     assert "warp reads every second float" in said
-    assert "of 8 sectors delivered" in said and "Half of each sector it fetches" in said
+    assert "of 8 sectors delivered" in said and "half of each sector it fetches" in said
 
 
 def test_hatches_of_pdf_stay_inside_their_boxes() -> None:
