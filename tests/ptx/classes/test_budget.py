@@ -38,12 +38,11 @@ extern "C" __global__ void k(volatile int *a) {
 BLOCKS = 4000
 
 
-def sampled(seconds: float = 60.0, how: str = "sample"):
+def sampled(seconds: float = 60.0, how: str = "sample", blocks: int = BLOCKS):
     """A launch of which nothing can be proved: one block in two takes twice the turns."""
-    turns = np.array([400, 800], np.int32)
-    given = np.zeros(BLOCKS * 32, np.float32), turns
+    given = np.zeros(blocks * 32, np.float32), np.array([400, 800], np.int32)
     options = Options(blocks=how, seconds=seconds, engine="numpy")
-    return launch(SLOW, "k", BLOCKS, 32, *given, options=options)
+    return launch(SLOW, "k", blocks, 32, *given, options=options)
 
 
 def test_a_sample_says_so_and_stands_for_all_blocks():
@@ -74,7 +73,7 @@ def test_what_all_blocks_do_is_estimated_within_its_bounds():
 
 
 def test_a_launch_that_would_take_too_long_is_sampled_within_its_time():
-    found = sampled(0.6, "auto")
+    found = sampled(0.6, "auto", 50 * BLOCKS)
     assert found.coverage.how == "sample" and "longer than 0.6 s" in found.coverage.why
     assert "depends on what memory holds" in found.coverage.why
 
