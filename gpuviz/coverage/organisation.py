@@ -129,6 +129,7 @@ ORGANISATION = (
                 "8 cores × 4 cycles of the fastest instruction",
                 "3-D, 4 x 4 x 4",
             ),
+            Figure("chip", Said(_geometry, _placed), "", "fma4, 2^22 elements"),
         ),
     ),
     Row(

@@ -37,7 +37,11 @@ class Listed:
 
 # By chapter, the ids of lessons and their titles; the module of `block-shape` is `block_shape`.
 _COURSE = {
-    "Organisation": {"hierarchy": "Threads, warps, lanes", "launch-limits": "Limits and launches"},
+    "Organisation": {
+        "hierarchy": "Threads, warps, lanes",
+        "chip": "A launch on the chip",
+        "launch-limits": "Limits and launches",
+    },
     "Global memory": {
         "coalescing": "Coalescing",
         "alignment": "Structs: alignment and arrays",

@@ -22,5 +22,5 @@ def test_a_lesson_is_one_object_however_it_is_found() -> None:
 
 
 def test_a_lesson_there_is_not_is_told_with_those_there_are() -> None:
-    with pytest.raises(InputError, match="no lesson 'base'.*hierarchy, launch-limits"):
+    with pytest.raises(InputError, match="no lesson 'base'.*hierarchy, chip, launch-limits"):
         lesson("base")
