@@ -11,7 +11,6 @@ from functools import partial
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Sink, Sums
-from gpuviz.ptx.check import problems
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
@@ -238,8 +237,6 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     try:
         if (length := len(launched.program.kernel.body)) > _LONGEST:
             raise NotTaken(f"machine code of {length:,} instructions takes longer to make")
-        for problem in problems(launched.program):  # told of when it is executed, if it is
-            raise NotTaken(f"{problem.opcode}: {problem.why}")
         observe(launched, sinks, options)
     except NotTaken as reason:
         return f"the compiled engine left this launch to the NumPy engine: {reason}"

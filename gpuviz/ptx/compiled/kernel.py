@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import threading
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gpuviz.ptx.arithmetic.kinds import bits_of
 from gpuviz.ptx.arithmetic.ops import operation
+from gpuviz.ptx.check import problems
 from gpuviz.ptx.compiled.accesses import Accesses, regions
 from gpuviz.ptx.compiled.graph import Graph, Op, graph_of, live_in, targets, written
 from gpuviz.ptx.compiled.memory_map import SCALARS
 from gpuviz.ptx.compiled.shapes import Shapes, Threads
-from gpuviz.ptx.compiled.writing import Value
+from gpuviz.ptx.compiled.writing import NotTaken, Value
+from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.program import Program, reachable, symbols
+from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.values import immediate
 from gpuviz.ptx.text.ir import Imm, Operand, Reg
 from gpuviz.trace import LANES
@@ -97,11 +101,36 @@ def kernel_of(
     apart: frozenset[int] = frozenset(),
     turns: bool = True,
 ) -> Kernel:
-    """Look at a kernel.
+    """Look at a kernel, unless that was done for an earlier launch.
 
     `pointers` name the buffers by the offset of their parameter; `apart` are instructions that are
     to be computed lane by lane; without `turns` no cell is expected to be written twice.
+
+    Raises
+    ------
+    NotTaken : there is something in it that is left to the NumPy engine
     """
+    key = _key(program, pointers, apart, turns)
+    with _LOCK:
+        if key not in _KNOWN:
+            for problem in problems(program):  # told of when it is executed, if it is
+                raise NotTaken(f"{problem.opcode}: {problem.why}")
+            if len(_KNOWN) >= _MOST_KNOWN:
+                _KNOWN.pop(next(iter(_KNOWN)))
+            nothing = ReadOnlyMemory("", b"")
+            bare = replace(program, memory=GlobalMemory(), constants=nothing, parameters=nothing)
+            _KNOWN[key] = replace(_looked_at(bare, pointers, apart, turns), key=key)
+        return replace(_KNOWN[key], program=program)
+
+
+_KNOWN: dict[str, Kernel] = {}  # of programs without what lies in their memory
+_MOST_KNOWN = 64
+_LOCK = threading.Lock()
+
+
+def _looked_at(
+    program: Program, pointers: dict[int, str], apart: frozenset[int], turns: bool
+) -> Kernel:
     graph = graph_of(program)
     names = {
         n for f in reachable(program.module, program.kernel) for i in f.body for n in symbols(i)
@@ -113,7 +142,6 @@ def kernel_of(
     kernel = Kernel(program, graph, live, shapes, threads, accesses, loose, flat)
     placed = (name for name in sorted(names) if name in program.addresses)
     kernel.symbols = {name: number for number, name in enumerate(placed)}
-    kernel.key = _key(program, pointers, apart, turns)
     used = 0
     for number in live:
         used |= number
@@ -137,7 +165,7 @@ def _key(program: Program, pointers: dict[int, str], apart: frozenset[int], turn
         for f in reachable(program.module, program.kernel)
     ]
     inner = ("shared", "const")
-    placed = {n: a for n, a in program.addresses.items() if program.spaces.get(n) in inner}
+    placed = [(n, program.addresses.get(n) if s in inner else s) for n, s in program.spaces.items()]
     fixed = (program.block, program.shared_size, program.dynamic_shared, program.workspace)
     found = pickle.dumps((code, placed, fixed, program.parameter_offset, pointers, turns))
     return hashlib.sha256(found + repr(sorted(apart)).encode()).hexdigest()
