@@ -54,7 +54,7 @@ def test_the_driver_finds_room_for_as_many_blocks_as_predicted() -> None:
         threads, shared = prod(plan.block), known.static_shared_bytes + plan.dynamic_shared
         predicted = occupancy(arch, threads, known.registers, shared)
         assert (name, driver) == (name, predicted.blocks)
-    assert len(said) > 100
+    assert len(said) > 60
 
 
 def resources_of(plan: Plan) -> Resources:

@@ -34,17 +34,6 @@ STAGE = Stage(1600, 1000, DARK)
 _TIME = re.compile(r"(?<![\d.])(\d[\d.]*)\s?(µs|ms)\b")
 
 # Lessons that do not keep the promise yet. Whoever mends one takes it out.
-NO_SIZE = (
-    "hierarchy",
-    "divergence",
-    "banks",
-    "constant-memory",
-    "memory-spaces",
-    "block-shape",
-    "occupancy",
-    "ilp-tlp",
-    "reduction",
-)
 
 
 def cases() -> Iterator[object]:
@@ -98,11 +87,7 @@ def _same_kernel(plan: Plan, made: Performance) -> bool:
 
 
 @pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
-def test_a_launch_says_in_words_how_big_it_is(
-    request: pytest.FixtureRequest, lesson: Lesson
-) -> None:
-    if lesson.id in NO_SIZE:
-        request.node.add_marker(pytest.mark.xfail(strict=True, reason="says no size"))
+def test_a_launch_says_in_words_how_big_it_is(lesson: Lesson) -> None:
     for given in ({}, *(preset.values for preset in lesson.presets)):
         for plan in lesson.plan(check_values(lesson, given)):
             assert plan.size, f"{plan.role} of {dict(given)}"
