@@ -7,22 +7,24 @@ from dataclasses import dataclass, replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
 from gpuviz.memory.transaction_names import counted, noun_of
-from gpuviz.panels.figures import Sourced
-from gpuviz.panels.layout import rows
+from gpuviz.panels.floor_plan import FloorPlan, Place, Trip
+from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script, StepKind
-from gpuviz.panels.spaces import Space, Spaces
+from gpuviz.panels.table import Column, Table
 from gpuviz.runners.base import Run
 from gpuviz.scenes.automatic_array import arrays_of, compared, cost_of, loading
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
+from gpuviz.scenes.space_distances import cache_far, cycles_of, far, source, way_of
 from gpuviz.scenes.values import number
 from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
 
 _KERNEL = "spaces.cu"
 VARIANTS = ("indexed", "unrolled")
-_STOP, _ALL, _LOCAL, _ARRAY = 1.6, 2.6, 5.0, 5.0  # seconds: a space, all, loads, the array
+_STOP, _ALL, _LOCAL, _ARRAY = 1.0, 1.2, 3.5, 4.0  # seconds: a space, all, loads, the array
+_SPEED, _NEAR = 200.0, 100  # cycles a second of the story; a variable this near is in a cache
 
 PARAMETERS = (
     Parameter(
@@ -83,7 +85,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
 
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
-    """A tour of the spaces in the order in which a warp uses them; then the array."""
+    """A tour of the spaces in the order in which a warp uses them; all at once; then the array."""
     variant, run = str(values["variant"]), runs[str(values["variant"])]
     arch = architecture(run.arch)
     order, uses = order_of(run.trace), uses_of(run.trace, arch)
@@ -95,21 +97,23 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
 
     script = Script(variant)
     stops = [_stop(script, spaces[key], uses.get(key)) for key in order]
-    rest = script.act(_ALL, "result", tr("all spaces"))
+    longest = max(spaces[key].cycles for key in order)
+    rest = script.act(longest / _SPEED + _ALL, "result", tr("all spaces"))
     reads = Act(rest.end, rest.end)
     if loads is not None and "local" in order:
         detail = f"{len(loads.counted)} × {loads.counted[0]}"
         reads = script.act(_LOCAL, "load", tr("loads of the array"), detail, line)
     last = script.act(_ARRAY, "result", tr("the array"), line=line)
-    tour = stops[0].until(stops[-1])
+    blocks = run.trace.launch.blocks
 
     def at(t: float) -> Picture:
         if t >= last.start:
             return compared(arrays, last.share(t))
         if t >= reads.start and loads is not None:
             return loading(loads, reads.share(t))
-        done = tour.counted(t, len(order))
-        return _tour(spaces, order, int(done), done % 1.0)
+        place = next((i for i, stop in enumerate(stops) if t < stop.end), len(stops))
+        start = rest.start if place == len(stops) else stops[place].start
+        return _tour(spaces, order, place, (t - start) * _SPEED, arch, blocks)
 
     return Story.of(script, at, _expected(values), arrays.verdict)
 
@@ -165,21 +169,39 @@ def _use(trace: Trace, arch: Architecture, rows: Requests, some: list[int]) -> U
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A space: its variables, the way to them, how far that is, and what is said of it.
+
+    `via` are the keys of the places on the way, the last one being where variables live; `cycles`
+    is how long the first access takes at that distance, `far` that in words.
+    """
+
+    name: str
+    holds: str
+    via: tuple[str, ...]
+    cycles: int
+    far: tuple[str, ...]
+    facts: tuple[str, ...]
+    requests: str
+    cost: tuple[str, str]
+    tip: str
+    stores: bool = False
+
+
 def spaces_of(run: Run, arch: Architecture, uses: Mapping[str, Use]) -> dict[str, Space]:
     """Every space: what lies where, who may use it, and what warp 0 of block 0 asks of it."""
     read, both, none = tr("read"), tr("read, write"), "–"
     one, block, every = tr("one thread"), tr("its block"), tr("all threads")
     thread, program, freed = tr("the thread"), tr("the program"), tr("until freed")
-    cache = tr("L1 cache") if arch.caches_global else ""
-    texture = tr("L1 cache") if arch.has_sectors else tr("texture")
     array = ("", "kept") if "local" in uses else (", kept", "")
     found = {
-        "register": (tr("registers"), f"i, sum{array[0]}", "", one, thread, both, none),
-        "shared": (tr("shared"), "row", "", block, tr("the block"), both, none),
-        "constant": (tr("constant"), tr("cache"), "scale", every, program, read, tr("write")),
-        "texture": (tr("read-only"), texture, "table", every, freed, read, both),
-        "global": (tr("global"), cache, "in, out", every, freed, both, both),
-        "local": (tr("local"), cache, array[1], one, thread, both, none),
+        "register": (tr("registers"), f"i, sum{array[0]}", one, thread, both, none),
+        "shared": (tr("shared"), "row", block, tr("the block"), both, none),
+        "constant": (tr("constant"), "scale", every, program, read, both),
+        "texture": (tr("read-only"), "table", every, freed, read, both),
+        "global": (tr("global"), "in, out", every, freed, both, both),
+        "local": (tr("local"), array[1], one, thread, both, none),
     }
     log = str(run.resources.registers) if run.resources else tr("not known")
     cost = {key: (use.each, use.unit) for key, use in uses.items()}
@@ -187,16 +209,17 @@ def spaces_of(run: Run, arch: Architecture, uses: Mapping[str, Use]) -> dict[str
     return {
         key: Space(
             name,
-            chip,
-            device,
-            key in ("register", "shared"),
+            holds,
+            way_of(arch, key),
+            cycles_of(arch, key),
+            far(arch, key),
             tuple(facts),
             str(uses[key].requests) if key in uses else "–",
             cost.get(key, ("–", "")),
             _tip(name, *facts),
-            key in uses and uses[key].loads and not uses[key].stores,
+            key in uses and uses[key].first.op == "store",
         )
-        for key, (name, chip, device, *facts) in found.items()
+        for key, (name, holds, *facts) in found.items()
     }
 
 
@@ -212,37 +235,107 @@ def _tip(name: str, seen: str, lasts: str, threads: str, host: str) -> str:
 
 
 def _stop(script: Script, space: Space, use: Use | None) -> Act:
-    """The tour's act at a space."""
-    detail = " ".join(space.cost)
+    """The tour's act at a space: as long as the way takes, and time to read."""
+    seconds, detail = _STOP + space.cycles / _SPEED, " ".join(space.cost)
     if use is None:
-        return script.act(_STOP, "compute", space.name, detail)
+        return script.act(seconds, "compute", space.name, detail)
     did = use.first
     kind: StepKind = "store" if did.op == "store" else "load"
     detail = f"{did.text} · {use.requests} × {detail}"
     return script.act(
-        _STOP, "shared" if did.space == "shared" else kind, space.name, detail, did.line
+        seconds, "shared" if did.space == "shared" else kind, space.name, detail, did.line
     )
 
 
-def _tour(spaces: Mapping[str, Space], order: tuple[str, ...], place: int, share: float) -> Picture:
-    """The spaces seen so far, the one in use pointed out."""
-    seen, over = order[: place + 1], place >= len(order)
-    shown = tuple(replace(space, seen=over or key in seen) for key, space in spaces.items())
-    now = None if over else list(spaces).index(order[place])
-    facts = tr("seen by"), tr("lasts for"), tr("threads"), tr("host")
-    last = tr("On the chip it is small and fast; in device memory large, and slow to reach.")
-    texts = (
-        tr(
-            "requests of warp 0 by the PTX, and what each of them takes; registers by the "
-            "compiler's log"
-        ),
-        tr("requests of warp 0; registers by the compiler's log"),
-        tr("requests of warp 0"),
+def _tour(
+    spaces: Mapping[str, Space],
+    order: tuple[str, ...],
+    place: int,
+    passed: float,
+    arch: Architecture,
+    blocks: int,
+) -> Picture:
+    """The spaces seen so far, `passed` cycles after the one in use, or all, was asked."""
+    over = place >= len(order)
+    going = order if over else (order[place],)
+    longest = max(spaces[key].cycles for key in going)
+    clock = tr("cycle {n}", n=int(min(passed, longest))) if longest else ""
+    plan = _plan(spaces, frozenset(spaces if over else order[: place + 1]), arch, blocks)
+    plan = replace(
+        plan,
+        clock=clock,
+        trips=tuple(_trip(spaces[key], passed) for key in going if spaces[key].cycles),
     )
+    table = _facts(spaces, order, None if over else place, len(order) if over else place + 1)
+    said = tr("On the chip it is small and fast; in device memory large, and slow to reach.")
+    brief = rows(plan, spare(source(arch)), gap=0.3)
     return Picture(
         tr("One kernel, a variable in each memory space"),
-        last if over else _sentences()[order[place]],
-        rows(Spaces(tr("warp 0"), facts, shown, now, share), Sourced(texts, tr("model"), "accent")),
+        said if over else _sentences()[order[place]],
+        first(rows(plan, table, spare(source(arch)), gap=0.4), brief, plan),
+    )
+
+
+def _trip(space: Space, passed: float) -> Trip:
+    name = space.holds.split(",")[0]
+    share = min(max(passed / space.cycles, 0.0), 1.0)
+    near = space.via if space.cycles > _NEAR or len(space.via) == 1 else space.via[:1]
+    return Trip(name, near, share, space.stores)
+
+
+def _plan(
+    spaces: Mapping[str, Space], seen: frozenset[str], arch: Architecture, blocks: int
+) -> FloorPlan:
+    """The places, without what is under way."""
+
+    def here(key: str) -> Place:
+        space = spaces[key]
+        return Place(space.name, space.holds, space.far, space.tip)
+
+    chip = {key: here(key) for key in ("register", "shared")}
+    chip["cache"] = Place(tr("constant cache"), far=spaces["constant"].far)
+    modern = arch.cc >= (2, 0)
+    name = tr("L1 cache") if modern else tr("texture cache")
+    chip["l1"] = Place(name, far=cache_far(arch, "l1"))
+    l2 = Place("L2", far=cache_far(arch, "l2")) if modern else None
+    device = {
+        key: replace(here(key), far=spaces[key].far * (key in ("global", "texture")))
+        for key in ("global", "texture", "constant", "local")
+        if spaces[key].holds
+    }
+    who = (
+        tr("a multiprocessor: warp 0 of block 0, of {blocks}", blocks=grouped(blocks)),
+        tr("a multiprocessor: warp 0"),
+        tr("warp 0"),
+    )
+    return FloorPlan(who, chip, l2, device, seen)
+
+
+def _facts(
+    spaces: Mapping[str, Space], order: tuple[str, ...], now: int | None, shown: int
+) -> Table:
+    """What is said of the spaces, one row each, in the order in which the warp uses them."""
+    keys = (*order, *(key for key in spaces if key not in order))
+    listed = [spaces[key] for key in keys if spaces[key].holds]
+    titles = tr("seen by"), tr("lasts for"), tr("threads"), tr("host")
+    return Table(
+        (
+            Column(("",), tuple(s.name for s in listed), "left"),
+            Column((tr("variables"),), tuple(s.holds for s in listed), "left", given=True),
+            *(
+                Column((title,), tuple(s.facts[i] for s in listed), "left", given=True)
+                for i, title in enumerate(titles)
+            ),
+            Column(
+                (tr("requests of warp 0"), tr("requests")),
+                tuple(s.requests for s in listed),
+                optional=2,
+                badge=tr("model"),
+            ),
+            Column((tr("each"),), tuple(" ".join(s.cost) for s in listed), optional=1),
+        ),
+        now,
+        len(listed) if now is None else shown,
     )
 
 
@@ -251,7 +344,9 @@ def _sentences() -> dict[str, str]:
     return {
         "register": tr("Plain variables live in registers, which only their thread sees."),
         "shared": tr("__shared__ row: every thread of the block reads what another one wrote."),
-        "constant": tr("__constant__ scale: written by the host, read by all threads, cached."),
+        "constant": tr(
+            "__constant__ scale: the host reads and writes it, all threads read it, cached."
+        ),
         "texture": tr("__ldg(table): global memory that nobody writes, read by the texture path."),
         "global": tr("in and out: device memory that all threads and the host share."),
         "local": tr("kept has run-time indices: each thread has its own in device memory."),
