@@ -141,6 +141,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
         block,
         _buffers(int(np.prod(grid)) * int(np.prod(block))),
         record=(number(values, "shown"),),
+        size=size_of(grid, block),
     )
     blocks = max(_TIMED // int(np.prod(block)), 1)
     real = (blocks, 1, 1)

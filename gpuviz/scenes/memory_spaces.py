@@ -14,7 +14,7 @@ from gpuviz.panels.layout import first, rows, spare
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script, StepKind
 from gpuviz.panels.table import Column, Table
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Run, size_of
 from gpuviz.scenes.automatic_array import arrays_of, compared, cost_of, loading
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.space_distances import cache_far, cycles_of, far, source, way_of
@@ -78,6 +78,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
             (threads, 1, 1),
             buffers + (scalars if name == "indexed" else ()),
             defines,
+            size=size_of((blocks, 1, 1), (threads, 1, 1)),
             outputs=False,
         )
         for name in VARIANTS

@@ -15,7 +15,7 @@ from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
 from gpuviz.panels.slots import Resource, Slots
-from gpuviz.runners.base import Run
+from gpuviz.runners.base import Run, size_of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.occupancy_cliffs import cliffs as cliffs_at
 from gpuviz.scenes.occupancy_fit import (
@@ -125,6 +125,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
         (x, y, 1),
         _arguments(y, inner, columns),
         dynamic_shared=8 * x * x if tiled else 0,
+        size=size_of((blocks, 1, 1), (x, y, 1)),
         outputs=False,
     )
     wide, high = -(-_SIZE // x), -(-_SIZE // y)

@@ -53,6 +53,12 @@ def attempt(case: str, arch: str = "sm_90") -> Attempt:
     return attempt_of(given(case), played(case, arch).runs)
 
 
+@pytest.fixture(autouse=True)
+def nothing_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the calls, but where a test brings its own."""
+    monkeypatch.setattr(launch_calls, "shipped", lambda: None)
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[LaunchCalls]:
     """What a GPU might have returned."""
@@ -229,3 +235,13 @@ def test_the_grid_is_rounded_up() -> None:
 def test_pictures_are_legible(case: str, qapp: object) -> None:
     for stage in ("window", "half"):
         pictures.check_text(played(case).story, stage)
+
+
+def test_what_an_h200_returned_ships(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the published story has it: defaults succeed, directions and limits do not."""
+    monkeypatch.undo()
+    found = launch_calls.shipped()
+    assert found is not None and "H200" in found.device
+    results = {one.way: one.result for one in found.copies}
+    assert results["default"] == "cudaSuccess" and results["directed"] == "cudaErrorInvalidValue"
+    assert "cudaErrorInvalidValue" in {one.result for one in found.launches}
