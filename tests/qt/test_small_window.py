@@ -127,9 +127,13 @@ def test_seven_runs_leave_the_window_to_the_stage(
     assert table.names.horizontalScrollBar().value() == 0
 
 
-def test_two_runs_need_no_scrolling(make: Callable[..., Window], perform: FakePerform) -> None:
+def test_two_runs_need_no_scrolling(
+    make: Callable[..., Window], perform: FakePerform, language: str
+) -> None:
     perform.roles = ("naive", "tiled")
     window = make()
+    window.resize(1280, 720)
+    QApplication.processEvents()
     assert window.counts.table.names.isHidden()
     assert window.counts.table.horizontalScrollBar().maximum() == 0
 

@@ -102,11 +102,15 @@ class CountsTable(QTableView):
         ]
 
     def _divide(self) -> None:
-        """The width among the columns; a bar to scroll with where there is too little of it."""
+        """The width among the columns: names may be cut so that all numbers are seen; where that is
+        not enough, they are whole, and there is a bar to scroll with.
+        """
         if self.model().columnCount() == 0:
             return
         numbers, room = self._numbers(), self.viewport().width()
-        names = max(self._names_width(), room - sum(numbers))
+        names = room - sum(numbers)
+        if names < self._theme.look.px(NAME[0]):
+            names = self._names_width()
         for column, width in enumerate((names, *numbers)):
             self.setColumnWidth(column, width)
         scrolls = names + sum(numbers) > room
