@@ -18,6 +18,7 @@ from gpuviz.runners.newest import Newest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gpuviz.runners.base import Run
     from gpuviz.runners.consent import Code
     from gpuviz.runners.job import Job
     from gpuviz.runners.live_thread import Report, Target, Wish
@@ -256,7 +257,7 @@ class Meter(QObject):
             if measurement is None or measurement.source != "live":
                 measurement, why = _recorded(plan, library.recordings)
                 run = showing.runs.get(key)
-                if measurement is None and run is not None:  # a sweep may have it
+                if measurement is None and run is not None and not _live(run):  # a sweep's
                     measurement = run.measurement
                 if measurement is not None:
                     captions.append(caption(measurement))
@@ -344,6 +345,11 @@ class Meter(QObject):
             self.changed.emit(state)
             if state.trouble and state.trouble != before.trouble:
                 self.troubled.emit(state.trouble)
+
+
+def _live(run: Run) -> bool:
+    """Whether its measurement was made by a GPU while it was shown, which may be gone by now."""
+    return run.measurement is not None and run.measurement.source == "live"
 
 
 def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:

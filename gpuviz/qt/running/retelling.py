@@ -42,6 +42,7 @@ class Retelling(QObject):
         super().__init__(parent)
         self._meter, self._shown, self._take = meter, shown, take
         self._busy = False
+        self._missed = False  # numbers that came while a story was being told
         self._broken: Showing | None = None
         self._last = -INTERVAL
         self._timer = QTimer(self)
@@ -53,6 +54,7 @@ class Retelling(QObject):
 
     def _note(self, *_: object) -> None:
         """There are other numbers: tell them, but not too often."""
+        self._missed = self._busy
         if not self._timer.isActive() and not self._busy:
             wait = max(0.0, self._last + INTERVAL - time.monotonic())
             self._timer.start(round(1000 * wait))
@@ -90,6 +92,8 @@ class Retelling(QObject):
             self.broke.emit(made)
         else:
             self._take(made)  # type: ignore[arg-type]
+        if self._missed:
+            self._note()
 
 
 def _seen(one: Measurement | None) -> object:
