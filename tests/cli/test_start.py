@@ -112,6 +112,7 @@ def test_counting_again_needs_neither_lessons_nor_compiler(tmp_path: Path) -> No
 @pytest.mark.parametrize("suffix", ["svg", "html", "csv", "json", "md"])
 def test_what_has_no_pixels_needs_no_qt(suffix: str, tmp_path: Path) -> None:
     asked = ["--scene", "coalescing", "--range", "1", "2", "--fps", "2", "--size", "640x400"]
+    asked += ["--set", "blocks=64"]  # as lessons begin in tests
     out = tmp_path / f"a.{suffix}"
     foreign, _ = loaded(run("render", *asked, "-o", out, first=WITHOUT_QT))
     assert not foreign & QT
