@@ -34,7 +34,7 @@ SIZES = ((1024, 768), (1920, 1080))
 _MINUTES = re.compile(r"^\[([\d.]+) min\] ")
 # Numbers that the notes and words quote, by the slide that shows them, as the picture has them.
 QUOTED = {
-    "Stride 32, and what it costs": {"copy": (5.79, 22.6)},
+    "Stride 32, and what it costs": {"copy": (5.87, 22.66)},
     "Transpose: the proof": {
         "naive": (20.4,),
         "shared": (8.83,),
@@ -153,7 +153,8 @@ def test_every_answer_is_among_the_choices_and_as_recorded(performed: list[Perfo
             rights.add(one.answer.right)
             wants_bytes = one.slide.question is not None and "bytes" in one.slide.question.count
             # No GPU counts the bytes that lanes ask for; recordings may have to be made again.
-            if one.measured and not wants_bytes:
+            # Of the block shapes a sweep recorded the times alone.
+            if one.measured and not wants_bytes and one.slide.title != "The shape of the block":
                 assert one.answer.measured == pytest.approx(one.answer.value), one.slide.name
     assert len(rights) > 2  # it is not always the same letter
 
