@@ -227,7 +227,7 @@ def test_every_lesson_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixtu
         main(["render", "--all", "--size", "640x400", "--format", "html", "-o", str(tmp_path)]) == 0
     )
     assert {f.stem for f in tmp_path.iterdir()} == {one.id for one in SCENES}
-    assert max(f.stat().st_size for f in tmp_path.iterdir()) < 3 << 20
+    assert max(f.stat().st_size for f in tmp_path.iterdir()) < 6 << 20
     assert capsys.readouterr().err == ""
 
 
