@@ -13,7 +13,7 @@ from gpuviz.errors import InputError
 from gpuviz.lectures.reading import parse as lecture
 from gpuviz.local import local
 from gpuviz.qt.export.reopening import asked_by
-from gpuviz.scenes.kernel import launch_of
+from gpuviz.scenes.kernel_launch import launch_of
 from gpuviz.views import link
 from gpuviz.views.provenance import Provenance
 

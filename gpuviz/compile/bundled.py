@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +46,13 @@ def key_of(
 ) -> ProgramKey:
     """The key of a program."""
     return ProgramKey(kernel, source_hash(source), tuple(sorted(defines.items())), arch, headers)
+
+
+def building(defines: Mapping[str, str], options: Iterable[str]) -> dict[str, str]:
+    """What decides a program besides its texts, as the `defines` of a key: no macro is called as
+    an option is.
+    """
+    return {**defines, **dict.fromkeys(options, "")}
 
 
 def own_key(path: Path, program: Program, defines: Mapping[str, str], arch: str) -> ProgramKey:

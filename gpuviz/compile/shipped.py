@@ -103,10 +103,12 @@ def own_program(
     defines: Mapping[str, str],
     programs: Programs = NO_PROGRAMS,
     reach: Reach | None = None,
+    options: tuple[str, ...] = (),
 ) -> Program:
     """A user's own kernel file: compiled where that can be done, else one of these programs.
 
-    A kernel in the folder of a lecture reads headers within that one's `reach` only.
+    `options` are the compiler's, and `-IFOLDER` for folders of headers, as seen from the file's. A
+    kernel in the folder of a lecture reads headers within that one's `reach` only.
 
     Raises
     ------
@@ -115,12 +117,19 @@ def own_program(
     InputError, CompileError : as `load_program` does
     """
     try:
-        program = load_program(path, arch=compile_arch(arch), defines=defines)
+        program = load_program(
+            path,
+            arch=compile_arch(arch),
+            defines=defines,
+            include=tuple(path.parent / one[2:] for one in options if one.startswith("-I")),
+            options=tuple(one for one in options if not one.startswith("-I")),
+        )
     except CompileError as error:  # its words repeat lines of the headers
         _check(path, error.read, reach)
         raise
     except UnavailableError:
-        if (found := bundled.find(programs, path, arch, defines, reach)) is None:
+        built = bundled.building(defines, options)
+        if (found := bundled.find(programs, path, arch, built, reach)) is None:
             raise
         return replace(found, source=read_text(path), name=path.name)  # whatever it says of itself
     _check(path, program.read, reach)

@@ -11,6 +11,7 @@ from gpuviz.compile import CompileError, own_program
 from gpuviz.compile.program import Program
 from gpuviz.errors import InputError, UnavailableError
 from gpuviz.reach import Reach, whole_name
+from gpuviz.scenes.kernel_launch import KernelLaunch
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,16 @@ def tree_of(kernel: Path, read: Iterable[str] | None) -> KernelTree:
     return KernelTree(own.relative_to(root).as_posix(), files)
 
 
-def check_moved(kernel: Path, copy: Path, home: Path, made: Mapping[str, Program]) -> None:
+def check_moved(launch: KernelLaunch, copy: Path, home: Path, made: Mapping[str, Program]) -> None:
     """InputError unless the copy compiles to the same programs, by architecture, with nothing but
     what lies in `home`.
 
     It does not where headers are included by their whole names.
     """
+    kernel = launch.path
     for arch, program in made.items():
         try:
-            again = own_program(copy, arch, {})
+            again = own_program(copy, arch, dict(launch.defines), options=launch.options)
         except UnavailableError:
             return  # what it carries was not compiled here, but came with it
         except CompileError as error:

@@ -14,10 +14,10 @@ from gpuviz.errors import InputError
 from gpuviz.local import local
 from gpuviz.reach import Reach, whole_name
 from gpuviz.scenes import traced
-from gpuviz.scenes.kernel import launch_of
+from gpuviz.scenes.kernel_launch import launch_of
 
 KERNEL, TRACE = "kernel", "trace"
-_KNOWN = ("file", "entry", "name", "grid", "block", "arguments", "shared")
+_KNOWN = ("file", "entry", "name", "grid", "block", "arguments", "shared", "defines", "options")
 Plain = Mapping[str, Any]
 Launch = dict[str, int | str | bool]
 

@@ -29,7 +29,7 @@ from gpuviz.runners.session import Library
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Plan, Values
 from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel import launch_of, record_of
+from gpuviz.scenes.kernel_launch import launch_of, record_of
 from gpuviz.scenes.perform import job_of
 from gpuviz.views.performed import lesson_for
 from gpuviz.views.provenance import Provenance
@@ -178,7 +178,8 @@ def _variants(view: Provenance) -> Iterator[tuple[Values, str]]:
 
 def _add_program(plan: Plan, arch: str, program: Program, made: _Gathering) -> None:
     """The program of a launch, for a machine that cannot compile it."""
-    key = bundled.own_key(Path(plan.kernel), program, dict(plan.defines), arch)
+    built = bundled.building(dict(plan.defines), plan.options)
+    key = bundled.own_key(Path(plan.kernel), program, built, arch)
     content = bundled.pack(key, program).encode()
     known = [file for file in made.files.values() if file.name.startswith(f"{PROGRAMS}/")]
     if all(file.content != content for file in known):
@@ -214,7 +215,7 @@ def _with_kernel(
         made.add(f"{place}/{name}", content, tree.files[name])
     copy = made.home / place / tree.kernel
     if len(tree.files) > 1:
-        check_moved(launch.path, copy, made.home, programs)
+        check_moved(launch, copy, made.home, programs)
     arguments = moved(launch.arguments, lambda name: _data(Path(name), place, made))
     record = record_of(replace(launch, path=copy, arguments=arguments))
     return replace(slide, view=replace(view, launch=record | {"file": copy.as_posix()}), raw="")

@@ -66,6 +66,10 @@ class Planned(Protocol):
     def dynamic_shared(self) -> int:
         """Bytes of a block."""
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Of the compiler."""
+
 
 @dataclass(frozen=True)
 class LaunchKey:
@@ -79,6 +83,7 @@ class LaunchKey:
     arguments: tuple[str, ...]
     defines: tuple[tuple[str, str], ...] = ()
     dynamic_shared: int = 0
+    options: tuple[str, ...] = ()
 
 
 def key_of(plan: Planned) -> LaunchKey:
@@ -98,6 +103,7 @@ def key_of(plan: Planned) -> LaunchKey:
         tuple(map(_placeless, plan.arguments)),
         tuple(sorted(plan.defines)),
         plan.dynamic_shared,
+        tuple(sorted(one for one in plan.options if not one.startswith("-I"))),
     )
 
 

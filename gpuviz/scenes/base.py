@@ -79,7 +79,8 @@ class Plan:
     companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
     arrays that the launch leaves behind; large ones are let go where it does not. `instead` names a
     launch of the lesson that an architecture may refuse: this one is run where it does, and only
-    there. `blocks` "classes" counts it from classes of its blocks, where these provably do the same
+    there. `options` are the compiler's, and folders of headers (`-IFOLDER`) of a user's own kernel.
+    `blocks` "classes" counts it from classes of its blocks, where these provably do the same
     (see `ptx.options.Options`); it leaves no arrays behind then.
     """
 
@@ -98,6 +99,7 @@ class Plan:
     outputs: bool = True
     blocks: Blocks = "all"
     instead: str = ""
+    options: tuple[str, ...] = ()
 
     @property
     def told_size(self) -> str:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
-from gpuviz.errors import InputError
 from gpuviz.language import tr
-from gpuviz.local import local
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.bank_request import one_request as one_bank_request
 from gpuviz.memory.request import Request, one_request
@@ -26,7 +22,8 @@ from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run, not_checked
-from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Value, Values
+from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Values
+from gpuviz.scenes.kernel_launch import KernelLaunch, record_of
 from gpuviz.scenes.requests.acts import Pace, act_of
 from gpuviz.scenes.requests.board import told
 from gpuviz.scenes.requests.sentences import title, verdict
@@ -38,95 +35,6 @@ ROLE = "kernel"
 _MOST = 24  # requests told of
 _MOST_BLOCKS = 1 << 20
 _SEND, _WAVE, _WAVES, _END = 0.8, 0.5, 4.0, 1.5  # seconds
-Triple = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class KernelLaunch:
-    """A launch of a kernel in a file, as `gpuviz count` takes it. `arguments` are SPECs."""
-
-    path: Path
-    entry: str
-    name: str
-    grid: Triple
-    block: Triple
-    arguments: tuple[str, ...]
-    dynamic_shared: int = 0
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def warps(self) -> int:
-        """Warps of a block."""
-        return -(-self.block[0] * self.block[1] * self.block[2] // 32)
-
-
-def record_of(launch: KernelLaunch) -> dict[str, Value]:
-    """The launch as plain values, to be stored with a view; the home folder is written `~`."""
-    return {
-        "file": homely(launch.path),
-        "entry": launch.entry,
-        "name": launch.name,
-        "grid": _sizes(launch.grid),
-        "block": _sizes(launch.block),
-        "arguments": shlex.join(_placed(spec, _homely) for spec in launch.arguments),
-        "shared": launch.dynamic_shared,
-    }
-
-
-def homely(path: Path) -> str:
-    """A path that says nothing of whose home it lies in."""
-    try:
-        return "~/" + path.relative_to(Path.home()).as_posix()
-    except ValueError:
-        return path.as_posix()
-
-
-def _placed(spec: str, place: Callable[[str], str]) -> str:
-    """An argument with the file that it is read from, if it is, named in another way."""
-    head, sign, file = spec.partition("=@")
-    return f"{head}{sign}{place(file)}" if sign else spec
-
-
-def _homely(file: str) -> str:
-    return homely(Path(file)) if Path(file).is_relative_to(Path.home()) else file
-
-
-def _at_home(file: str) -> str:
-    return str(Path(file).expanduser()) if file.startswith("~/") else local(file)
-
-
-def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
-    """The launch that `record_of` stored; InputError when something of it is missing or no size."""
-    try:
-        return KernelLaunch(
-            Path(local(str(record["file"]))).expanduser(),
-            str(record["entry"]),
-            str(record.get("name", record["entry"])),
-            _triple(record["grid"]),
-            _triple(record["block"]),
-            tuple(
-                _placed(spec, _at_home) for spec in shlex.split(str(record.get("arguments", "")))
-            ),
-            int(record.get("shared", 0)),
-        )
-    except KeyError as error:
-        raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None
-    except (ValueError, RuntimeError) as error:  # no size, no user's home folder
-        raise InputError(f"a launch that cannot be read: {error}") from None
-
-
-def _sizes(sizes: Triple) -> str:
-    return ",".join(map(str, sizes))
-
-
-def _triple(given: Value) -> Triple:
-    """`64,1,1` as three sizes; those left out are 1."""
-    x, y, z = (*map(int, str(given).split(",")), 1, 1)[:3]
-    return x, y, z
 
 
 def parameters_of(block: Parameter, warps: int) -> tuple[Parameter, ...]:
@@ -149,8 +57,9 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         launch.grid,
         launch.block,
         launch.arguments,
-        (),
+        launch.defines,
         launch.dynamic_shared,
+        options=launch.options,
     )
     return Lesson(
         _id(launch),
@@ -166,7 +75,9 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
 
 
 def _id(launch: KernelLaunch) -> str:
-    return "kernel-" + hashlib.sha256(repr(launch).encode()).hexdigest()[:12]
+    """Of the kernel, however it is launched."""
+    told = repr((str(launch.path), launch.name))
+    return "kernel-" + hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 def _chosen(values: Values, name: str) -> int:

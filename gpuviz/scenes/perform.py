@@ -179,7 +179,9 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | Non
     own, library = Path(plan.kernel), library or session.shipped()
     whose: Whose = "stranger" if own.is_absolute() else "course"
     if own.is_absolute():
-        program = own_program(own, arch, dict(plan.defines), library.programs, library.reach)
+        program = own_program(
+            own, arch, dict(plan.defines), library.programs, library.reach, plan.options
+        )
     elif prebuilt:
         program = _shipped(plan)
     else:

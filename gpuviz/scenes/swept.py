@@ -12,7 +12,8 @@ from gpuviz.runners.base import Level
 from gpuviz.runners.job import Job
 from gpuviz.scenes.base import Lesson, Parameter, Values
 from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel import KernelLaunch, launch_of, lesson_of
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of
 from gpuviz.scenes.lesson_sweeps import says
 from gpuviz.scenes.perform import accepted, job_of
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
@@ -128,7 +129,9 @@ class SweptKernel:
         grid = self.grid or ",".join(map(str, shown.grid))
         block = ",".join(map(str, shown.block))
         shared = str(shown.dynamic_shared)
-        return FileLaunch(shown.path, shown.entry, grid, block, shared, {}, shown.arguments)
+        macros = dict(shown.defines)
+        building = macros, shown.arguments, shown.options
+        return FileLaunch(shown.path, shown.entry, grid, block, shared, *building)
 
     def view(self, cell: Mapping[str, str]) -> CellView:
         """The launch with the sizes of the cell, as a lesson."""

@@ -19,6 +19,7 @@ from gpuviz.observe import Access
 from gpuviz.runners.base import Run
 from gpuviz.scenes import kernel
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
+from gpuviz.scenes.kernel_launch import homely
 from gpuviz.scenes.signature import short_name
 from gpuviz.trace import Trace, lane_mask
 
@@ -56,7 +57,7 @@ def lesson_of(path: Path) -> Lesson:
 
 def record_of(path: Path) -> dict[str, Value]:
     """The file as a view's record names it; the home folder is written `~`."""
-    return {FILE: kernel.homely(path)}
+    return {FILE: homely(path)}
 
 
 def path_of(record: Values) -> Path:

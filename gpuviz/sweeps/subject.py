@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz import arguments
-from gpuviz.compile import Program, compile_arch, entry_name, load_program
+from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import InputError
@@ -53,6 +53,7 @@ class FileLaunch:
     dynamic_shared: str = "0"
     defines: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -83,7 +84,7 @@ def of_file(
 
     @cache
     def program(target: str, defines: tuple[tuple[str, str], ...]) -> Program:
-        return load_program(launch.file, arch=compile_arch(target), defines=dict(defines))
+        return own_program(launch.file, target, dict(defines), options=launch.options)
 
     def launches(cell: Cell) -> Mapping[str, Job]:
         made = at(launch, cell)
@@ -99,6 +100,7 @@ def of_file(
         "dynamic_shared": launch.dynamic_shared,
         "defines": " ".join(f"{k}={v}" for k, v in sorted(launch.defines.items())),
         "arguments": " ".join(launch.arguments),
+        **({"options": " ".join(launch.options)} if launch.options else {}),
         "source": source,
     }
     return Subject(said, arch, launches)

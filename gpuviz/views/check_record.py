@@ -11,7 +11,7 @@ from gpuviz.errors import InputError
 from gpuviz.scenes import traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel import launch_of
+from gpuviz.scenes.kernel_launch import launch_of
 from gpuviz.views.provenance import Provenance
 
 LEVELS = ("sass", "ptx")

@@ -14,7 +14,8 @@ from gpuviz.runners.session import Library
 from gpuviz.scenes import lesson, traced
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.check import check_values
-from gpuviz.scenes.kernel import launch_of, lesson_of
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import launch_of
 from gpuviz.scenes.showing import Variant, showing
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import Provenance

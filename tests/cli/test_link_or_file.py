@@ -11,7 +11,7 @@ from gpuviz import app
 from gpuviz.cli import main
 from gpuviz.export.svg import document
 from gpuviz.scenes.base import Story
-from gpuviz.scenes.kernel import KernelLaunch, record_of
+from gpuviz.scenes.kernel_launch import KernelLaunch, record_of
 from gpuviz.views.lesson_view import View
 from gpuviz.views.link import link
 from gpuviz.views.provenance import Provenance

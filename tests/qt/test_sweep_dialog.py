@@ -17,7 +17,8 @@ from gpuviz.qt.window.window import Window
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Lesson
-from gpuviz.scenes.kernel import KernelLaunch, lesson_of
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.sources import Sources
 from gpuviz.scenes.swept import CellView, swept
 from gpuviz.sweeps.sweep import Sweep

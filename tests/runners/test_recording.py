@@ -49,6 +49,7 @@ class Plan:
     arguments: tuple[str, ...] = ("f32[64]=rand", "i32=3")
     defines: tuple[tuple[str, str], ...] = (("B", "2"), ("A", "1"))
     dynamic_shared: int = 0
+    options: tuple[str, ...] = ()
 
 
 def measurement() -> Measurement:
@@ -229,6 +230,7 @@ def test_a_launch_is_found_by_what_it_does(file: Path) -> None:
         replace(Plan(), arguments=("i32=3",)),
         replace(Plan(), defines=()),
         replace(Plan(), dynamic_shared=1),
+        replace(Plan(), options=("-use_fast_math",)),
         replace(Plan(), kernel="transpose.cu"),
     ):
         assert shelf.find(other).measurement is None

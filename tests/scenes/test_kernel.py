@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from gpuviz.compile import compile_cuda, nvrtc
 from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
-from gpuviz.scenes.kernel import KernelLaunch, lesson_of
+from gpuviz.errors import InputError
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of, macros_of, record_of
 from gpuviz.scenes.perform import Performance, perform
 from gpuviz.scenes.signature import guess, short_name, taken_by
 
@@ -93,3 +96,36 @@ def test_guesses(file: Path) -> None:
     ]
     assert [t.name for t in taken_by(program, plain)] == ["bytes", "d", "index"]
     assert (short_name(blend), short_name(plain)) == ("blend<float>", "plain")
+
+
+MACROS = """extern "C" __global__ void scaled(float* x) {
+#include "factor.h"
+    x[threadIdx.x] = FACTOR * N;
+}
+"""
+
+
+def test_macros_and_folders_of_headers_belong_to_a_launch(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "factor.h").write_text("#define FACTOR 3\n")
+    file = tmp_path / "scaled.cu"
+    file.write_text(MACROS)
+    wanted = KernelLaunch(
+        file, "scaled", "scaled", (1, 1, 1), (32, 1, 1), ("f32[32]=zeros",),
+        defines=(("N", "7"),), options=("-use_fast_math", "-Iinclude"),
+    )  # fmt: skip
+    assert launch_of(record_of(wanted)) == wanted
+    run = perform(lesson_of(wanted), {}).runs["kernel"]
+    assert run.outputs["x"].tolist() == [21.0] * 32
+
+
+def test_other_launches_of_a_kernel_are_the_same_lesson(tmp_path: Path) -> None:
+    one = KernelLaunch(tmp_path / "a.cu", "f", "f", (1, 1, 1), (32, 1, 1), ())
+    assert lesson_of(one).id == lesson_of(replace(one, grid=(2, 1, 1))).id
+    assert lesson_of(one).id != lesson_of(replace(one, path=tmp_path / "b.cu")).id
+
+
+@pytest.mark.parametrize("text", ["7=N", "'N", "-D"])
+def test_what_is_no_macro_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"is no macro|cannot be parted"):
+        macros_of(text)

@@ -27,7 +27,7 @@ from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
 from gpuviz.qt.look.theme import Theme
 from gpuviz.runners.job import Job, Triple, check_limits, triple
-from gpuviz.scenes.kernel import KernelLaunch
+from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.signature import Taken, guess, short_name, taken_by
 
 GRID, BLOCK = "16", "256"

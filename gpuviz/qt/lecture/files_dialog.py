@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from gpuviz.language import tr, trn
 from gpuviz.lectures.packing import Packing
 from gpuviz.qt.controls.controls import answers, label, plain_tip
-from gpuviz.scenes.kernel import homely
+from gpuviz.scenes.kernel_launch import homely
 
 _WIDTH, _MOST_ROWS = 640, 12
 
