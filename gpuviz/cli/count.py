@@ -7,6 +7,7 @@ import json
 from typing import Any, get_args
 
 from gpuviz.arch import architecture
+from gpuviz.cli import lines
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
@@ -16,6 +17,7 @@ from gpuviz.errors import KernelFault
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
+from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.ptx.options import Blocks, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
@@ -57,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine(parser)
     add_budget(parser)
     add_check(parser)
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="rank the lines by what they cost: what is wrong with each, the ideal, the lesson",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -69,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     arch = architecture(arguments.arch)
     checks, thorough = checks_of(arguments)
     options = Options(
-        record=(),
+        record=(0,) if arguments.lines else (),  # which tells how lanes lie
         blocks=arguments.blocks if arguments.blocks in HOW else "all",
         max_blocks=None if arguments.blocks in HOW else arguments.blocks,
         seconds=arguments.budget,
@@ -91,9 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             findings += one.trace.findings
             checked &= set(one.checked)
-            entries.append(as_json(one, role) if arguments.json else {})
+            ranked = line_costs(one.trace, one.counts) if arguments.lines else None
+            entries.append(as_json(one, role, ranked) if arguments.json else {})
             if not arguments.json:
-                out(as_text(one, role))
+                out(as_text(one, role, ranked))
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
@@ -109,8 +117,8 @@ def _ended(kernel: str, finding: Finding, role: str) -> dict[str, Any]:
     return entry | {"kernel": kernel, "findings": [vars(finding)], "ended_by_a_fault": True}
 
 
-def as_json(run: Run, role: str = "") -> dict[str, Any]:
-    """Everything counted, as plain values."""
+def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> dict[str, Any]:
+    """Everything counted, as plain values; with the lines ranked, if they are."""
     trace, launch = run.trace, run.trace.launch
     out: dict[str, Any] = {"role": role} if role else {}
     out |= {
@@ -137,7 +145,7 @@ def as_json(run: Run, role: str = "") -> dict[str, Any]:
         "engine": run.engine,
         "engine_note": run.engine_note,
     }
-    return out
+    return out if ranked is None else out | {"lines": lines.as_json(ranked)}
 
 
 def _row(row: CountRow) -> dict[str, Any]:
@@ -154,8 +162,8 @@ def _row(row: CountRow) -> dict[str, Any]:
     } | by_name(row.counts)
 
 
-def as_text(run: Run, role: str = "") -> str:
-    """Tables for people: the launch, its totals, and each memory instruction."""
+def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> str:
+    """Tables for people: launch, totals, and each memory instruction or the lines ranked."""
     launch = run.trace.launch
     shape = "{} x {}".format(*(",".join(map(str, s)) for s in (launch.grid, launch.block)))
     head = [
@@ -187,7 +195,9 @@ def as_text(run: Run, role: str = "") -> str:
     parts = [
         "\n".join(head),
         table(("total", "count"), totals, ">1"),
-        table(("line", "instruction", "bytes", "counts"), rows, ">0 >2"),
+        table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")
+        if ranked is None
+        else lines.as_text(ranked, run.about),
     ]
     if run.trace.printed:
         parts.append("printed by the kernel:\n" + run.trace.printed.rstrip())

@@ -1,0 +1,89 @@
+"""The lines that cost most: what they cost, what is wrong with them, and the lesson that tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpuviz.arch import architecture
+from gpuviz.arguments import parse
+from gpuviz.cli import main
+from gpuviz.compile import compile_cuda
+from gpuviz.memory.line_costs import LineCost, line_costs
+from gpuviz.memory.reasons import LESSONS
+from gpuviz.ptx.options import Options
+from gpuviz.runners import emulated
+from gpuviz.runners.job import Job
+from gpuviz.scenes import COURSE
+
+SOURCE = """struct P { float x, y, z; };
+__constant__ float table[64];
+__global__ void f(const float* a, const P* p, const int* where, float* c, int* sum, int stride) {
+    __shared__ float t[32][32];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = a[i] + a[i * stride + 8192];
+    v += a[i + 1];
+    v += p[i].x + p[i].z;
+    v += a[where[i]];
+    t[threadIdx.x % 32][threadIdx.x / 32] = v;
+    __syncthreads(); v += t[threadIdx.x / 32][threadIdx.x % 32];
+    v += table[threadIdx.x % 4];
+    atomicAdd(sum, 1);
+    c[i] = v;
+}
+"""
+ARGUMENTS = "f32[16384]=rand f32[3072]=rand i32[1024]=shuffle f32[1024]=zeros i32[1]=0 i32=4"
+
+
+@pytest.fixture(scope="module")
+def ranked() -> list[LineCost]:
+    program = compile_cuda(SOURCE)
+    arguments = tuple(map(parse, ARGUMENTS.split()))
+    job = Job(program, program.kernels[0], (4, 1, 1), (256, 1, 1), arguments)
+    run = emulated.run(job, architecture("sm_90"), options=Options(record=(0,)))
+    return line_costs(run.trace, run.counts)
+
+
+def of(ranked: list[LineCost], line: int) -> list[tuple[str, int, int, str]]:
+    """Kind, cost, ideal and lesson of the accesses of a line."""
+    found = next(cost for cost in ranked if cost.line == line)
+    return [(a.reason.kind, a.cost, a.ideal, a.reason.lesson) for a in found.accesses]
+
+
+def test_what_is_wrong_with_each_line(ranked: list[LineCost]) -> None:
+    # 32 warps; 4 sectors serve a warp's 32 floats, 16 bytes from lane to lane take 16 sectors
+    assert of(ranked, 6) == [("apart", 512, 128, "coalescing"), ("fine", 128, 128, "")]
+    assert of(ranked, 7) == [("misaligned", 160, 128, "coalescing")]
+    assert of(ranked, 8) == [("fields", 384, 128, "alignment")] * 2
+    assert of(ranked, 10) == [("conflict", 1024, 32, "banks")]
+    assert of(ranked, 12) == [("constants", 128, 32, "constant-memory")]
+    assert of(ranked, 13)[0][0] == "atomic" and of(ranked, 13)[0][3] == "histogram"
+    assert [kind for kind, *_ in of(ranked, 9)] == ["scattered", "fine"]
+
+
+def test_the_most_expensive_line_is_first_and_shares_are_of_all(ranked: list[LineCost]) -> None:
+    assert ranked[0].line == 10 and ranked[0].cycles == 1024
+    assert [c.cycles for c in ranked] == sorted((c.cycles for c in ranked), reverse=True)
+    assert sum(cost.share for cost in ranked) == pytest.approx(1)
+    assert ranked[0].text == "t[threadIdx.x % 32][threadIdx.x / 32] = v;"
+
+
+def test_every_lesson_named_is_there() -> None:
+    ids = {listed.id for listed in COURSE} | {""}
+    assert set(LESSONS.values()) | {"matrix-layout"} <= ids
+
+
+def test_count_ranks_the_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "f.cu"
+    file.write_text(SOURCE)
+    arguments = [part for spec in ARGUMENTS.split() for part in ("--arg", spec)]
+    launch = ["count", str(file), "--grid", "4", "--block", "256", *arguments, "--lines"]
+    main([*launch, "--check", "none"])
+    said = capsys.readouterr().out
+    assert "1. line 10, " in said and "32 turns in place of one. (lesson banks)" in said
+    main([*launch, "--check", "none", "--json"])
+    lines = json.loads(capsys.readouterr().out)["lines"]
+    assert [line["line"] for line in lines][0] == 10
+    assert lines[0]["accesses"][0]["kind"] == "conflict"
