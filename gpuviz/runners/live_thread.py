@@ -62,10 +62,14 @@ class Once:
 
 @dataclass(frozen=True, eq=False)
 class Continuously:
-    """Measure the targets again and again; `use` is the share of the time the GPU may be busy."""
+    """Measure the targets again and again; `use` is the share of the time the GPU may be busy.
+
+    What was `asked` for by a user begins at once, whatever the GPU has done before.
+    """
 
     targets: Targets
     use: float = 0.1
+    asked: bool = False
 
 
 Wish = Look | Once | Continuously
@@ -328,7 +332,8 @@ class Engine:
         self._duty.share = wish.use
         launches: list[tuple[str, GpuLaunch]] = []
         for target, launch in self._allowed(gpu, wish.targets):
-            self._stop.wait(self._duty.due)
+            if not wish.asked:
+                self._stop.wait(self._duty.due)
             if self._stop.is_set():
                 return
             if self._gauged(gpu, target, launch, BATCH):

@@ -76,6 +76,7 @@ class Drill:
     def go_through(self, faults: Sequence[Fault], count: int, seconds: float = 1e9) -> Findings:
         """So many faults, the kinds in turn, unless it takes longer; then a measurement as ever."""
         found, begun = self.found, time.monotonic()
+        self._window.meter.set_use(1.0)  # no fault waits until the GPU has rested from the last
         first = self._measured()
         found.heart.start()
         while found.faults < count and time.monotonic() - begun < seconds:
@@ -133,11 +134,12 @@ class Drill:
             self._measured()
 
     def _run(self, command: str) -> None:
-        """When there is something to measure."""
+        """When there is something to measure, unless just that has begun by itself."""
         window = self._window
         shown = lambda: window.player.story is not None and not window.director.performer.busy  # noqa: E731
         self._bot.waitUntil(shown, timeout=WAIT)
-        window.actions_[command].trigger()
+        if command != "gpu.continuous" or window.meter.state.activity != "continuous":
+            window.actions_[command].trigger()
 
     def _kill(self, how: signal.Signals) -> None:
         for pid in workers():

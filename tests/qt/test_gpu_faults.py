@@ -37,11 +37,6 @@ FAULTS = (
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are stopped and looked up")
-@pytest.mark.xfail(
-    strict=False,
-    reason="the words of a fault are gone when the drill reads them, since pictures tell live "
-    "numbers: whether a user sees them is to be found out",
-)
 def test_a_hundred_faults_in_a_row(
     make: Callable[..., Window], perform: FakePerform, qtbot: QtBot
 ) -> None:

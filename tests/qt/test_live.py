@@ -17,6 +17,7 @@ from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running import retelling
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.live_thread import Trouble
 from gpuviz.runners.measurement import DeviceFacts
 from gpuviz.scenes.showing import measurements_of
 from gpuviz.scenes.sources import Sources
@@ -111,6 +112,28 @@ def test_a_gpu_without_counters_is_not_measured_with_unasked(
     qtbot.wait(300)
     assert window.meter.state.activity == "idle" and not window.meter.known
     assert "not measured yet" in window.timing.note.text()
+
+
+def test_a_launch_that_fails_runs_once_by_itself_and_its_words_stay(
+    make: Make, perform: FakePerform, qtbot: QtBot
+) -> None:
+    perform.planned = True
+    window = make(gpus("fault"), by_itself=True)
+    begun: list[object] = []
+    window.meter._live.reported.connect(
+        lambda report: begun.append(report) if isinstance(report, Trouble) else None
+    )
+    qtbot.waitUntil(lambda: "illegal address" in window.meter.state.trouble, timeout=20_000)
+    window.player.set_values({"guard": True})  # of the same launch
+    qtbot.waitUntil(
+        lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
+        timeout=20_000,
+    )
+    qtbot.wait(300)
+    assert len(begun) == 1 and "illegal address" in window.timing.trouble.text()
+    window.player.set_values({"stride": 5})  # which may do better
+    qtbot.waitUntil(lambda: len(begun) == 2, timeout=20_000)
+    assert "illegal address" in window.timing.trouble.text()
 
 
 def test_the_same_launches_go_on_while_another_part_is_shown(window: Window, qtbot: QtBot) -> None:

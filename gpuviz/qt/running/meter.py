@@ -109,9 +109,12 @@ class Meter(QObject):
             for key, plan in (before[0].plans.items() if before else ())
             if key in live and key in plans and _launch(plan) == _launch(plans[key])
         }
-        going_on = before is not None and stay.keys() == plans.keys() == before[0].plans.keys()
+        same = before is not None and _launches(before[0]) == _launches(showing)
+        going_on = same and stay.keys() == plans.keys()
         told = measurements_of(showing).items() if self.state.device else ()
         self._newest = Newest({key: one for key, one in told if one.source == "live"} | stay)
+        if not same:
+            self._become(trouble="")  # which was of other launches
         self._tell_known()
         if self._again and self.state.device and not (going_on and self._busy):
             self._run_on(asked=False)
@@ -198,7 +201,7 @@ class Meter(QObject):
         """Let the GPU be busy for that share of the time at most."""
         self._become(use=use)
         if self.state.activity == "continuous":
-            self._run_on(asked=False)
+            self._run_on(self._asked)
 
     def close(self) -> None:
         """End the thread and the worker."""
@@ -215,13 +218,16 @@ class Meter(QObject):
         return True
 
     def _run_on(self, asked: bool) -> None:
+        """Unasked, launches that have just failed do not run again: they would fail again, over the
+        words that say so.
+        """
         from gpuviz.runners.live_thread import Continuously
 
-        if not asked and not any(True for _ in self._targets()):
+        if not asked and (self.state.trouble or not any(True for _ in self._targets())):
             self._rest()
         elif self._able():
             self._again, self._asked = True, asked
-            self._go("continuous", Continuously(tuple(self._targets()), self.state.use))
+            self._go("continuous", Continuously(tuple(self._targets()), self.state.use, asked))
 
     def _again_as_asked(self) -> None:
         if self._again:
@@ -268,7 +274,7 @@ class Meter(QObject):
                     self.placed.emit(key, measurement)
             else:
                 self.missing.emit(key, self._reason(why))
-        self._become(recorded=" · ".join(dict.fromkeys(captions)), trouble="", unagreed=())
+        self._become(recorded=" · ".join(dict.fromkeys(captions)), unagreed=())
 
     def _reason(self, why: str) -> str:
         if self.state.device is not None:
@@ -356,6 +362,10 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
     """The launch of a plan, which knows the lecture's file that brought it."""
     job = job_of(plan, arch, library=library)
     return replace(job, file=library.file) if library.file else job
+
+
+def _launches(showing: Showing) -> dict[str, tuple[object, ...]]:
+    return {key: _launch(plan) for key, plan in showing.plans.items()}
 
 
 def _launch(plan: Plan) -> tuple[object, ...]:
