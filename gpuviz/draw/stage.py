@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from gpuviz.draw.axis import Axis
 from gpuviz.draw.marks import Frame, Mark
 from gpuviz.draw.palette import Palette
+from gpuviz.draw.scales import Scales, reaching
 
 MARGIN = 20.0
 
@@ -22,7 +24,8 @@ class Stage:
     Once it is `revealed` the picture tells everything again, and keeps the room that the question
     took, so that nothing jumps. `headed` is the height of a question that stands above several
     pictures at once: they leave it free, and set no heading of their own. `grown` is how much
-    larger its letters are than was asked for (see `roomy`).
+    larger its letters are than was asked for (see `roomy`). `scales` is how far scales reach at
+    least: those of pictures beside this one (see `gpuviz.draw.scales`).
     """
 
     width: float
@@ -34,6 +37,7 @@ class Stage:
     revealed: bool = False
     headed: float = 0.0
     grown: float = 1.0
+    scales: Scales = field(default_factory=dict)
 
     @property
     def asks(self) -> bool:
@@ -43,6 +47,16 @@ class Stage:
     def text(self, size: float) -> float:
         """The size, in whole pixels, in which to set text that is `size` high at scale 1."""
         return float(round(size * self.scale))
+
+    def most(self, scale: str, own: float) -> float:
+        """The largest value on a scale of this name, on which a picture has `own` itself."""
+        shared = self.scales.get(scale, own)
+        return own if isinstance(shared, Axis) else max(own, shared)
+
+    def axis(self, scale: str, own: Axis) -> Axis:
+        """The axis of this name, where a picture alone would have `own`."""
+        shared = self.scales.get(scale)
+        return reaching(own, shared) if isinstance(shared, Axis) else own
 
     @property
     def least(self) -> float:

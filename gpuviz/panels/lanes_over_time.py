@@ -13,6 +13,7 @@ from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
@@ -66,16 +67,22 @@ class LanesOverTime(Panel):
         """Enough to tell lanes apart."""
         return Need(_LEAST * stage.text(14), _LEAST * stage.text(14), 16 * stage.text(14))
 
+    def scales(self) -> Scales:
+        """How much is issued."""
+        return {self.unit: self.total}
+
     def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
         """Names, lanes, both axes, and where time is."""
         size = stage.text(14)
         side = text_width(tr("lane") + f" {LANES - 1}", size) + size * 0.6
         names, rest = area.beside(side)[1].above(size * 1.7)
         plot, axis = rest.above(rest.height - size * 1.9)
+        share = self.total / stage.most(self.unit, self.total)  # what there is room for
+        yield from _lane_axis(stage, Rect(area.x, plot.y, side, plot.height))
+        yield from _issue_axis(stage, axis, self.total / share, self.unit)
+        names, plot = (one._replace(width=one.width * share) for one in (names, plot))
         yield from self._names(stage, names)
         yield from self._lanes(stage, self._cells(plot))
-        yield from _lane_axis(stage, Rect(area.x, plot.y, side, plot.height))
-        yield from _issue_axis(stage, axis, self.total, self.unit)
         if 0 < self.now < self.total:
             x = plot.x + plot.width * self.now / self.total
             ends = np.array([[[x, plot.y - 3], [x, plot.bottom + 3]]], np.float32)

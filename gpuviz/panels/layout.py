@@ -191,6 +191,20 @@ def place(node: Node, stage: Stage, area: Rect) -> Iterator[tuple[Panel, Rect]]:
             yield from place(part.node, stage, piece)
 
 
+def panels(node: Node) -> Iterator[Panel]:
+    """Every panel of a node, those included for which there may be no room."""
+    if isinstance(node, Panel):
+        yield node
+    elif isinstance(node, AtLeast):
+        yield from panels(node.node)
+    elif isinstance(node, First | Largest):
+        for one in node.nodes:
+            yield from panels(one)
+    else:
+        for part in node.parts:
+            yield from panels(part.node)
+
+
 def _kept(line: Line, stage: Stage, area: Rect) -> list[Part]:
     """The parts that have room."""
     kept = list(line.parts)

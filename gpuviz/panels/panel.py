@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from gpuviz.arrays import F32, Rgba
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Mark
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 
 Value = int | str | bool  # of a parameter
@@ -69,6 +70,12 @@ class Panel:
         """How large it comes out in an area, where that is a question (see `layout.largest`)."""
         return 0.0
 
+    def scales(self) -> Scales:
+        """How far its scales reach, by name (`stage.most`, `stage.axis`): pictures side by side
+        share those of one name.
+        """
+        return {}
+
     def spots(self, stage: Stage, area: Rect, name: str) -> F32 | None:
         """(N, 4) where the things of a name are, for what moves from panel to panel."""
         return None
@@ -92,6 +99,10 @@ class Answer(Panel):
     def draw(self, stage: Stage, area: Rect) -> Iterable[Mark]:
         """The panel."""
         return self.panel.draw(stage, area)
+
+    def scales(self) -> Scales:
+        """Those of the panel."""
+        return self.panel.scales()
 
 
 def color(stage: Stage, ink: Ink) -> Rgba:

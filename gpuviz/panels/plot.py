@@ -10,11 +10,11 @@ import numpy as np
 
 from gpuviz.arrays import F64
 from gpuviz.draw import plot
+from gpuviz.draw.axis import Axis
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.plot import Axis
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, Need, Panel, color
 
@@ -141,6 +141,11 @@ class Plot(Panel):
         size = stage.text(14)
         return Need(_LEAST * size, _LEAST * size, _WIDE * size)
 
+    def scales(self) -> dict[str, Axis]:
+        """Both axes, by what is drawn over what."""
+        name = f"{self.y.titles[:1]} over {self.x.titles[:1]}"
+        return {f"x of {name}": self.x, f"y of {name}": self.y}
+
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Axes first, then the elements in their order, names of curves last."""
         size = stage.text(14)
@@ -153,7 +158,8 @@ class Plot(Panel):
         right = max((text_width(c.said, size, True) for c in curves), default=-size) + size
         right = max(right, self.right * size)
         low = area.height < _LOW * size and len(self.y.ticks) > 2
-        laid = plot.lay_out(stage, area, self.x, _ends(self.y) if low else self.y, right)
+        x, y = (stage.axis(name, one) for name, one in self.scales().items())
+        laid = plot.lay_out(stage, area, x, _ends(y) if low else y, right)
         hushed = replace(laid.y, labels=("",) * len(laid.y.labels))
         kept_back = self.answering and stage.asks
         yield from plot.axes(stage, replace(laid, y=hushed) if kept_back else laid)

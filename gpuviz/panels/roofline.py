@@ -10,11 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from gpuviz.arrays import F32, F64, Rgba
+from gpuviz.draw.axis import Axis, logarithmic
 from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
-from gpuviz.draw.plot import Axis, Plot, axes, lay_out, line, logarithmic, points
+from gpuviz.draw.plot import Plot, axes, lay_out, line, points
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel, Values
@@ -140,13 +141,18 @@ class Roofline(Panel):
         count = min(int(np.ceil(self.arrived - 1e-6)), len(self.kernels))
         return *self.kernels[:count], *self.climb.stops[: self.climb.at + 1]
 
+    def scales(self) -> dict[str, Axis]:
+        """Both axes."""
+        return {"operations a byte": _across(self), "operations a second": _up(self)}
+
     def _laid(self, stage: Stage, area: Rect) -> tuple[Plot, Rect]:
         """The plot, and the room beside it."""
         size = stage.text(14)
         words = (*(k.name for k in self.kernels), *(name for _, name in self.others))
         longest = max(text_width(f"8  {word}", size, True) for word in (*words, self.climb.name))
         wide = min(longest + size * 1.6, area.width * 0.36)
-        plot = lay_out(stage, area, _across(self), _up(self), right=wide)
+        across, up = (stage.axis(name, own) for name, own in self.scales().items())
+        plot = lay_out(stage, area, across, up, right=wide)
         left = plot.area.right + size * 1.2
         return plot, Rect(left, plot.area.y, area.right - left, plot.area.height)
 

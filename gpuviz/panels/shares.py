@@ -11,10 +11,12 @@ from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Mark
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.bar import Bar, draw_bar
 from gpuviz.panels.panel import Ink, Need, Panel, color, line
 
+_SCALE = "length of bars"
 _GAP = 0.3  # between bars, in letters
 
 
@@ -57,13 +59,17 @@ class Shares(Panel):
         high = line(stage) * len(self.bars)
         return Need(high, high)
 
+    def scales(self) -> Scales:
+        """The longest bar."""
+        return {_SCALE: max(bar.whole for bar in self.bars)}
+
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Names, bars, and words in them where they fit."""
         size = stage.text(14)
         values = max(text_width(bar.value, size, True) for bar in self.bars)
         room = max(text_width(bar.name, size) for bar in self.bars) + size
         room += values + size if values else 0.0
-        most = max(bar.whole for bar in self.bars)
+        most = stage.most(_SCALE, max(bar.whole for bar in self.bars))
         for bar, row in zip(self.bars, area.rows(len(self.bars), size * _GAP), strict=True):
             ink = stage.palette.ink if bar.shown else stage.palette.muted
             yield label(row.x, row.center[1], bar.name, ink, size)

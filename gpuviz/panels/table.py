@@ -13,6 +13,7 @@ from gpuviz.draw.heading import badge
 from gpuviz.draw.layout import Rect, elide, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.bar import Bar, draw_bar
@@ -109,9 +110,24 @@ class Table(Panel):
             words = tuple(column.cells[row] for row in rows)
             yield Texts(at, words, ink, laid.size, column.align, bold)
 
+    def scales(self) -> Scales:
+        """The longest bars of each column of bars."""
+        found = [self._longest(i) for i, column in enumerate(self.columns) if column.bars]
+        return {name: most for longest in found for name, most in longest.items()}
+
+    def _longest(self, number: int) -> dict[str, float]:
+        """The longest of the bars that stand first in each row of a column, second, ...; they are
+        named after what the column before counts.
+        """
+        rows, title = self.columns[number].bars, self.columns[max(number - 1, 0)].titles[0]
+        return {
+            f"bars {place} of {title}": max(bar.whole for bar in scale)
+            for place, scale in enumerate(zip(*rows, strict=True))
+        }
+
     def _bars(self, stage: Stage, laid: Laid, number: int, shown: int) -> Iterator[Mark]:
         rows = self.columns[number].bars
-        most = [max(bar.whole for bar in scale) for scale in zip(*rows, strict=True)]
+        most = [stage.most(name, own) for name, own in self._longest(number).items()]
         for row, stack in enumerate(rows[:shown]):
             if (cell := laid.cell(row, number)) is None:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,10 +13,12 @@ from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
 
+_SCALE = "cycles"
 _LOAD, _TURN = 0.22, 0.8  # of a row's height
 
 
@@ -38,8 +40,15 @@ class WarpTurns(Panel):
         """A few rows and the lanes."""
         return Need(8 * stage.text(14), 5 * stage.text(14))
 
+    def scales(self) -> Scales:
+        """The cycles in view."""
+        return {_SCALE: self.span}
+
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """Rows, names, the lanes, the clock."""
+        if (most := stage.most(_SCALE, self.span)) > self.span:
+            yield from replace(self, span=most).draw(stage, area)
+            return
         size = stage.text(14)
         names = tr("warp {n}", n=self.warps - 1), tr("lanes")
         left = max(text_width(t, size) for t in names) + size * 0.8

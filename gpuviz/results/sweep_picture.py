@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gpuviz.arrays import F64
-from gpuviz.draw.plot import short
+from gpuviz.draw.axis import short
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import rows, share

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.draw.marks import Frame
+from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.layout import panels
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
 from gpuviz.panels.picture import placed
@@ -143,7 +145,7 @@ class Story:
     `title` is one sentence about what is seen, `sentence` the one below it. `expected` states the
     closed form or published count that the counts should show. `pick` says which values a click at
     a point of the picture sets (None: it sets none); the story then begins anew. As `frame`, it is
-    a pure function.
+    a pure function. `at` is the picture at a time, as data, for what looks at its panels.
     """
 
     title: str
@@ -152,6 +154,7 @@ class Story:
     frame: Callable[[float, Stage], Frame]
     expected: str = ""
     pick: Pick = nothing
+    at: At | None = None
 
     @classmethod
     def of(cls, script: Script, at: At, expected: str = "", sentence: str = "") -> Story:
@@ -169,12 +172,23 @@ class Story:
             lambda t, stage: shown(t, stage).frame(),
             expected,
             lambda t, stage, x, y: shown(t, stage).pick(x, y),
+            at,
         )
 
     @property
     def duration(self) -> float:
         """Seconds from the first step to the end of the last."""
         return self.steps[-1].end if self.steps else 0.0
+
+    @cached_property
+    def scales(self) -> Scales:
+        """How far the scales of all its pictures reach, as they are when each step begins."""
+        at = self.at
+        if at is None:
+            return {}
+        shown = [at(step.start) for step in self.steps]
+        every = (panel.scales() for one in shown for panel in panels(one.body))
+        return reduce(wider, every, {})
 
     def step_at(self, t: float) -> int:
         """Index of the step under way at time t (the last one at and after the end)."""

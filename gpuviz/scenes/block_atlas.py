@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64, I64
-from gpuviz.draw.plot import short
+from gpuviz.draw.axis import short
 from gpuviz.language import tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.scenes.occupancy_fit import Demand, names

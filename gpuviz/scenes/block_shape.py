@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.draw.plot import short
+from gpuviz.draw.axis import short
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.request import Request, first_requests

@@ -1,37 +1,39 @@
-"""Two stories side by side, A | B: same clock, same letters, each in its half of the stage."""
+"""Two stories side by side, A | B: one clock, one scale, same letters, each in its half."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from gpuviz.draw.beside import shifted
 from gpuviz.draw.marks import Frame, Lines, Mark, Texts
 from gpuviz.draw.question import question
+from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.panels.script import Step
-from gpuviz.scenes.base import Lesson, Pick, Preset, Story, Values
+from gpuviz.scenes.base import Lesson, Preset, Story, Values
+from gpuviz.scenes.shared_clock import Clock, clock_of
 
 SIDES = ("A", "B")
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
 
 
 def beside(a: Story, b: Story, name_a: str, name_b: str) -> Story:
-    """Both stories on one clock; the one that is over first waits at its end.
+    """Both stories at the same moment of what they tell (see `shared_clock`), on the same scales.
 
-    The steps are those of A and then, where A is over, those of B that are still to come. A click
-    sets the values of the side it is on.
+    A click sets the values of the side it is on.
     """
+    clock = clock_of(a.steps, b.steps)
+    pair = _Pair((a, b), (name_a, name_b), clock)
     return Story(
         f"{name_a} | {name_b}",
         "",
-        _steps(a, b),
-        _picture((a, b), (name_a, name_b)),
+        tuple(clock.steps(a.steps, b.steps, SIDES)),
+        pair.frame,
         _both(a.expected, b.expected),
-        _pick((a, b)),
+        pair.pick,
     )
 
 
@@ -42,54 +44,53 @@ def _both(a: str, b: str) -> str:
     return "\n".join(f"{side}: {text}" for side, text in zip(SIDES, (a, b), strict=True) if text)
 
 
-def _steps(a: Story, b: Story) -> tuple[Step, ...]:
-    own = tuple(replace(step, role=f"A {step.role}".strip()) for step in a.steps)
-    late = [step for step in b.steps if step.end > a.duration]
-    return own + tuple(
-        replace(step, start=max(step.start, a.duration), role=f"B {step.role}".strip())
-        for step in late
-    )
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two stories, what they are called, and where each of them is at a time."""
 
+    stories: tuple[Story, Story]
+    names: tuple[str, str]
+    clock: Clock
 
-def _picture(
-    stories: tuple[Story, Story], names: tuple[str, str]
-) -> Callable[[float, Stage], Frame]:
-    def frame(t: float, stage: Stage) -> Frame:
-        part, band = _part(stage)
+    @cached_property
+    def scales(self) -> Scales:
+        """How far the scales of both reach: bars of one length mean the same number in both."""
+        a, b = self.stories
+        return wider(a.scales, b.scales)
+
+    def frame(self, t: float, stage: Stage) -> Frame:
+        """Each story in its half, below its name."""
+        part, band = self._part(stage)
         half, names_y = part.width, 0.0
         marks: list[Mark] = []
         if stage.asks:
             asked, names_y = question(stage.roomy())
             marks += asked
-        for number, (story, name) in enumerate(zip(stories, names, strict=True)):
-            inner = story.frame(min(t, story.duration), part)
+        for number, (story, name) in enumerate(zip(self.stories, self.names, strict=True)):
+            inner = story.frame(self.clock.time(number, t), part)
             marks += shifted(inner.marks, number * half, band)
             marks.append(_label(number, name, half, names_y + band * 0.62, part))
         line = [[half, names_y + band / 2], [half, stage.height - band / 2]]
         marks.append(Lines(np.array([line], np.float32), stage.palette.border))
         return stage.frame(*marks)
 
-    return frame
-
-
-def _part(stage: Stage) -> tuple[Stage, float]:
-    """The stage of one side, and the height of the band above it.
-
-    A question stands above both sides; they keep free, in place of their headings, what it takes.
-    """
-    band = _BAND * stage.scale
-    room = question(stage.roomy())[1] if stage.question else 0.0
-    return replace(stage, width=stage.width / 2, height=stage.height - band, headed=room), band
-
-
-def _pick(stories: tuple[Story, Story]) -> Pick:
-    def pick(t: float, stage: Stage, x: float, y: float) -> Values | None:
-        part, band = _part(stage)
+    def pick(self, t: float, stage: Stage, x: float, y: float) -> Values | None:
+        """What a click sets in the story it is on."""
+        part, band = self._part(stage)
         number = int(x >= part.width)
-        story = stories[number]
-        return story.pick(min(t, story.duration), part, x - number * part.width, y - band)
+        own = self.clock.time(number, t)
+        return self.stories[number].pick(own, part, x - number * part.width, y - band)
 
-    return pick
+    def _part(self, stage: Stage) -> tuple[Stage, float]:
+        """The stage of one side, and the height of the band above it.
+
+        A question stands above both sides; they keep free, in place of their headings, its room.
+        """
+        band = _BAND * stage.scale
+        room = question(stage.roomy())[1] if stage.question else 0.0
+        width, height = stage.width / 2, stage.height - band
+        scales = self.scales
+        return replace(stage, width=width, height=height, headed=room, scales=scales), band
 
 
 def _label(number: int, name: str, half: float, y: float, stage: Stage) -> Texts:

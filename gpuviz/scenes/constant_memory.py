@@ -9,8 +9,8 @@ import numpy as np
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.arrays import I64
+from gpuviz.draw.axis import Axis, linear
 from gpuviz.draw.ease import passed
-from gpuviz.draw.plot import Axis, linear
 from gpuviz.errors import InputError
 from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.served import Served, served

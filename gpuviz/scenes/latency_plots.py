@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import F64
-from gpuviz.draw.plot import logarithmic
+from gpuviz.draw.axis import logarithmic
 from gpuviz.language import grouped, tr
 from gpuviz.panels.bar import Bar
 from gpuviz.panels.figures import Sourced

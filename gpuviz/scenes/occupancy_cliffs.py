@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuviz.draw.plot import Axis, linear
+from gpuviz.draw.axis import Axis, linear
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import columns, first, rows

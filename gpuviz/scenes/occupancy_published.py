@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture
-from gpuviz.draw.plot import linear
+from gpuviz.draw.axis import linear
 from gpuviz.language import grouped, tr
 from gpuviz.occupancy import Occupancy
 from gpuviz.panels.bar import Bar

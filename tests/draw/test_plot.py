@@ -1,20 +1,10 @@
 import numpy as np
 import pytest
 
+from gpuviz.draw.axis import linear, logarithmic, short
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.palette import DARK
-from gpuviz.draw.plot import (
-    Plot,
-    axes,
-    columns,
-    lay_out,
-    linear,
-    logarithmic,
-    points,
-    short,
-    spread,
-    stairs,
-)
+from gpuviz.draw.plot import Plot, axes, columns, lay_out, points, spread, stairs
 from gpuviz.draw.stage import Stage
 
 STAGE = Stage(760, 480, DARK)

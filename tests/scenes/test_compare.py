@@ -6,9 +6,11 @@ import pytest
 from gpuviz.draw.marks import Boxes, Frame, Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.panels.script import Step
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.compare import beside, name_of
+from gpuviz.scenes.shared_clock import clock_of
 from tests.scenes.performed import performed
 
 COALESCING = lesson("coalescing")
@@ -36,7 +38,7 @@ def words(frame: Frame) -> list[tuple[float, str]]:
 
 def test_lasts_as_long_as_the_longer(both: tuple[Story, Story, Story]) -> None:
     a, b, pair = both
-    assert pair.duration == max(a.duration, b.duration)
+    assert pair.duration == pytest.approx(max(a.duration, b.duration))
     starts = [step.start for step in pair.steps]
     assert starts == sorted(starts)
 
@@ -55,13 +57,45 @@ def test_each_half_shows_its_own_story(both: tuple[Story, Story, Story]) -> None
         assert (rect[:, 1] + rect[:, 3] <= STAGE.height + 0.5).all()
 
 
-def test_the_shorter_story_waits_at_its_end(both: tuple[Story, Story, Story]) -> None:
+def test_who_is_done_with_the_loads_waits_for_the_other(both: tuple[Story, Story, Story]) -> None:
     a, b, pair = both
-    short = a if a.duration < b.duration else b
-    assert short.duration < pair.duration
-    late, end = (pair.frame(t, STAGE) for t in (short.duration, pair.duration))
-    side = (lambda x: x < STAGE.width / 2) if short is a else (lambda x: x >= STAGE.width / 2)
-    assert [w for w in words(late) if side(w[0])] == [w for w in words(end) if side(w[0])]
+    stores = [next(s.start for s in one.steps if s.kind == "store") for one in (a, b)]
+    assert stores[0] < stores[1]
+    waits, still = (pair.frame(t, STAGE) for t in (stores[0] + 0.1, stores[1] - 0.1))
+    left = [[w for w in words(one) if w[0] < STAGE.width / 2] for one in (waits, still)]
+    assert left[0] == left[1] and any("4 of 4 sectors delivered" in text for _, text in left[0])
+    begun = [text for _, text in words(pair.frame(stores[1] + 0.1, STAGE))]
+    assert sum("Then it writes" in text for text in begun) == 2
+
+
+def test_bars_of_one_length_are_as_many_bytes(both: tuple[Story, Story, Story]) -> None:
+    """Both store 128 bytes, beside 128 loaded by one and 1024 by the other."""
+    a, b, pair = both
+    assert a.scales != b.scales
+    frame = pair.frame(pair.duration, STAGE)
+    fills = [mark for mark in frame.marks if isinstance(mark, Boxes) and mark.fill is not None]
+    stored = [mark.rect for mark in fills if np.array_equal(mark.fill, STAGE.palette.store)]
+    widths = [float(wide) for rects in stored for _, _, wide, _ in rects.tolist()]
+    assert len(widths) == 2 and widths[0] == pytest.approx(widths[1], rel=0.01)
+
+
+def test_stories_of_the_same_times_run_as_they_are() -> None:
+    steps = [Step(0, 2, "load", "a"), Step(2, 3, "compute", "b"), Step(3, 5, "result", "c")]
+    other = [Step(0, 2, "compute", "a"), Step(2, 3, "load", "b"), Step(3, 5, "result", "c")]
+    clock = clock_of(steps, other)
+    assert [clock.time(1, t) for t in (0.5, 2.5, 4.0, 9.0)] == [0.5, 2.5, 4.0, 5.0]
+
+
+def test_what_only_one_tells_the_other_waits_for() -> None:
+    a = [Step(0, 2, "load", "row"), Step(2, 6, "shared", "column"), Step(6, 8, "result", "all")]
+    b = [Step(0, 3, "load", "row"), Step(3, 4, "result", "all")]
+    clock = clock_of(a, b)
+    assert clock.time(0, 2.5) == pytest.approx(2.0) and clock.time(1, 2.5) == 2.5
+    assert clock.time(0, 5.0) == pytest.approx(4.0) and clock.time(1, 5.0) == pytest.approx(3.0)
+    assert (clock.time(0, 7.5), clock.time(1, 7.5)) == (6.5, 3.5)  # both at their result
+    assert (clock.time(0, 9.0), clock.time(1, 9.0)) == (8.0, 4.0)
+    named = [(s.start, s.end, s.role) for s in clock.steps(a, b, ("A", "B"))]
+    assert named == [(0, 2, "A"), (2, 3, "B"), (3, 7, "A"), (7, 9, "A")]
 
 
 def test_pure(both: tuple[Story, Story, Story]) -> None:

@@ -1,0 +1,60 @@
+"""An axis: from where to where, with which ticks; linear or logarithmic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gpuviz.arrays import F64
+
+Values = npt.ArrayLike
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From `low` to `high`, with `ticks` and their `labels`; `titles` are wordings, longest first.
+
+    A logarithmic axis keeps values at or below 0 at its low end.
+    """
+
+    titles: tuple[str, ...]
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    labels: tuple[str, ...]
+    log: bool = False
+
+    def share(self, values: Values) -> F64:
+        """How far along the axis values lie: 0 at its low end, 1 at its high end."""
+        x = np.asarray(values, dtype=np.float64)
+        low, high = self.low, self.high
+        if self.log:
+            x, low, high = np.log(np.maximum(x, self.low)), float(np.log(low)), float(np.log(high))
+        return np.asarray((x - low) / (high - low))
+
+
+def linear(titles: tuple[str, ...], low: float, high: float, step: float, unit: str = "") -> Axis:
+    """An axis with a tick at every multiple of the step."""
+    count = int(np.floor((high - low) / step + 1e-9)) + 1
+    ticks = tuple(low + step * i for i in range(count))
+    return Axis(titles, low, high, ticks, tuple(f"{t:g}{unit}" for t in ticks))
+
+
+def logarithmic(titles: tuple[str, ...], low: float, high: float, base: float = 10.0) -> Axis:
+    """An axis with a tick at every power of the base."""
+    first, last = (
+        int(f(np.log(v) / np.log(base) + shift))
+        for f, v, shift in ((np.ceil, low, -1e-9), (np.floor, high, 1e-9))
+    )
+    ticks = tuple(float(base) ** i for i in range(first, last + 1))
+    return Axis(titles, low, high, ticks, tuple(map(short, ticks)), log=True)
+
+
+def short(value: float) -> str:
+    """A number in few letters: 0.25, 4, 250, 12k, 3.4M."""
+    for least, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= least:
+            return f"{value / (1e3 if name == 'k' else least):.3g}{name}"
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
