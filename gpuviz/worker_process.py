@@ -20,7 +20,7 @@ from gpuviz.errors import Cancelled
 from gpuviz.stopping import Cancel, go_on, unwanted
 
 POLL_SECONDS = 0.02
-GRACE_SECONDS = 0.5  # a request that is given up may still end by itself
+GRACE_SECONDS = 0.5  # a question that is given up may still be answered
 _REAP_SECONDS = 10.0
 _LINES, _LINE = 40, 2000  # of its standard error that are kept, and letters of each
 
@@ -106,8 +106,11 @@ class WorkerProcess(Generic[Question, Answer]):
         """The last lines it wrote to its standard error."""
         return self._words
 
-    def ask(self, question: Question, limit: float, cancel: Cancel = go_on) -> Answer:
-        """Send a question and wait so many seconds for the answer.
+    def ask(
+        self, question: Question, limit: float, cancel: Cancel = go_on, grace: float = GRACE_SECONDS
+    ) -> Answer:
+        """Send a question and wait so many seconds for the answer; `grace` more at most when nobody
+        wants it any more.
 
         Raises
         ------
@@ -126,7 +129,7 @@ class WorkerProcess(Generic[Question, Answer]):
                     raise answer
                 return answer
             if not stopping and (cancel() or unwanted()):
-                end, stopping = min(end, time.monotonic() + GRACE_SECONDS), True
+                end, stopping = min(end, time.monotonic() + grace), True
             if time.monotonic() > end:
                 self.kill()
                 raise Cancelled("stopped") if stopping else Late

@@ -23,14 +23,7 @@ from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.protocol import Mode
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
-from gpuviz.runners.measurement import (
-    DeviceFacts,
-    Measurement,
-    Peaks,
-    Placement,
-    Reading,
-    largest_difference,
-)
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Placement, Reading
 from gpuviz.runners.pattern_kernel import source
 from gpuviz.runners.verification import Measured, job_of
 
@@ -39,17 +32,13 @@ PLACED_BLOCKS = 8192  # launches of more blocks are not placed: their chart woul
 
 @dataclass(frozen=True)
 class MeasureOptions:
-    """What to measure of a launch; `repeats` launches are timed, none for 0.
-
-    Without `results` the buffers do not come back to be compared.
-    """
+    """What to measure of a launch; `repeats` launches are timed, none for 0."""
 
     repeats: int = 100
     mode: Mode = "warm"
     counters: bool = True
     places: bool = False
     peaks: Peaks | None = None
-    results: bool = True
 
 
 def measure(
@@ -83,8 +72,9 @@ def measure_launch(
     cancel: Cancel = go_on,
     progress: Progress = lambda fraction: None,
 ) -> Measurement:
-    """As `measure`, of a launch whose arguments have been made and that may run."""
-    outputs = gpu.run(launch, cancel) if options.results else ()
+    """As `measure`, of a launch that may run. Times come first: a launch that has run to its end
+    is waited for where it is not wanted any more.
+    """
     timing = (
         gpu.time(launch, options.repeats, mode=options.mode, cancel=cancel, progress=progress)
         if options.repeats
@@ -102,7 +92,7 @@ def measure_launch(
         placement,
         gpu.telemetry(),
         options.peaks,
-        _differences(outputs, expected or {}) if options.results else {},
+        gpu.differences(launch, expected, cancel) if expected else {},
         tuple(text for text in notes if text),
         gpu.resident_blocks(launch, cancel),
     )
@@ -124,16 +114,6 @@ def placed(gpu: Gpu, launch: GpuLaunch, cancel: Cancel) -> tuple[Placement | Non
         return gpu.place(launch, cancel), ""
     except UnsupportedError as error:
         return None, str(error)
-
-
-def _differences(
-    outputs: tuple[npt.NDArray[Any], ...], expected: Mapping[str, npt.NDArray[Any]]
-) -> dict[str, float]:
-    """By buffer, in the order of the arguments, as both sides list them."""
-    return {
-        name: largest_difference(got, want)
-        for (name, want), got in zip(expected.items(), outputs, strict=False)
-    }
 
 
 def remeasured(

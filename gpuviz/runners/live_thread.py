@@ -246,6 +246,7 @@ class Engine:
         self._gpu = self._make_gpu(device)
         self._report(Found(self._gpu.devices(), self._gpu.facts()))
         self._report(Sensed(self._gpu.telemetry()))
+        self._peaks_of(self._gpu, self._gpu.facts())  # while nothing is shown yet
 
     def _ready(self) -> Gpu:
         if self._gpu is None:
@@ -289,21 +290,25 @@ class Engine:
             self._report(Unagreed(codes))
 
     def _gauge(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> None:
-        """Sending a launch to the GPU keeps that from nothing: only measuring counts as use."""
+        """Numbers first, then what they do not have to wait for: whether the results are equal, and
+        where blocks run. Sending a launch to the GPU keeps that from nothing: only measuring counts
+        as use.
+        """
         facts, stop = gpu.facts(), self._stop.is_set
-        size = sum(argument.nbytes for argument in launch.arguments)
-        options = MeasureOptions(
-            repeats,
-            counters=not facts.counters,
-            peaks=self._peaks_of(gpu, facts),
-            results=bool(target.expected) and (size <= LARGE_BYTES or repeats == REPEATS),
-        )
+        peaks = self._peaks_of(gpu, facts)
+        options = MeasureOptions(repeats, counters=not facts.counters, peaks=peaks)
         gpu.resident_blocks(launch, stop)
         with self._duty.busy():
-            made = measure_launch(gpu, launch, options, expected=target.expected, cancel=stop)
+            made = measure_launch(gpu, launch, options, cancel=stop)
         self._report(Gauged(target.key, made))
-        if size <= LARGE_BYTES or repeats == REPEATS:
-            self._report(Placed(target.key, self._placed(gpu, launch, made)))
+        if launch.size > LARGE_BYTES and repeats != REPEATS:
+            return
+        if target.expected:
+            with self._duty.busy():
+                differences = gpu.differences(launch, target.expected, stop)
+            made = replace(made, differences=differences)
+            self._report(Gauged(target.key, made))
+        self._report(Placed(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
         """Whatever keeps blocks from being placed, the numbers stand."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuviz.arguments import BufferSpec, materialise
 from gpuviz.errors import KernelFault, UnavailableError
 from gpuviz.runners.counters import SETS
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
@@ -50,13 +51,17 @@ def facts(index: int, why: str = "") -> DeviceFacts:
     )
 
 
+def scalar(argument: protocol.Array | BufferSpec) -> bool:
+    return not isinstance(argument, BufferSpec) and argument.ndim == 0
+
+
 class FakeDevice:
     """Answers at once; durations are 2.3 microseconds with a seeded noise."""
 
     def __init__(self, behaviour: str) -> None:
         self._behaviour = behaviour
         self._random = np.random.default_rng(7)
-        self._arrays: dict[str, tuple[protocol.Array, ...]] = {}
+        self._arrays: dict[str, tuple[protocol.Array | BufferSpec, ...]] = {}
         self._entries: dict[str, str] = {}
 
     def fatal(self, error: Exception) -> bool:
@@ -71,7 +76,7 @@ class FakeDevice:
     def load(self, request: protocol.Load) -> Reply:
         if request.entry == "full":
             raise UnavailableError("the GPU has too little free memory for the buffers")
-        self._arrays[request.key] = tuple(a for a in request.arrays[1:] if a.ndim)
+        self._arrays[request.key] = tuple(a for a in request.arguments if not scalar(a))
         self._entries[request.key] = request.entry
         return Reply()
 
@@ -79,8 +84,8 @@ class FakeDevice:
         self._arrays.pop(request.key, None)
         return Reply()
 
-    def run(self, request: protocol.Run) -> Reply:
-        for behaviour in (self._behaviour, self._entries[request.key]):
+    def _launch(self, key: str) -> None:
+        for behaviour in (self._behaviour, self._entries[key]):
             if behaviour == "fault":
                 raise KernelFault("the kernel accessed an illegal address")
             if behaviour == "hang":
@@ -90,9 +95,15 @@ class FakeDevice:
             if behaviour == "babble":
                 os.write(1, b"this is no reply of ours")
                 time.sleep(3600)
-        return Reply(arrays=self._arrays[request.key])
+
+    def run(self, request: protocol.Run) -> Reply:
+        self._launch(request.key)
+        begun = enumerate(self._arrays[request.key])
+        left = (materialise(a, n) if isinstance(a, BufferSpec) else a for n, a in begun)
+        return request.reply(tuple(left))
 
     def time(self, request: protocol.Time) -> Reply:
+        self._launch(request.key)
         noise = self._random.gamma(2.0, 0.02, request.count)
         return Reply({"clocks": [1980.0]}, (2.25 + noise,))
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from gpuviz.arguments import BufferSpec, materialise
 from gpuviz.errors import KernelFault
 from gpuviz.runners.cupti.status import failure
 from gpuviz.runners.gpu import worker
@@ -45,8 +46,8 @@ class Fake:
         with open(LOG, "a") as log:
             log.write(f"load {request.entry}\n")
         self.launches[request.key] = request
-        if request.entry == "heavy":
-            time.sleep(0.2)
+        if request.entry == "slow":
+            time.sleep(0.8)
         return Reply({"resident_blocks": len(request.arrays)} if request.entry == "fits" else {})
 
     def drop(self, request):
@@ -59,7 +60,11 @@ class Fake:
         trouble = getattr(self, "_" + launch.entry, None)
         if trouble:
             trouble()
-        return Reply(arrays=tuple(a + 1 for a in launch.arrays[1:] if a.ndim))
+        made = [
+            materialise(a, n) if isinstance(a, BufferSpec) else a
+            for n, a in enumerate(launch.arguments)
+        ]
+        return request.reply(tuple(a + 1 for a in made if a.ndim))
 
     def time(self, request):
         time.sleep(0.001 * request.count)

@@ -8,7 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from gpuviz.errors import FormatError, KernelFault, UnavailableError
+from gpuviz.arguments import BufferSpec
+from gpuviz.errors import Error, FormatError, KernelFault, UnavailableError
 from gpuviz.runners import faults
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.protocol import Load, Message, Reply, Time, receive, send
@@ -37,7 +38,7 @@ def there_and_back(message: Message) -> Message:
         Time("k", 5, 1.5, "warm"),
         protocol.Describe(),
         protocol.Count("k", "live"),
-        Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, ARRAYS),
+        Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, ("", "f32[4]=rand"), ARRAYS),
         Reply({"a": [1.5, None]}, ARRAYS),
         protocol.Failure({"kind": "Error"}, True),
     ],
@@ -56,7 +57,7 @@ def test_messages_arrive_as_they_were(message: Message) -> None:
             assert np.array_equal(one, other)
 
 
-def framed(header: object, magic: bytes = b"gpv1", rest: bytes = b"") -> io.BytesIO:
+def framed(header: object, magic: bytes = b"gpv2", rest: bytes = b"") -> io.BytesIO:
     text = json.dumps(header).encode()
     return io.BytesIO(struct.pack("<4sI", magic, len(text)) + text + rest)
 
@@ -67,7 +68,7 @@ def framed(header: object, magic: bytes = b"gpv1", rest: bytes = b"") -> io.Byte
         framed({}),
         framed([]),
         framed({"kind": "Time"}),
-        framed({"kind": "Time"}, b"gpv0"),
+        framed({"kind": "Time"}, b"gpv1"),
         framed({"kind": "exec", "fields": {}, "arrays": []}),
         framed({"kind": "Drop", "fields": {"key": "k", "more": 1}, "arrays": []}),
         framed({"kind": "Drop", "fields": {}, "arrays": []}),
@@ -75,13 +76,36 @@ def framed(header: object, magic: bytes = b"gpv1", rest: bytes = b"") -> io.Byte
             {"kind": "Reply", "fields": {"values": {}}, "arrays": [{"dtype": "O", "shape": [1]}]},
             rest=bytes(8),
         ),
-        io.BytesIO(struct.pack("<4sI", b"gpv1", 2**31) + b"{}"),
-        io.BytesIO(struct.pack("<4sI", b"gpv1", 4) + b"\xff\xfe{}"),
+        io.BytesIO(struct.pack("<4sI", b"gpv2", 2**31) + b"{}"),
+        io.BytesIO(struct.pack("<4sI", b"gpv2", 4) + b"\xff\xfe{}"),
     ],
 )
 def test_what_is_no_message_is_refused(pipe: io.BytesIO) -> None:
     with pytest.raises(FormatError):
         receive(pipe)
+
+
+@pytest.mark.parametrize("recipe", ["f32[2]=@/etc/hosts", "i32=7", "nonsense"])
+def test_the_worker_makes_buffers_alone(recipe: str) -> None:
+    load = Load("k", "ptx", "f", (1, 1, 1), (1, 1, 1), 0, (recipe,), ARRAYS[:1])
+    with pytest.raises(Error):
+        _ = load.arguments
+
+
+def test_arguments_are_in_order_made_or_sent() -> None:
+    code, sent, scalar = ARRAYS[4], ARRAYS[0], ARRAYS[1]
+    recipes = ("", "f32[4]=rand", "")
+    load = Load("k", "ptx", "f", (1, 1, 1), (1, 1, 1), 0, recipes, (code, sent, scalar))
+    first, made, last = load.arguments
+    assert first is sent and made == BufferSpec("f32", 4, "rand") and last is scalar
+
+
+def test_buffers_that_are_known_do_not_come_back() -> None:
+    one, other = np.arange(4, dtype=np.float32), np.zeros(3)
+    reply = protocol.Run("k", (protocol.digest(one), protocol.digest(one))).reply((one, other))
+    assert reply.values == {"same": [0]}
+    assert reply.arrays[0].size == 0 and np.array_equal(reply.arrays[1], other)
+    assert protocol.Run("k").reply((one, other)).arrays[0] is one
 
 
 def test_a_message_cut_short_is_the_end() -> None:

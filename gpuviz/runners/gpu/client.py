@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Container, Sequence
-from contextlib import suppress
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -32,10 +30,18 @@ from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
-from gpuviz.runners.gpu.process import Process, command
+from gpuviz.runners.gpu.process import RUNS, Process, command
 from gpuviz.runners.gpu.protocol import Mode, Reply, Request
 from gpuviz.runners.job import Job, Triple
-from gpuviz.runners.measurement import DeviceFacts, Peaks, Placement, Reading, Telemetry, Timing
+from gpuviz.runners.measurement import (
+    DeviceFacts,
+    Peaks,
+    Placement,
+    Reading,
+    Telemetry,
+    Timing,
+    largest_difference,
+)
 from gpuviz.runners.placement import decode, for_driver, instrument
 
 LIMIT_SECONDS = 20.0
@@ -50,6 +56,8 @@ _SHARE = 0.25  # of the device's memory that they may take, all together
 class GpuLaunch:
     """A launch with everything a GPU needs, and the leave to run it. `ptx` serves block placement.
 
+    Of arguments that can be made by their SPEC (with their positions as seeds) only that is sent.
+
     Raises
     ------
     ValueError : the permit is for other code
@@ -62,7 +70,7 @@ class GpuLaunch:
     grid: Triple
     block: Triple
     dynamic_shared: int
-    arguments: tuple[Array, ...]
+    arguments: tuple[Array | BufferSpec, ...]
     permit: Permit
 
     def __post_init__(self) -> None:
@@ -75,13 +83,27 @@ class GpuLaunch:
         digest = hashlib.sha256(self.code)
         digest.update(repr((self.entry, self.grid, self.block, self.dynamic_shared)).encode())
         for argument in self.arguments:
-            digest.update(f"{argument.dtype.str}{argument.shape}".encode())
-            digest.update(
-                np.ascontiguousarray(argument).view(np.uint8).data
-                if argument.ndim
-                else argument.tobytes()
-            )
+            if isinstance(argument, BufferSpec):
+                digest.update(str(argument).encode())
+            else:
+                digest.update(f"{argument.dtype.str}{argument.shape}".encode())
+                digest.update(protocol.digest(argument).encode())
         return digest.hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all arguments."""
+        return sum(a.size if isinstance(a, BufferSpec) else a.nbytes for a in self.arguments)
+
+    def load(self, key: str, form: Literal["cubin", "ptx"], code: bytes) -> protocol.Load:
+        """The request to keep it on the device, be it with other code."""
+        made = [isinstance(argument, BufferSpec) for argument in self.arguments]
+        pairs = tuple(zip(self.arguments, made, strict=True))
+        recipes = tuple(str(argument) if spec else "" for argument, spec in pairs)
+        sent = (a for a in self.arguments if not isinstance(a, BufferSpec))
+        arrays = (np.frombuffer(code, np.uint8), *sent)
+        shape = self.grid, self.block, self.dynamic_shared
+        return protocol.Load(key, form, self.entry, *shape, recipes, arrays)
 
     @property
     def blocks(self) -> int:
@@ -90,7 +112,7 @@ class GpuLaunch:
 
 
 def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
-    """A job's machine code with its arguments made; its PTX where it came without machine code.
+    """A job's machine code with its arguments; its PTX where it came without machine code.
 
     Raises
     ------
@@ -98,7 +120,7 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     """
     program, leave = job.program, permit(job, agreed)
     check_room(job.arguments)
-    arguments = tuple(_made(spec, n) for n, spec in enumerate(job.arguments))
+    arguments = tuple(_argument(spec, n) for n, spec in enumerate(job.arguments))
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
         code_of(program),
@@ -112,25 +134,21 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     )
 
 
-_ARRAYS: WeakValueDictionary[tuple[BufferSpec, int], Array] = WeakValueDictionary()
+def _argument(spec: Spec, number: int) -> Array | BufferSpec:
+    """How an argument is sent; of a file what it holds now, for it may change."""
+    if isinstance(spec, BufferSpec) and not spec.fill.startswith("@"):
+        return spec
+    return np.asarray(materialise(spec, number))
 
 
-def _made(spec: Spec, number: int) -> Array:
-    """The argument; the variants of a lesson work on the same ones, which are there once."""
-    if not isinstance(spec, BufferSpec) or spec.fill.startswith("@"):  # a file may have changed
-        return np.asarray(materialise(spec, number))
-    found = _ARRAYS.get((spec, number))
-    if found is None:
-        found = _ARRAYS[spec, number] = np.asarray(materialise(spec, number))
-    return found
-
-
-@dataclass(frozen=True)
+@dataclass
 class _Loaded:
-    """A launch on the device: what the driver says of resident blocks, and its bytes."""
+    """A launch on the device: what the driver says of resident blocks, the bytes it takes there,
+    and whether it has run to its end before."""
 
     resident: int | None
     size: int
+    ends: bool = False
 
 
 class Gpu:
@@ -165,7 +183,13 @@ class Gpu:
 
     def _ask(self, request: Request, cancel: Cancel = go_on) -> Reply:
         with self._lock:
-            return self._running().ask(request, self._limit, cancel)
+            process = self._running()
+            if not isinstance(request, RUNS):
+                return process.ask(request, self._limit, cancel, ends=True)
+            loaded = self._loaded[request.key]
+            reply = process.ask(request, self._limit, cancel, loaded.ends)
+            loaded.ends = True
+            return reply
 
     def _running(self) -> Process:
         """The worker, started if there is none; its first answer may take long."""
@@ -206,43 +230,27 @@ class Gpu:
 
     def _load(self, launch: GpuLaunch, cancel: Cancel) -> str:
         self._running()
-        return self._keep(
-            protocol.Load(
-                launch.key,
-                launch.form,
-                launch.entry,
-                launch.grid,
-                launch.block,
-                launch.dynamic_shared,
-                (np.frombuffer(launch.code, np.uint8), *launch.arguments),
-            ),
-            cancel,
-        )
+        request = launch.load(launch.key, launch.form, launch.code)
+        return self._keep(request, launch.size, cancel)
 
-    def _keep(self, request: protocol.Load, cancel: Cancel) -> str:
+    def _keep(self, request: protocol.Load, size: int, cancel: Cancel) -> str:
         if request.key in self._loaded:
             self._loaded[request.key] = self._loaded.pop(request.key)
             return request.key
-        size = sum(array.nbytes for array in request.arrays)
         most = _SHARE * self.facts().memory
         while self._loaded and (
             len(self._loaded) >= _KEPT or size + sum(x.size for x in self._loaded.values()) > most
         ):
             self._drop(next(iter(self._loaded)))
-        try:
-            resident = self._ask(request, cancel).values.get("resident_blocks")
-        except Error:  # it may be there all the same, as when nobody wants it any more
-            with suppress(Error):
-                self._drop(request.key)
-            raise
+        resident = self._ask(request, cancel).values.get("resident_blocks")
         self._loaded[request.key] = _Loaded(resident, size)
         return request.key
 
     def _drop(self, key: str) -> None:
         """Free it, if there still is a worker."""
-        self._loaded.pop(key, None)
         if self.alive:
             self._ask(protocol.Drop(key))
+        self._loaded.pop(key, None)
 
     def resident_blocks(self, launch: GpuLaunch, cancel: Cancel = go_on) -> int | None:
         """How many blocks of a launch the driver says fit on one multiprocessor; errors as `run`.
@@ -262,6 +270,23 @@ class Gpu:
         """
         with self._lock:
             return self._ask(protocol.Run(self._load(launch, cancel)), cancel).arrays
+
+    def differences(
+        self, launch: GpuLaunch, expected: Mapping[str, Array], cancel: Cancel = go_on
+    ) -> dict[str, float]:
+        """The largest difference of each buffer after one launch from the one expected of it, by
+        names in the order of the arguments; errors as `run`. What is equal does not travel.
+        """
+        known = tuple(map(protocol.digest, expected.values()))
+        with self._lock:
+            reply = self._ask(protocol.Run(self._load(launch, cancel), known), cancel)
+        same = set(reply.values["same"])
+        return {
+            name: 0.0 if number in same else largest_difference(got, want)
+            for number, ((name, want), got) in enumerate(
+                zip(expected.items(), reply.arrays, strict=False)
+            )
+        }
 
     def time(
         self,
@@ -307,18 +332,8 @@ class Gpu:
         with self._lock:
             major, _, minor = self.facts().cuda.partition(".")
             ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
-            key = self._keep(
-                protocol.Load(
-                    launch.key + "+places",
-                    "ptx",
-                    launch.entry,
-                    launch.grid,
-                    launch.block,
-                    launch.dynamic_shared,
-                    (np.frombuffer(ptx.encode(), np.uint8), *launch.arguments),
-                ),
-                cancel,
-            )
+            request = launch.load(launch.key + "+places", "ptx", ptx.encode())
+            key = self._keep(request, launch.size, cancel)
             return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
 
     def peaks(self, cancel: Cancel = go_on) -> Peaks:

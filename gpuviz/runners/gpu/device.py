@@ -14,6 +14,7 @@ import numpy as np
 from gpuviz.errors import Error, InputError
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu import protocol
+from gpuviz.runners.gpu.buffers import Buffers
 from gpuviz.runners.gpu.kernel import Kernel
 from gpuviz.runners.gpu.protocol import Reply
 from gpuviz.runners.gpu.readings import Counters
@@ -27,6 +28,7 @@ NO_CUPY = (
     "CuPy, which runs kernels on the GPU, is not installed: pip install cupy-cuda13x for drivers "
     "from 580 on, cupy-cuda12x for older ones"
 )
+_PRISTINE = 8  # that part of the device's memory at most holds buffers as they begin
 _LIMITS = (
     "warpSize",
     "maxThreadsPerBlock",
@@ -78,6 +80,7 @@ class Device:
         self._cupy.cuda.Device(index).use()
         self._cupy.cuda.runtime.free(0)  # makes the context
         self._kernels: dict[str, Kernel] = {}
+        self._buffers = Buffers(self._cupy, self._facts(index).memory // _PRISTINE)
         self._counters = Counters(self._cupy, index)
         self._trouble: Exception | None = None
 
@@ -143,7 +146,7 @@ class Device:
 
     def load(self, request: protocol.Load) -> Reply:
         """Keep a launch."""
-        kernel = self._guarded(lambda: Kernel(self._cupy, request))
+        kernel = self._guarded(lambda: Kernel(self._cupy, request, self._buffers))
         self._kernels[request.key] = kernel
         return Reply({"resident_blocks": kernel.resident_blocks()})
 
@@ -168,7 +171,7 @@ class Device:
             kernel.launch()
 
         self._guarded(go)
-        return Reply(arrays=kernel.outputs())
+        return request.reply(kernel.outputs())
 
     def time(self, request: protocol.Time) -> Reply:
         """Durations, and the clock before and after."""

@@ -8,6 +8,7 @@ import tempfile
 from typing import Any
 
 from gpuviz.arrays import Array
+from gpuviz.runners.gpu.buffers import Beginning, Buffers
 from gpuviz.runners.gpu.protocol import Load
 
 COPIES_BYTES = 2 << 30  # at most, of buffers to rotate through
@@ -17,11 +18,10 @@ _COPIES = 64
 class Kernel:
     """One launch. Copy 0 of its buffers is what `run` uses; others only serve timing."""
 
-    def __init__(self, cupy: Any, request: Load) -> None:
+    def __init__(self, cupy: Any, request: Load, buffers: Buffers) -> None:
         self._cupy, self._request = cupy, request
-        code, *arguments = request.arrays
-        self._arguments = arguments
-        self.module = _module(cupy, code.tobytes(), request.form)
+        self._arguments = [buffers.begun(a, n) for n, a in enumerate(request.arguments)]
+        self.module = _module(cupy, request.arrays[0].tobytes(), request.form)
         self._kernel = self.module.get_function(request.entry)
         if request.dynamic_shared:
             self._kernel.max_dynamic_shared_size_bytes = request.dynamic_shared
@@ -29,12 +29,17 @@ class Kernel:
 
     def _device_arguments(self) -> tuple[Any, ...]:
         """Buffers on the device, scalars as they are."""
-        return tuple(self._cupy.asarray(a) if a.ndim else a[()] for a in self._arguments)
+        return tuple(a.new() if isinstance(a, Beginning) else a for a in self._arguments)
 
     @property
     def bytes(self) -> int:
         """Of all buffers together."""
-        return sum(a.nbytes for a in self._arguments if a.ndim)
+        return sum(buffer.nbytes for _, buffer in self._buffers())
+
+    def _buffers(self) -> list[tuple[Beginning, Any]]:
+        """How each buffer begins, and the buffer of copy 0."""
+        pairs = zip(self._arguments, self._copies[0], strict=True)
+        return [(began, buffer) for began, buffer in pairs if isinstance(began, Beginning)]
 
     def launch(self, number: int = 0) -> None:
         """Start it, on one of the copies in turn; does not wait."""
@@ -60,15 +65,12 @@ class Kernel:
 
     def reset(self) -> None:
         """Fill the buffers as they were given."""
-        for host, device in zip(self._arguments, self._copies[0], strict=True):
-            if host.ndim:
-                device.set(host)
+        for began, buffer in self._buffers():
+            began.fill(buffer)
 
     def outputs(self) -> tuple[Array, ...]:
         """The buffers now."""
-        return tuple(
-            d.get() for h, d in zip(self._arguments, self._copies[0], strict=True) if h.ndim
-        )
+        return tuple(buffer.get() for _, buffer in self._buffers())
 
     def rotate(self, beyond: int) -> None:
         """Make as many copies of the buffers as together exceed a number of bytes."""

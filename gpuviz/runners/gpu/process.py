@@ -13,8 +13,9 @@ from gpuviz.runners.gpu.protocol import Failure, Reply, Request
 from gpuviz.stopping import Cancel, go_on, unwanted
 from gpuviz.worker_process import GRACE_SECONDS, Late, Lost, WorkerProcess
 
-_RUNS = (protocol.Run, protocol.Time, protocol.Count, protocol.Place)
+RUNS = (protocol.Run, protocol.Time, protocol.Count, protocol.Place)
 _ENDLESS = ": the kernel may never end"
+PATIENCE_SECONDS = 3.0  # for what ends surely, when nobody wants it any more
 _LETTERS = 200  # of its last words, in a message
 
 
@@ -46,8 +47,13 @@ class Process:
         """The last lines it wrote, which kernels' printf is among."""
         return "\n".join(self._worker.last_words)
 
-    def ask(self, request: Request, limit: float, cancel: Cancel = go_on) -> Reply:
-        """Send a request and wait for its reply.
+    def ask(
+        self, request: Request, limit: float, cancel: Cancel = go_on, ends: bool = False
+    ) -> Reply:
+        """Send a request, where somebody wants it, and wait for its reply.
+
+        Nothing is begun that nobody wants, but what was answered is never thrown away. A request
+        that `ends` surely is waited for: to start a worker anew takes longer.
 
         Raises
         ------
@@ -55,12 +61,15 @@ class Process:
         WorkerLost : it ended by itself
         errors.Error : what the request ended with
         """
+        if cancel() or unwanted():
+            raise Cancelled("stopped")
+        grace = PATIENCE_SECONDS if ends else GRACE_SECONDS
         try:
-            answer = self._worker.ask(request, limit, cancel)
+            answer = self._worker.ask(request, limit, cancel, grace)
         except Late:
             raise TimeLimit(
                 f"the GPU did not answer within {limit:g} s ({type(request).__name__.lower()})"
-                f"{_ENDLESS if isinstance(request, _RUNS) else ''}; its process was stopped, and "
+                f"{_ENDLESS if isinstance(request, RUNS) else ''}; its process was stopped, and "
                 "starts again with the next launch"
             ) from None
         except Lost as lost:
@@ -73,8 +82,6 @@ class Process:
             if answer.fatal:
                 self.close(GRACE_SECONDS)
             raise from_wire(answer.error)
-        if cancel() or unwanted():
-            raise Cancelled("stopped")
         return answer
 
 

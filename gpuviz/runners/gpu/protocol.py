@@ -10,12 +10,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from typing import IO, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
 
 from gpuviz import records
+from gpuviz.arguments import BufferSpec, parse
 from gpuviz.arrays import Array
 from gpuviz.errors import FormatError
 from gpuviz.runners.counters import Which
@@ -24,10 +26,11 @@ Arrays = tuple[Array, ...]
 Triple = tuple[int, int, int]
 Mode = Literal["warm", "flushed", "rotated"]
 
-_MAGIC = b"gpv1"
+_MAGIC = b"gpv2"
 _FRAME = struct.Struct("<4sI")
 _PIECE = 1 << 24  # bytes read at once
 _HEADER_LIMIT = 16 << 20
+_NOTHING = np.zeros(0, np.uint8)
 _DAMAGED = "a message of the GPU's process is damaged"
 
 
@@ -38,11 +41,12 @@ class Describe:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Keep a launch under a key. Arrays: the code (bytes), then the kernel's arguments in order.
+    """Keep a launch under a key. Arrays: the code (bytes), then arguments that are sent, in order.
 
-    An argument without dimensions is passed by value, any other is a buffer. `form` says what the
-    code is: a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is how many
-    of its blocks the driver says fit on one multiprocessor.
+    `recipes` has a text for each argument: the SPEC that it is made by (`gpuviz.arguments`), "" for
+    one that is sent. One without dimensions is passed by value, any other is a buffer. `form` says
+    what the code is: a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is
+    how many of its blocks the driver says fit on one multiprocessor.
     """
 
     key: str
@@ -51,7 +55,22 @@ class Load:
     grid: Triple
     block: Triple
     dynamic_shared: int
+    recipes: tuple[str, ...]
     arrays: Arrays
+
+    @property
+    def arguments(self) -> tuple[BufferSpec | Array, ...]:
+        """The arguments in order: what is made here by its SPEC, and what was sent."""
+        sent = iter(self.arrays[1:])
+        return tuple(_buffer(text) if text else next(sent) for text in self.recipes)
+
+
+def _buffer(text: str) -> BufferSpec:
+    """FormatError where it is none, or read from a file: files are nothing of the worker's."""
+    spec = parse(text)
+    if not isinstance(spec, BufferSpec) or spec.fill.startswith("@"):
+        raise FormatError(f"{_DAMAGED}: {text!r} is no buffer that can be made")
+    return spec
 
 
 @dataclass(frozen=True)
@@ -63,9 +82,26 @@ class Drop:
 
 @dataclass(frozen=True)
 class Run:
-    """Launch once on fresh buffers; the reply's arrays are the buffers afterwards."""
+    """Launch once on fresh buffers; the reply's arrays are the buffers afterwards.
+
+    Those whose digest is the one in `known` do not come back: in their place is an empty array,
+    and the reply's `same` has their numbers.
+    """
 
     key: str
+    known: tuple[str, ...] = ()
+
+    def reply(self, outputs: Arrays) -> Reply:
+        """Of the buffers that the launch left."""
+        pairs = zip(self.known, outputs, strict=False)
+        same = [number for number, (known, got) in enumerate(pairs) if digest(got) == known]
+        left = (_NOTHING if number in same else got for number, got in enumerate(outputs))
+        return Reply({"same": same}, tuple(left))
+
+
+def digest(array: Array) -> str:
+    """By what the bytes of an array are known to be those of another one."""
+    return sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).hexdigest()
 
 
 @dataclass(frozen=True)

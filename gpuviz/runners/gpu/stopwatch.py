@@ -14,6 +14,7 @@ import numpy as np
 
 from gpuviz.arrays import F64
 from gpuviz.compile import compile_cuda
+from gpuviz.runners.gpu.buffers import Buffers
 from gpuviz.runners.gpu.kernel import Kernel
 from gpuviz.runners.gpu.probe_kernels import FLOPS_PER_ROUND, SOURCE
 from gpuviz.runners.gpu.protocol import Load, Mode
@@ -36,8 +37,8 @@ class Stopwatch:
         self._sweep: Any = None
 
     def _own(self, entry: str, grid: int, block: int) -> Any:
-        request = Load(entry, "cubin", entry, (grid, 1, 1), (block, 1, 1), 0, (self._code,))
-        return Kernel(self._cupy, request)
+        request = Load(entry, "cubin", entry, (grid, 1, 1), (block, 1, 1), 0, (), (self._code,))
+        return Kernel(self._cupy, request, Buffers(self._cupy, 0))
 
     def time(self, kernel: Kernel, count: int, warmup_ms: float, mode: Mode) -> F64:
         """Microseconds of `count` launches."""
