@@ -77,12 +77,12 @@ class LanesOverTime(Panel):
         side = text_width(tr("lane") + f" {LANES - 1}", size) + size * 0.6
         names, rest = area.beside(side)[1].above(size * 1.7)
         plot, axis = rest.above(rest.height - size * 1.9)
-        share = self.total / stage.most(self.unit, self.total)  # what there is room for
-        yield from _lane_axis(stage, Rect(area.x, plot.y, side, plot.height))
-        yield from _issue_axis(stage, axis, self.total / share, self.unit)
-        names, plot = (one._replace(width=one.width * share) for one in (names, plot))
+        most = stage.most(self.unit, self.total)
+        names, plot = (p._replace(width=p.width * self.total / most) for p in (names, plot))
         yield from self._names(stage, names)
         yield from self._lanes(stage, self._cells(plot))
+        yield from _lane_axis(stage, Rect(area.x, plot.y, side, plot.height))
+        yield from _issue_axis(stage, axis, most, self.unit)
         if 0 < self.now < self.total:
             x = plot.x + plot.width * self.now / self.total
             ends = np.array([[[x, plot.y - 3], [x, plot.bottom + 3]]], np.float32)

@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gpuviz.draw.hit import lit_at, tip_at
 from gpuviz.draw.stage import Stage
+from gpuviz.draw.zoom import STEP, Zoom
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.painting.painter import paint
@@ -23,10 +34,15 @@ if TYPE_CHECKING:
     from gpuviz.scenes.base import Values
 
 SMALLEST = QSize(420, 260)
+_NOTCH = 120  # of a wheel, in Qt's eighths of a degree
+_PAN = 60  # pixels that a key moves an enlarged picture
 
 
 class StageView(QWidget):
     """Shows `story.frame(t, stage)`. Keeps the last good picture when a frame cannot be made.
+
+    Wheel, pinch and keys enlarge it, dragging moves what is enlarged; it is painted anew for that,
+    not scaled up.
 
     Signals
     -------
@@ -48,6 +64,8 @@ class StageView(QWidget):
         self._fresh = self._seen = False
         self._at: QPointF | None = None
         self._chosen: Values | None = None  # by the click that is held
+        self._held: QPointF | None = None  # where the enlarged picture is dragged
+        self.zoom = Zoom()
         self.lit = np.zeros((0, 4), np.float32)
         self.spoken = SpokenSteps(player, self)
         self.setAccessibleName(tr("Stage"))
@@ -59,6 +77,7 @@ class StageView(QWidget):
         for signal in (player.story_changed, player.t_changed):
             signal.connect(self.refresh)
         theme.changed.connect(self.refresh)
+        player.lesson_changed.connect(lambda lesson: self.show_all())
 
     @property
     def frame(self) -> Frame | None:
@@ -77,7 +96,27 @@ class StageView(QWidget):
 
     def resizeEvent(self, event: QEvent) -> None:
         """Another size is another picture."""
+        self._look_at(self.zoom)
         self.refresh()
+
+    def enlarge(self, by: float, at: QPointF | None = None) -> None:
+        """Show the picture so many times as large, around a point; by default its middle."""
+        point = QPointF(self.rect().center()) if at is None else at
+        size = float(self.width()), float(self.height())
+        self._look_at(self.zoom.about(point.x(), point.y(), by, *size))
+
+    def show_all(self) -> None:
+        """Show all of the picture."""
+        self._look_at(Zoom())
+
+    def _look_at(self, zoom: Zoom) -> None:
+        self.zoom = zoom.fitted(float(self.width()), float(self.height()))
+        self._look()
+        self.update()
+
+    def _inside(self, at: QPointF) -> QPointF:
+        """The point of the picture that is seen at a point of the widget."""
+        return QPointF(*self.zoom.inside(at.x(), at.y()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, or the ground while there is none."""
@@ -88,12 +127,36 @@ class StageView(QWidget):
             painter.fillRect(self.rect(), self._theme.look.color("ground"))
             self._announce(painter)
         else:
-            paint(painter, self._frame)
-            self._light(painter)
+            self._paint(painter, self._frame)
         self._ring.paint(painter, self, self._theme)
         if not self._seen:
             self._seen = True
             QTimer.singleShot(0, self, self.painted.emit)  # when all of the window is painted
+
+    def _paint(self, painter: QPainter, frame: Frame) -> None:
+        """The part of the picture that is seen."""
+        zoom = self.zoom
+        painter.save()
+        painter.scale(zoom.factor, zoom.factor)
+        painter.translate(-zoom.left, -zoom.top)
+        paint(painter, frame)
+        self._light(painter)
+        painter.restore()
+        if zoom.on:
+            self._tell_zoom(painter)
+
+    def _tell_zoom(self, painter: QPainter) -> None:
+        """How many times it is enlarged, and the way back, in the corner."""
+        look = self._theme.look
+        said = tr("{n} % · 0 shows all", n=round(100 * self.zoom.factor))
+        painter.setFont(look.font(13))
+        wide = painter.fontMetrics().horizontalAdvance(said) + look.px(16)
+        plate = QRectF(self.width() - wide - look.px(8), look.px(8), wide, look.px(24))
+        painter.setPen(QPen(look.color("border"), 1))
+        painter.setBrush(look.color("panel"))
+        painter.drawRoundedRect(plate, 5, 5)
+        painter.setPen(look.color("ink"))
+        painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, said)
 
     def _light(self, painter: QPainter) -> None:
         """A line around what is linked with what the pointer is at."""
@@ -136,17 +199,63 @@ class StageView(QWidget):
         super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click takes the focus, and sets what the story says."""
+        """A click takes the focus, and sets what the story says, or holds an enlarged picture."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        self._chosen = None
+        self._chosen = self._held = None
         if event.button() == Qt.MouseButton.LeftButton:
             self._choose(event.position(), self.pick(event.position()))
+        grips = (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
+        if self.zoom.on and self._chosen is None and event.button() in grips:
+            self._held = event.position()
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go of an enlarged picture."""
+        if self._held is not None:
+            self._held = None
+            self._point()
+        super().mouseReleaseEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show all of an enlarged picture, unless the click is for what is there."""
+        if self.zoom.on and self.pick(event.position()) is None:
+            self.show_all()
+        else:
+            super().mouseDoubleClickEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Enlarge what is under the pointer, or less; a touch pad's two fingers do the same."""
+        turned = event.angleDelta().y()
+        if turned:
+            self.enlarge(STEP ** (turned / _NOTCH), event.position())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Shift and an arrow move an enlarged picture."""
+        ways = {
+            Qt.Key.Key_Left: (_PAN, 0),
+            Qt.Key.Key_Right: (-_PAN, 0),
+            Qt.Key.Key_Up: (0, _PAN),
+            Qt.Key.Key_Down: (0, -_PAN),
+        }
+        way = ways.get(Qt.Key(event.key()))
+        if (
+            way is None
+            or not self.zoom.on
+            or not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
+            super().keyPressEvent(event)
+            return
+        self._move(*way)
+
+    def _move(self, dx: float, dy: float) -> None:
+        self._look_at(self.zoom.moved(dx, dy, float(self.width()), float(self.height())))
 
     def _choose(self, at: QPointF, values: Values | None) -> None:
         """Set what the story says of a point, unless it is what was set last."""
         if values is not None and values != self._chosen:
             self._chosen = values
-            self.picked.emit(values, at.x() >= self.width() / 2)
+            self.picked.emit(values, self._inside(at).x() >= self.width() / 2)
 
     def pick(self, at: QPointF) -> Values | None:
         """The values that a click at a point sets, None when it sets none."""
@@ -154,7 +263,8 @@ class StageView(QWidget):
         if story is None:
             return None
         try:
-            return story.pick(self._player.t, self.stage(), at.x(), at.y())
+            inside = self._inside(at)
+            return story.pick(self._player.t, self.stage(), inside.x(), inside.y())
         except Exception as error:  # as with a picture
             self.broke.emit(error)
             return None
@@ -163,7 +273,8 @@ class StageView(QWidget):
         """What lights up under the pointer."""
         lit = np.zeros((0, 4), np.float32)
         if self._at is not None and self._frame is not None:
-            lit = lit_at(self._frame, self._at.x(), self._at.y())
+            inside = self._inside(self._at)
+            lit = lit_at(self._frame, inside.x(), inside.y())
         if not np.array_equal(lit, self.lit):
             self.lit = lit
             self.update()
@@ -173,6 +284,8 @@ class StageView(QWidget):
         self._look()
         if self._at is not None and self.pick(self._at) is not None:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
+        elif self.zoom.on:
+            self.setCursor(Qt.CursorShape.OpenHandCursor)
         else:
             self.unsetCursor()
 
@@ -186,6 +299,11 @@ class StageView(QWidget):
         """Once a tip is open it follows the pointer, and of what is linked it opens at once; what
         was clicked can be dragged on.
         """
+        if self._held is not None:
+            way = event.position() - self._held
+            self._held = event.position()
+            self._move(way.x(), way.y())
+            return
         self._at = event.position()
         self._point()
         if self._chosen is not None and event.buttons() & Qt.MouseButton.LeftButton:
@@ -198,14 +316,19 @@ class StageView(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             self._say(event.pos(), event.globalPos())
             return True
+        pinch = Qt.NativeGestureType.ZoomNativeGesture
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == pinch:
+            self.enlarge(1 + event.value(), event.position())
+            return True
         return super().event(event)
 
     def tip(self, x: float, y: float) -> str:
-        """What hovering a point says, empty where nothing is."""
+        """What hovering a point of the picture says, empty where nothing is."""
         return (tip_at(self._frame, x, y) or "") if self._frame is not None else ""
 
     def _say(self, at: QPoint, globally: QPoint) -> None:
-        said = self.tip(at.x(), at.y())
+        inside = self._inside(QPointF(at))
+        said = self.tip(inside.x(), inside.y())
         if said:
             QToolTip.showText(globally, plain_tip(said), self)
         else:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gpuviz.draw.zoom import STEP
 from gpuviz.language import LANGUAGES, chosen, languages, tr
 from gpuviz.qt.look.theme import MODES
 from gpuviz.qt.running.device_button import use_id
@@ -40,6 +41,9 @@ def bind(actions: Actions, core: Core, panes: Panes) -> None:
         "gpu.stop": meter.stop,
         "gpu.look": meter.look,
         "code.next": panes.source.next_tab,
+        "zoom.in": lambda: panes.stage.enlarge(STEP),
+        "zoom.out": lambda: panes.stage.enlarge(1 / STEP),
+        "zoom.all": panes.stage.show_all,
         "text.larger": lambda: theme.zoom(True),
         "text.smaller": lambda: theme.zoom(False),
         "text.normal": lambda: theme.set_scale(1.0),
