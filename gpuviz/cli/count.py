@@ -18,9 +18,11 @@ from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import LineCost, line_costs
+from gpuviz.memory.operands import operands_of
 from gpuviz.ptx.options import Blocks, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
+from gpuviz.runners.job import Job
 from gpuviz.terminal import err, out
 from gpuviz.trace import Finding
 
@@ -98,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             findings += one.trace.findings
             checked &= set(one.checked)
-            ranked = line_costs(one.trace, one.counts) if arguments.lines else None
+            ranked = _ranked(one, job) if arguments.lines else None
             entries.append(as_json(one, role, ranked) if arguments.json else {})
             if not arguments.json:
                 out(as_text(one, role, ranked))
@@ -109,6 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         err(told(finding))
     return 1 if errors(findings) else 0
+
+
+def _ranked(run: Run, job: Job) -> list[LineCost]:
+    return line_costs(run.trace, run.counts, operands_of(job.program))
 
 
 def _ended(kernel: str, finding: Finding, role: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ Importing this needs no compiler: NVRTC is loaded by the first call that wants i
 """
 
 from gpuviz.compile.archs import compile_arch, compile_reason
-from gpuviz.compile.compiler import compile_cuda, load_program
+from gpuviz.compile.compiler import again, compile_cuda, load_program
 from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
@@ -26,6 +26,7 @@ __all__ = [
     "Program",
     "Resources",
     "Written",
+    "again",
     "compile_arch",
     "compile_cuda",
     "compile_reason",

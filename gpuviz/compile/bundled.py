@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gpuviz import bounded, records
 from gpuviz.compile.compiler import read_text
-from gpuviz.compile.program import Program
+from gpuviz.compile.program import Asked, Program
 from gpuviz.compile.source_hash import source_hash
 from gpuviz.errors import InputError
 from gpuviz.reach import Reach
@@ -110,7 +110,7 @@ def of_file(program: Program, name: str) -> Program:
 
 def pack(key: ProgramKey, program: Program) -> str:
     """A program and its key as a text, which says nothing of where its files lay."""
-    made = replace(program, read=())
+    made = replace(program, read=(), asked=Asked())
     return records.text(
         _Packed(key.kernel, key.source_hash, key.arch, key.defines, made, key.headers)
     )

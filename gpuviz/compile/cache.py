@@ -13,7 +13,7 @@ from gpuviz.compile.reading import Reading
 from gpuviz.disk_cache import DiskCache
 from gpuviz.errors import FormatError
 
-_FORMAT = 3
+_FORMAT = 4
 KEPT = DiskCache("compile")
 NOTHING = Reading()
 

@@ -57,10 +57,33 @@ def compile_cuda(
         tuple(folder.absolute() for folder in include),
         instances,
     )
-    if compiler == "nvcc":
-        return with_nvcc(wanted, "as was asked for")
+    return with_nvcc(wanted, "as was asked for") if compiler == "nvcc" else _made(wanted)
+
+
+def again(program: Program, source: str) -> Program:
+    """Compile another text as a program was compiled; as `compile_cuda` raises.
+
+    What nvcc compiled is compiled by NVRTC where that can.
+    """
+    asked = program.asked
+    include = tuple(map(Path, asked.include))
+    return _made(
+        Wanted(
+            source,
+            program.name,
+            program.arch,
+            asked.macros,
+            program.flags,
+            include,
+            asked.instances,
+        )  # fmt: skip
+    )
+
+
+def _made(wanted: Wanted) -> Program:
+    """Compiled by NVRTC, with host code set aside if there is any, else by nvcc."""
     try:
-        if host.host_line(source) is None:
+        if host.host_line(wanted.source) is None:
             return with_nvrtc(wanted)
     except CompileError as error:
         if not _NO_HEADER.search(error.log):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuviz.compile import archs, cache, device_only, elf, headers, log, nvcc, nvrtc, paths
 from gpuviz.compile.binding import Output
-from gpuviz.compile.program import Program, Resources
+from gpuviz.compile.program import Asked, Program, Resources
 from gpuviz.compile.reading import reading, users_own
 from gpuviz.compile.split.splitting import Split
 from gpuviz.errors import UnavailableError
@@ -155,6 +155,7 @@ def _program(
         compiler=compiler,
         flags=wanted.flags,
         read=read,
+        asked=Asked(wanted.macros, tuple(map(str, wanted.include)), wanted.instances),
     )
 
 

@@ -60,6 +60,15 @@ class CompileError(Error):
         self.read: tuple[str, ...] | None = ()
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How a text was to be compiled: macros (`-DK=V`), folders of headers, template kernels."""
+
+    macros: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """One compiled source text.
@@ -78,6 +87,7 @@ class Program:
         was compiled here, or ships
     read : the user's own files that were read besides the one compiled: headers by whole names, as
         they were opened; None where the compiler did not say
+    asked : how it was compiled, so that another text can be compiled likewise (`compile.again`)
     """
 
     ptx: str
@@ -93,6 +103,7 @@ class Program:
     origin: str = ""
     read: tuple[str, ...] | None = ()
     flags: tuple[str, ...] = ()
+    asked: Asked = Asked()
 
     @property
     def kernels(self) -> tuple[str, ...]:

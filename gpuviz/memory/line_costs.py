@@ -11,25 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gpuviz.compile.split.spread import Place
 from gpuviz.memory.counting import CountRow, Counts
 from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, requests_of
 from gpuviz.memory.lane_steps import LaneSteps, key_of, steps_of
+from gpuviz.memory.operands import Operands
 from gpuviz.memory.reasons import Evidence, Reason, reason
 from gpuviz.trace import MemoryInstruction, Trace
 
 _CYCLES: Mapping[Quantity, float] = {"sectors": 0.5, "wavefronts": 1.0}
-
-
-@dataclass(frozen=True)
-class Operand:
-    """The part of a line that an instruction comes from: its column, from 1, and its text."""
-
-    column: int
-    text: str
-
-
-Operands = Mapping[int, Operand]
-"""By line of the PTX text; what comes from nowhere in the source is left out."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class AccessCost:
     ideal: int
     reason: Reason
     counts: Mapping[Count, int] = field(repr=False)
-    operand: Operand | None = None
+    operand: Place | None = None
 
     @property
     def cycles(self) -> float:

@@ -82,6 +82,7 @@ def test_count_ranks_the_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str
     launch = ["count", str(file), "--grid", "4", "--block", "256", *arguments, "--lines"]
     main([*launch, "--check", "none"])
     said = capsys.readouterr().out
+    assert "store t[threadIdx.x % 32][threadIdx.x / 32] STS: 32 requests" in said
     assert "1. line 10, " in said and "32 turns in place of one. (lesson banks)" in said
     main([*launch, "--check", "none", "--json"])
     lines = json.loads(capsys.readouterr().out)["lines"]
