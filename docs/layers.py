@@ -22,6 +22,7 @@ LAYERS = (
     (
         "errors",
         "arrays",
+        "given",
         "resources",
         "files",
         "checksums",
@@ -63,8 +64,9 @@ LAYERS = (
     ("results",),
     ("export",),
     ("lectures",),
+    ("integrations",),
     ("qt",),
-    ("app", "cli", "prebuild", "translation", "coverage", "__main__"),
+    ("app", "cli", "api", "prebuild", "translation", "coverage", "__main__"),
 )
 # Within a layer, lowest first: folders and files of the package of that name.
 INNER_LAYERS = {

@@ -34,9 +34,76 @@ results     what runs come to: counts, times and code as rows, words and charts
 export      views to files
 lectures    what is shown in which order, what a class is asked, what the speaker says
 qt          the window; the only folder that knows Qt
-app, cli    entry points; prebuild compiles the lessons' kernels for machines that cannot;
-            translation collects the texts people read; coverage holds the lessons against the
-            documents they come from
+integrations  kernels of other libraries (Triton, Numba, CuPy, cuda.core) as launches
+app, cli, api  entry points, api that of Python and notebooks: what this file offers; prebuild
+            compiles the lessons' kernels for machines that cannot; translation collects the texts
+            people read; coverage holds the lessons against the documents they come from
+
+From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 """
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuviz.api.lessons import Lesson as Lesson
+    from gpuviz.api.lessons import Told as Told
+    from gpuviz.api.lessons import lessons as lessons
+    from gpuviz.api.picture import Picture as Picture
+    from gpuviz.api.run import Run as Run
+    from gpuviz.api.sweeping import sweep as sweep
+    from gpuviz.api.table import Table as Table
+    from gpuviz.api.tracing import count as count
+    from gpuviz.api.tracing import trace as trace
+    from gpuviz.api.verifying import verify as verify
+    from gpuviz.errors import Error as Error
+
+__version__ = "0.2.0"
+
+_FACE = {
+    "Error": "errors",
+    "Lesson": "api.lessons",
+    "Picture": "api.picture",
+    "Run": "api.run",
+    "Table": "api.table",
+    "Told": "api.lessons",
+    "count": "api.tracing",
+    "lessons": "api.lessons",
+    "sweep": "api.sweeping",
+    "trace": "api.tracing",
+    "verify": "api.verifying",
+}
+__all__ = [*_FACE, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the face, loaded when it is used."""
+    if name not in _FACE:
+        raise AttributeError(f"module 'gpuviz' has no attribute {name!r}")
+    found = getattr(import_module(f"gpuviz.{_FACE[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The face, and what a module has."""
+    return sorted({*globals(), *_FACE})
+
+
+class _Package(ModuleType):
+    """`gpuviz.trace` is the function, and stays it when the module of that name is imported."""
+
+    @property
+    def trace(self) -> Any:
+        return import_module("gpuviz.api.tracing").trace
+
+    @trace.setter
+    def trace(self, module: ModuleType) -> None:
+        """What importing gpuviz/trace.py would set."""
+
+
+sys.modules[__name__].__class__ = _Package

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from gpuviz import free_memory, npy
 from gpuviz.errors import InputError
+from gpuviz.given import Given
 
 DTYPES: dict[str, type[np.generic]] = {
     "i8": np.int8,
@@ -78,7 +79,7 @@ class ScalarSpec:
         return f"{self.dtype}={self.value}"
 
 
-Spec = BufferSpec | ScalarSpec
+Spec = BufferSpec | ScalarSpec | Given
 _Values = Callable[[int, int], npt.NDArray[Any]]
 
 
@@ -163,6 +164,8 @@ def check_room(specs: Iterable[Spec]) -> None:
 def materialise(spec: BufferSpec, seed_index: int = 0) -> npt.NDArray[Any]: ...
 @overload
 def materialise(spec: ScalarSpec, seed_index: int = 0) -> np.generic: ...
+@overload
+def materialise(spec: Given, seed_index: int = 0) -> npt.NDArray[Any]: ...
 def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generic:
     """The values: a 1-D array of a buffer, a NumPy scalar else.
 
@@ -171,6 +174,8 @@ def materialise(spec: Spec, seed_index: int = 0) -> npt.NDArray[Any] | np.generi
     `shuffle` is 0, 1, ... count - 1 in an order that depends on `seed_index` alone. Of `unset` all
     bytes are `NOBODYS`.
     """
+    if isinstance(spec, Given):
+        return spec.values
     if isinstance(spec, ScalarSpec):
         with np.errstate(over="ignore"):  # 1e99 as f32 is infinity, as in C
             return DTYPES[spec.dtype](spec.value)

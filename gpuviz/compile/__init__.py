@@ -2,6 +2,7 @@
 
     compile_cuda(source, arch="sm_90")    text to Program
     load_program(path, arch="sm_90")      a .cu or .ptx file to Program
+    ptx_program(ptx, cubin)               what another compiler made, as a Program
     gallery(kernel, defines, arch)        a kernel of resources/kernels, prebuilt where NVRTC is not
     own_program(path, arch, defines)      a user's file, or a program that a lecture carries
     prebuilt(kernel, defines)             the PTX shipped for a kernel of resources/kernels, or None
@@ -13,7 +14,7 @@ Importing this needs no compiler: NVRTC is loaded by the first call that wants i
 """
 
 from gpuviz.compile.archs import compile_arch, compile_reason
-from gpuviz.compile.compiler import again, compile_cuda, load_program
+from gpuviz.compile.compiler import again, compile_cuda, load_program, ptx_program
 from gpuviz.compile.names import demangled, entry_name
 from gpuviz.compile.program import CompileError, Diagnostic, Program, Resources
 from gpuviz.compile.shipped import gallery, own_program, prebuilt
@@ -37,5 +38,6 @@ __all__ = [
     "load_program",
     "own_program",
     "prebuilt",
+    "ptx_program",
     "written_launches",
 ]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from gpuviz import bounded
-from gpuviz.compile import flags, host, nvcc, paths
+from gpuviz.compile import elf, flags, host, nvcc, paths
 from gpuviz.compile.making import Wanted, device_code, with_nvcc, with_nvrtc
-from gpuviz.compile.program import CompileError, Program
+from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.errors import InputError
 
 Compiler = Literal["auto", "nvcc"]
 
 _NO_HEADER = re.compile(r"cannot open source file|#error directive")
 _TARGET = re.compile(r"^[ \t]*\.target[ \t]+(sm_\w+)", re.MULTILINE)
+_BARE = "read from {file}: no machine code, so no registers and no sass level"
 _MADE_BY = re.compile(r"^//.*?(release \d+\.\d+, V[\d.]+)", re.MULTILINE)
 
 
@@ -109,7 +112,7 @@ def load_program(
     options: tuple[str, ...] = (),
     compiler: Compiler = "auto",
 ) -> Program:
-    """Compile a .cu file, or read a .ptx file (with the .cu file of the same name beside it).
+    """Compile a .cu file, or read a .ptx file (with the .cu and .cubin files of the same name).
 
     InputError when the file cannot be read; else as `compile_cuda`.
     """
@@ -135,22 +138,44 @@ def read_text(path: Path) -> str:
 
 
 def _from_ptx(path: Path, ptx: str) -> Program:
-    if (target := _TARGET.search(ptx)) is None:
-        raise InputError(f"{path} is not PTX: it has no .target line.")
+    """A .ptx file; with the .cu file and the .cubin file of the same name, where they are."""
     beside = path.with_suffix(".cu")
-    name = paths.quotable(beside.name)
     source = read_text(beside) if beside.is_file() else ""
+    code = path.with_suffix(".cubin")
+    cubin = bounded.read(code) if code.is_file() else b""
+    try:
+        made = ptx_program(ptx, cubin, source=source, name=beside.name, file=str(path))
+    except (ValueError, IndexError, struct.error):  # of ELF tables that lead nowhere
+        raise InputError(f"{code} is no machine code, or is damaged: move it away") from None
+    return replace(made, read=tuple(str(f) for f in (beside, code) if f.is_file()))
+
+
+def ptx_program(
+    ptx: str, cubin: bytes = b"", *, source: str = "", name: str = "kernel.cu", file: str = "text"
+) -> Program:
+    """PTX that is there already, with its machine code if that is.
+
+    `source` is what its lines are of, in a file `name`; `file` is what errors call the PTX.
+
+    Raises
+    ------
+    InputError : it is no PTX
+    """
+    if (target := _TARGET.search(ptx)) is None:
+        raise InputError(f"{file} is not PTX: it has no .target line.")
+    name = paths.quotable(name)
     made_by = _MADE_BY.search(ptx)
     return Program(
         ptx=paths.normalise(ptx, name),
-        cubin=b"",
+        cubin=cubin,
         log="",
-        resources={},
+        resources={kernel: elf.resources(cubin, kernel) for kernel in kernels(ptx)}
+        if cubin
+        else {},
         warnings=(),
         source=source,
         name=name,
         arch=target[1],
         compiler=made_by[1] if made_by else "unknown",
-        note=f"read from {path.name}: no machine code, so no registers and no sass level",
-        read=(str(beside),) if source else (),
+        note="" if cubin else _BARE.format(file=Path(file).name),
     )

@@ -28,7 +28,8 @@ class Ready:
 
     def outputs(self, arguments: Sequence[Array]) -> dict[str, Array]:
         """The buffers as they are now, by name, of the types and shapes of the arguments."""
-        arrays = [array for array in map(np.asarray, arguments) if array.ndim]
+        buffers = [array for array in map(np.asarray, arguments) if array.ndim]
+        arrays = {id(array): array for array in buffers}.values()
         return {
             buffer.name: self.program.memory.content(n).view(a.dtype).reshape(a.shape)
             for n, (buffer, a) in enumerate(zip(self.launch.buffers, arrays, strict=True))
@@ -103,11 +104,14 @@ def _place_arguments(
     offsets = parameter_offsets(function)
     content = bytearray(parameter_bytes(function))
     buffers: list[Buffer] = []
+    placed: dict[int, int] = {}  # where an array is, that may be an argument again
     for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
         array = np.asarray(argument)
-        if array.ndim:
+        if array.ndim and (address := placed.get(id(array), 0)):
+            data = address.to_bytes(8, "little")
+        elif array.ndim:
             flat = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-            address = memory.add(labels[number], flat)
+            address = placed[id(array)] = memory.add(labels[number], flat)
             label, dtype, open_ = labels[number], array.dtype.name, number in unset
             buffers.append(Buffer(label, address, flat.size, dtype, array.size, open_))
             data = address.to_bytes(8, "little")

@@ -42,7 +42,7 @@ def run(
     sink = Replay(sass.plan, counter) if sass.plan else counter
     check_room(job.arguments)
     arguments = [np.asarray(materialise(s, n)) for n, s in enumerate(job.arguments)]
-    names = source_parameters(job.program.source, job.entry, len(arguments))
+    names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
         sass.plan.module if sass.plan else module,
         job.entry,

@@ -23,6 +23,7 @@ class Job:
 
     `whose` it is decides whether it may run on a GPU unasked; `file` is what brought it, "" where
     that is the file of the kernel itself. `size` is how big it is as its lesson says it.
+    `names` are those of the arguments where the program's source does not tell them.
     """
 
     program: Program
@@ -34,6 +35,7 @@ class Job:
     whose: Whose = "stranger"
     file: str = ""
     size: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def told_size(self) -> str:

@@ -1,0 +1,1 @@
+"""gpuviz from Python and notebooks: what `import gpuviz` offers. Each name is loaded when used."""

@@ -1,0 +1,161 @@
+"""Pictures of runs and lessons, as notebooks show them and as files."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuviz.errors import InputError
+from gpuviz.views.lesson_view import View
+from gpuviz.views.performed import badges, timed
+from gpuviz.views.provenance import Provenance
+
+if TYPE_CHECKING:
+    from gpuviz.panels.script import Step
+    from gpuviz.runners.base import Run
+
+PANELS = {"coalescing": ("load", "store"), "banks": ("shared",)}
+_PAGE = (1120, 630)
+_PACE = 5  # pictures a second of a page in a notebook: enough to follow, and small
+
+
+class Picture:
+    """A moment of a story: SVG in a notebook, and any format as a file."""
+
+    def __init__(self, view: View) -> None:
+        """The view at its own moment."""
+        self._view = view
+
+    @property
+    def title(self) -> str:
+        """What is seen: the story, and what happens in it at this moment."""
+        story = self._view.story
+        step = story.steps[story.step_at(self.time)] if story.steps else None
+        return f"{story.title}: {step.detail or step.label}" if step else story.title
+
+    @property
+    def time(self) -> float:
+        """Seconds into the story."""
+        return self._view.provenance.time
+
+    @property
+    def duration(self) -> float:
+        """Seconds that the story takes."""
+        return self._view.story.duration
+
+    def at(self, time: float) -> Picture:
+        """The same story at another moment, in seconds."""
+        return Picture(timed(self._view, time))
+
+    def svg(self) -> str:
+        """The picture as an SVG document."""
+        from gpuviz.export import svg
+
+        return svg.document(self._view.still, self._view.provenance, self.title)
+
+    def html(self) -> str:
+        """The story to play, as an element of a page: nothing is loaded from anywhere."""
+        from gpuviz.export import page
+        from gpuviz.export.export import Options
+
+        whole = timed(self._view, 0.0, self.duration)
+        text = page.document(whole, Options(fps=_PACE))
+        return (
+            f'<iframe srcdoc="{escape(text)}" sandbox="allow-scripts" title="{escape(self.title)}"'
+            ' style="width:100%;height:760px;border:0"></iframe>'
+        )
+
+    def save(self, path: str | Path, *, scale: float = 1.0) -> Path:
+        """Write it in the format of the suffix (.svg, .png, .pdf, .html, .mp4, ...); the path.
+
+        A page or a film is of the whole story. `scale` is pixels of the file to one of the picture.
+
+        Raises
+        ------
+        InputError, UnavailableError : there is no such format, or it lacks something here
+        """
+        from gpuviz.cli.painter import painter_for
+        from gpuviz.export.export import Options
+        from gpuviz.export.formats import format_of
+        from gpuviz.export.save import save
+
+        file = Path(path)
+        form = format_of(file)
+        view = timed(self._view, 0.0, self.duration) if form.stretch else self._view
+        with painter_for(form) as painter:
+            save(view, file, Options(pixels=scale), painter)
+        return file
+
+    def __repr__(self) -> str:
+        return f"<Picture {self.title!r} at {self.time:.1f} of {self.duration:.1f} s>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def of_run(run: Run, theme: str = "light") -> Picture:
+    """The story of the first warp's requests, of the first block that was recorded."""
+    if not run.trace.recorded:
+        raise InputError("no block of this run was recorded: trace it with record=(0,)")
+    return _pictured(run, run.trace.recorded[0], 0, 1, theme, _PAGE)
+
+
+def of_request(
+    run: Run,
+    panel: str,
+    line: int,
+    block: int,
+    warp: int,
+    turn: int,
+    theme: str,
+    size: tuple[int, int],
+) -> Picture:
+    """The moment at which a request has been served; see `Run.picture`."""
+    if panel and panel not in PANELS:
+        raise InputError(f"there is no panel {panel!r}; there are: {', '.join(PANELS)}")
+    told = _pictured(run, block, warp, turn, theme, size)
+    steps = told._view.story.steps
+    wanted = [s for s in steps if _is(s, panel, line)]
+    if not wanted:
+        there = sorted({s.line for s in steps if s.line})
+        at = f" at line {line}" if line else ""
+        raise InputError(
+            f"warp {warp} of block {block} makes no {panel or 'memory'} request{at}; it makes "
+            f"requests at lines {', '.join(map(str, there)) or '(none)'}"
+        )
+    return told.at(_last_of(steps, wanted[0]).end - 1e-3)
+
+
+def _is(step: Step, panel: str, line: int) -> bool:
+    return (not panel or step.kind in PANELS[panel]) and line in (0, step.line)
+
+
+def _last_of(steps: tuple[Step, ...], first: Step) -> Step:
+    """The last of the steps in a row that are about the same line and kind."""
+    last = first
+    for step in steps[steps.index(first) + 1 :]:
+        if (step.line, step.kind) != (first.line, first.kind):
+            break
+        last = step
+    return last
+
+
+def _pictured(
+    run: Run, block: int, warp: int, turn: int, theme: str, size: tuple[int, int]
+) -> Picture:
+    from gpuviz.scenes import kernel
+
+    values = {"block": block, "warp": warp, "turn": turn}
+    runs = {kernel.ROLE: run}
+    made = Provenance(
+        run.trace.launch.kernel,
+        values,
+        run.arch,
+        run.level,
+        theme=theme,
+        width=size[0],
+        height=size[1],
+        badges=badges(runs),
+    )
+    return Picture(View(kernel.tell(values, runs), runs, made))

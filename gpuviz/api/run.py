@@ -1,0 +1,220 @@
+"""One launch, run: what `gpuviz.trace` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gpuviz.api.tables import Counts, Lines, compared, findings, lines
+from gpuviz.compile import demangled
+from gpuviz.errors import InputError, UnavailableError
+from gpuviz.given import Given
+from gpuviz.language import english
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from gpuviz.api.picture import Picture
+    from gpuviz.api.table import Table
+    from gpuviz.runners import base
+    from gpuviz.runners.job import Job
+    from gpuviz.trace import Trace
+
+Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
+
+
+class Run:
+    """One launch of a kernel, executed by the emulator and counted for an architecture.
+
+    Nothing of it changes: `measure` gives another run, that knows its measurement too.
+    """
+
+    def __init__(self, run: base.Run, job: Job | None = None, again: Again | None = None) -> None:
+        """Use `gpuviz.trace`; `job` is what a GPU would run, `again` records other blocks."""
+        self._run, self._job, self._again = run, job, again
+
+    @property
+    def kernel(self) -> str:
+        """The name of the kernel, as in its source."""
+        return demangled(self._run.trace.launch.kernel).partition("(")[0].removeprefix("void ")
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks of the grid."""
+        return self._run.trace.launch.grid
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block."""
+        return self._run.trace.launch.block
+
+    @property
+    def arch(self) -> str:
+        """The architecture it is counted for: `sm_90`."""
+        return self._run.arch
+
+    @property
+    def level(self) -> str:
+        """What is counted: "sass", what the assembler made of the code, or "ptx", as written."""
+        return self._run.level
+
+    @property
+    def trace(self) -> Trace:
+        """All that was observed: instructions, and the requests of the recorded blocks."""
+        return self._run.trace
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the numbers, in words."""
+        found = self._run.measurement
+        own = (self._run.level_note, *self._run.trace.notes, *(found.notes if found else ()))
+        return tuple(filter(None, own))
+
+    @property
+    def printed(self) -> str:
+        """What the kernel wrote with printf."""
+        return self._run.trace.printed
+
+    @property
+    def counts(self) -> Counts:
+        """Requests, sectors, lines and wavefronts of the whole launch: predicted, and measured."""
+        return Counts(self._run)
+
+    @property
+    def lines(self) -> Lines:
+        """The same for each line of the source; `.ptx` and `.sass` for each of these."""
+        return lines(self._run)
+
+    @property
+    def findings(self) -> Table:
+        """What the checks found: races, accesses outside, uninitialised reads; empty when clean."""
+        return findings(self._run)
+
+    @property
+    def arrays(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The buffers as the launch left them, by the names of the kernel's parameters.
+
+        Of a launch too large to be executed whole they are those of the blocks that were.
+        """
+        return self._run.outputs
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Microseconds on the GPU (`median_us`, `minimum_us`, ...); empty until `measure`."""
+        from gpuviz.results.count_tables import times
+
+        return times(self._run.measurement) if self._run.measurement else {}
+
+    def picture(
+        self,
+        panel: str = "",
+        *,
+        line: int = 0,
+        block: int = 0,
+        warp: int = 0,
+        turn: int = 1,
+        theme: str = "light",
+        size: tuple[int, int] = (1120, 630),
+    ) -> Picture:
+        """What the memory system makes of one request of one warp.
+
+        Parameters
+        ----------
+        panel : "coalescing" (global memory) or "banks" (shared memory); "" for whichever comes
+        line : of the source whose request is shown, 0 for the first
+        block, warp, turn : which block and warp of it, and of a loop the how-manieth time around
+
+        Raises
+        ------
+        InputError : this warp makes no such request
+        """
+        from gpuviz.api.picture import of_request
+
+        return of_request(self._recorded(block), panel, line, block, warp, turn, theme, size)
+
+    def compare(self, other: Run) -> Table:
+        """The counts of this run (A) and another (B), each quantity that differs or is not 0."""
+        return compared(self._run, other._run)
+
+    def measure(self, *, repeats: int = 100, device: int = 0) -> Run:
+        """The same run with what a GPU measures of it: hardware counters, and times of `repeats`
+        launches on fresh copies of its arrays.
+
+        Raises
+        ------
+        UnavailableError : there is no GPU, or nothing that could be launched there
+        InputError : the GPU is of another architecture than was counted for
+        """
+        from gpuviz.runners import live
+        from gpuviz.runners.gpu.client import Gpu
+
+        if self._job is None:
+            raise UnavailableError("this run is not of a kernel that could be launched here")
+        with Gpu(device) as gpu:
+            facts = gpu.facts()
+            if facts.sm != self.arch:
+                raise InputError(
+                    f"{facts.name} is {facts.sm}, and this run was counted for {self.arch}: "
+                    f"trace it with arch={facts.sm!r}"
+                )
+            options = live.MeasureOptions(repeats, peaks=gpu.peaks())
+            comparable = self._run.whole and not _repeats(self._job)
+            expected = self._run.outputs if comparable else None
+            found = live.measure(gpu, self._job, options, expected=expected)
+        return Run(replace(self._run, measurement=found), self._job, self._again)
+
+    def show(self) -> None:
+        """Open the window with this run, in a process of its own; the program goes on."""
+        from gpuviz.api.window import show
+
+        show(self._run.trace)
+
+    def save(self, path: str | Path) -> Path:
+        """Write what was observed as a .gputrace file, which the window opens; the file's path."""
+        from pathlib import Path
+
+        from gpuviz import trace_file
+
+        trace_file.save(self._run.trace, Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        """The launch and its most telling counts, in a few lines."""
+        shape = " x ".join(",".join(map(str, _cut(n))) for n in (self.grid, self.block))
+        head = f"{self.kernel}  {shape}  {self.arch}, {self.level} level"
+        found = len(self.findings)
+        word = english("{n} finding", "{n} findings", found)
+        told = [f"{word}: see .findings"] if found else []
+        return "\n".join([head, *self.counts.brief(), *told])
+
+    def _repr_html_(self) -> str:
+        from gpuviz.api.picture import of_run
+
+        return of_run(self._run).html()
+
+    def _recorded(self, block: int) -> base.Run:
+        """The run with the requests of a block."""
+        if block in self._run.trace.recorded:
+            return self._run
+        if not 0 <= block < self._run.trace.launch.blocks:
+            raise InputError(
+                f"there is no block {block}: the grid has {self._run.trace.launch.blocks:,}"
+            )
+        if self._again is None:
+            raise InputError(f"the requests of block {block} were not recorded")
+        return self._again((block,))
+
+
+def _repeats(job: Job) -> bool:
+    """Whether an array is given twice: on the GPU each argument has its own copy."""
+    given = [id(spec.values) for spec in job.arguments if isinstance(spec, Given)]
+    return len(set(given)) < len(given)
+
+
+def _cut(sizes: tuple[int, int, int]) -> tuple[int, ...]:
+    """`(64, 1, 1)` as `(64,)`."""
+    last = max((n for n, size in enumerate(sizes, 1) if size > 1), default=1)
+    return sizes[:last]

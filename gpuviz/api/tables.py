@@ -1,0 +1,138 @@
+"""What a run counted and found, as tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gpuviz.api.table import Cell, Table
+from gpuviz.errors import InputError
+from gpuviz.language import english
+from gpuviz.memory.counts import Count
+
+if TYPE_CHECKING:
+    from gpuviz.memory.counting import CountRow
+    from gpuviz.runners.base import Run
+
+_LINE_QUANTITIES = ("requests", "sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")
+_BRIEF = ("requests", "sectors", "wavefronts")
+
+
+class Counts(Table):
+    """Every quantity that is not 0: what is predicted, what a GPU measured, and the difference.
+
+    `counts["global_load_sectors"]` is one predicted number, 0 where the launch did nothing such.
+    """
+
+    def __init__(self, run: Run) -> None:
+        """The totals of a run."""
+        self._totals, self._about = run.counts.totals, run.about
+        found = run.measurement.values() if run.measurement else {}
+        rows: list[tuple[Cell, ...]] = []
+        for key, n in self._totals.items():
+            measured = found.get(key)
+            if n or measured:
+                apart = None if measured is None else measured - n
+                rows.append((str(key), n, measured, apart))
+        rows += [(key, None, n, None) for key, n in found.items() if key not in self._totals and n]
+        super().__init__(("quantity", "predicted", "measured", "difference"), rows, run.note)
+
+    def __getitem__(self, name: str) -> int:
+        """What is predicted of a quantity.
+
+        Raises
+        ------
+        KeyError : there is no such quantity
+        """
+        try:
+            return self._totals[Count(name)]
+        except ValueError:
+            raise KeyError(f"{name!r} is not counted; there are: {', '.join(Count)}") from None
+
+    def brief(self) -> list[str]:
+        """A line for each kind of access: `global load   512 requests, 4,096 sectors`."""
+        kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for key, n in self._totals.items():
+            if n and key.quantity in _BRIEF:
+                word = english(key.quantity.removesuffix("s"), key.quantity, n)
+                kinds[key.kind].append(f"{self._about}{n:,} {word}")
+        return [f"{' '.join(kind):<18}{', '.join(told)}" for kind, told in kinds.items()]
+
+
+class Lines(Table):
+    """Lines of the source with what their accesses count; `ptx` and `sass` are those of the PTX
+    and of the machine code.
+    """
+
+    def __init__(self, run: Run, columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> None:
+        """The rows as they are shown."""
+        super().__init__(columns, rows)
+        self._run = run
+
+    @cached_property
+    def ptx(self) -> Lines:
+        """A row for each line of the PTX."""
+        return _by_line(self._run, lambda row: row.instruction.ptx_line, self._run.trace.ptx)
+
+    @cached_property
+    def sass(self) -> Lines:
+        """A row for each memory instruction of the machine code.
+
+        Raises
+        ------
+        InputError : the run counts what the PTX says; its notes tell why
+        """
+        if self._run.level != "sass":
+            why = self._run.level_note or 'it was asked for: trace(..., level="sass")'
+            raise InputError(f"this run has no machine code: {why}")
+        rows: list[tuple[Cell, ...]] = [
+            (row.instruction.line, row.instruction.text, *_sums([row]))
+            for row in self._run.counts.rows
+        ]
+        return Lines(self._run, ("line", "instruction", *_LINE_QUANTITIES), rows)
+
+
+def lines(run: Run) -> Lines:
+    """Lines of the source, in order; 0 is what the compiler does not tell the line of."""
+    return _by_line(run, lambda row: row.instruction.line, run.trace.source)
+
+
+def _by_line(run: Run, line_of: Callable[[CountRow], int], text: str) -> Lines:
+    written = ("", *text.splitlines())
+    found: dict[int, list[CountRow]] = defaultdict(list)
+    for row in run.counts.rows:
+        found[line_of(row)].append(row)
+    rows: list[tuple[Cell, ...]] = [
+        (n, written[n].strip() if n < len(written) else "", *_sums(found[n])) for n in sorted(found)
+    ]
+    return Lines(run, ("line", "code", *_LINE_QUANTITIES), rows)
+
+
+def _sums(rows: list[CountRow]) -> Iterator[int]:
+    """The quantities of a line, all its accesses together."""
+    for quantity in _LINE_QUANTITIES:
+        yield sum(n for row in rows for key, n in row.counts.items() if key.quantity == quantity)
+
+
+def findings(run: Run) -> Table:
+    """What the checks found, worst first."""
+    ordered = sorted(run.trace.findings, key=lambda one: one.severity)
+    rows = [
+        (f.severity, f.check, f.line, str(f.block), str(f.thread), f.count, f.message, f.remedy)
+        for f in ordered
+    ]
+    columns = ("severity", "check", "line", "block", "thread", "count", "message", "remedy")
+    return Table(columns, rows)
+
+
+def compared(a: Run, b: Run) -> Table:
+    """Two runs' totals side by side."""
+    ours, theirs = a.counts.totals, b.counts.totals
+    rows: list[tuple[Cell, ...]] = [
+        (str(key), n, theirs[key], theirs[key] - n, theirs[key] / n if n else None)
+        for key, n in ours.items()
+        if n or theirs[key]
+    ]
+    return Table(("quantity", "A", "B", "B - A", "B / A"), rows)

@@ -1,0 +1,143 @@
+"""`gpuviz.trace` and `gpuviz.count`: from a kernel with its arguments to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuviz.api.kernels import Building, asked
+from gpuviz.arch import architecture
+from gpuviz.checks import ALL
+from gpuviz.ptx.options import SECONDS, Blocks, Engine, Options
+from gpuviz.runners import base, emulated
+from gpuviz.runners.base import Level
+
+if TYPE_CHECKING:
+    from gpuviz.api.run import Run
+    from gpuviz.api.tables import Counts
+    from gpuviz.integrations.asked import Asked
+
+Sizes = int | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How launches are emulated and counted; see `trace`."""
+
+    arch: str = ""
+    level: Level = "sass"
+    record: tuple[int, ...] = (0,)
+    blocks: Blocks = "auto"
+    checks: Sequence[str] = ALL
+    engine: Engine = "auto"
+    seconds: float = SECONDS
+
+    def options(self, record: tuple[int, ...]) -> Options:
+        """For a launch of which these blocks are recorded."""
+        return Options(
+            record=record,
+            blocks=self.blocks,
+            checks=tuple(self.checks),
+            thorough=tuple(self.checks) != ALL,
+            engine=self.engine,
+            seconds=self.seconds,
+        )
+
+
+def trace(
+    kernel: Any,
+    grid: Sizes | None = None,
+    block: Sizes | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    name: str = "",
+    shared: int = 0,
+    defines: Mapping[str, object] | None = None,
+    include: Sequence[str | Path] = (),
+    options: Sequence[str] = (),
+    arch: str = "",
+    level: Level = "sass",
+    record: Sequence[int] = (0,),
+    blocks: Blocks = "auto",
+    checks: Sequence[str] = ALL,
+    engine: Engine = "auto",
+    seconds: float = SECONDS,
+    inplace: bool = False,
+) -> Run:
+    """Execute a launch in the emulator, and count what its memory accesses cost.
+
+    Parameters
+    ----------
+    kernel : CUDA C or PTX as text, the path of a .cu or .ptx file, a kernel of Triton, Numba, CuPy
+        or cuda.core
+    grid, block : one to three numbers; of a Triton kernel `block` follows from its warps
+    args : one for each parameter: an array (NumPy, CuPy, torch, Numba: copied, not changed), a
+        number, or a text such as "f32[1024]=rand"
+    kwargs : arguments by name, for Triton its constants, num_warps and the like, too
+    name : of the kernel, where the text has several
+    shared : bytes of dynamic shared memory
+    defines, include, options : macros, folders of headers and options of the compiler
+    arch : to compile for and to count by; by default what the kernel was compiled for, or sm_90
+    level : "sass" counts what the assembler made of the code, "ptx" the code as written
+    record : the blocks whose requests are kept, to be shown
+    blocks, engine, seconds, checks : as on the command line (`gpuviz count --help`)
+    inplace : write results back to the arrays given
+
+    Raises
+    ------
+    InputError, LaunchError : a kernel, an argument or a size that cannot be
+    CompileError, UnsupportedError, KernelFault, UnavailableError : from compiling and running it
+
+    >>> import gpuviz, numpy
+    >>> scale = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
+    >>> run = gpuviz.trace(scale, 1, 32, (numpy.ones(64, "f4"), 3.0))
+    >>> run
+    scale  1 x 32  sm_90, sass level
+    global load       1 request, 8 sectors
+    global store      1 request, 8 sectors
+    >>> run.arrays["x"][:4]
+    array([3., 1., 3., 1.], dtype=float32)
+    """
+    building = Building(name, shared, defines or {}, tuple(map(Path, include)), tuple(options))
+    wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds)
+    made = asked(kernel, grid, block, args, kwargs or {}, building, arch)
+    run = of_asked(made, wishes)
+    if inplace:
+        made.restore(run.arrays)
+    return run
+
+
+def count(
+    kernel: Any,
+    grid: Sizes | None = None,
+    block: Sizes | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> Counts:
+    """The counts of a launch alone; arguments as of `trace`, and quicker: nothing is kept.
+
+    >>> import gpuviz
+    >>> copy = "__global__ void copy(float *a, float *b) { b[threadIdx.x] = a[threadIdx.x]; }"
+    >>> gpuviz.count(copy, 1, 32, ("f32[32]=rand", "f32[32]=zeros"))["global_load_sectors"]
+    4
+    """
+    return trace(kernel, grid, block, args, kwargs, **{"record": (), "checks": (), **wishes}).counts
+
+
+def of_asked(made: Asked, wishes: Wishes) -> Run:
+    """The run of a launch."""
+    from gpuviz.api.run import Run
+
+    again = partial(_emulated, made, wishes)
+    return Run(again(wishes.record), made.job, again)
+
+
+def _emulated(made: Asked, wishes: Wishes, record: tuple[int, ...]) -> base.Run:
+    arch = architecture(wishes.arch or made.job.program.arch.rstrip("af"))
+    run = emulated.run(made.job, arch, level=wishes.level, options=wishes.options(record))
+    return replace(run, trace=replace(run.trace, notes=(*run.trace.notes, *made.notes)))
