@@ -111,12 +111,14 @@ def load_program(
     instances: tuple[str, ...] = (),
     options: tuple[str, ...] = (),
     compiler: Compiler = "auto",
+    text: str | None = None,
 ) -> Program:
     """Compile a .cu file, or read a .ptx file (with the .cu and .cubin files of the same name).
 
-    InputError when the file cannot be read; else as `compile_cuda`.
+    `text` is taken in place of what is in the file. InputError when that cannot be read; else as
+    `compile_cuda`.
     """
-    text = read_text(path)
+    text = read_text(path) if text is None else text
     if path.suffix == ".ptx":
         return _from_ptx(path, text)
     folders = (path.parent.resolve(), *include)

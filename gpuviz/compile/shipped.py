@@ -104,11 +104,13 @@ def own_program(
     programs: Programs = NO_PROGRAMS,
     reach: Reach | None = None,
     options: tuple[str, ...] = (),
+    text: str | None = None,
 ) -> Program:
     """A user's own kernel file: compiled where that can be done, else one of these programs.
 
-    `options` are the compiler's, and `-IFOLDER` for folders of headers, as seen from the file's. A
-    kernel in the folder of a lecture reads headers within that one's `reach` only.
+    `options` are the compiler's, and `-IFOLDER` for folders of headers, as seen from the file's.
+    `text` is taken in place of what is in the file. A kernel in the folder of a lecture reads
+    headers within that one's `reach` only.
 
     Raises
     ------
@@ -123,13 +125,15 @@ def own_program(
             defines=defines,
             include=tuple(path.parent / one[2:] for one in options if one.startswith("-I")),
             options=tuple(one for one in options if not one.startswith("-I")),
+            text=text,
         )
     except CompileError as error:  # its words repeat lines of the headers
         _check(path, error.read, reach)
         raise
     except UnavailableError:
         built = bundled.building(defines, options)
-        if (found := bundled.find(programs, path, arch, built, reach)) is None:
+        found = bundled.find(programs, path, arch, built, reach) if text is None else None
+        if found is None:
             raise
         return replace(found, source=read_text(path), name=path.name)  # whatever it says of itself
     _check(path, program.read, reach)

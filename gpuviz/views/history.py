@@ -26,13 +26,15 @@ class History:
 
 
 def changes(before: Provenance, after: Provenance) -> frozenset[str]:
-    """What differs: `lesson`, `arch`, `level`, `compare`, `a.stride`, `b.stride`, `b.arch`.
+    """What differs: `lesson`, `arch`, `level`, `compare`, `a.stride`, `b.stride`, `b.arch`; of a
+    kernel of the user's own `launch.grid` and the like.
 
     Time, size, colours and badges are no part of a view. Of another lesson everything differs.
     """
-    if (before.lesson, before.launch) != (after.lesson, after.launch):
+    if before.lesson != after.lesson:
         return frozenset({"lesson"})
-    found = {name for name in ("arch", "level") if getattr(before, name) != getattr(after, name)}
+    found = _differing("launch.", before.launch, after.launch)
+    found |= {name for name in ("arch", "level") if getattr(before, name) != getattr(after, name)}
     found |= _differing("a.", before.values, after.values)
     if before.compared != after.compared:
         found.add("compare")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.language import later, tr
 from gpuviz.scenes.base import Lesson, Parameter
@@ -13,9 +15,19 @@ _LONGEST = 90  # letters
 _LEVELS = {"sass": later("SASS counts"), "ptx": later("PTX counts")}
 
 
+_FIELDS = {
+    "grid": later("grid"),
+    "block": later("block"),
+    "shared": later("dynamic shared bytes"),
+    "defines": later("macros"),
+    "options": later("compiler options"),
+}
+
+
 def described(view: Provenance, lesson: Lesson) -> str:
     """A view: the lesson, how its parameters differ from the defaults, the architecture."""
-    parts = [tr(lesson.title), *_settings(view.values, lesson.defaults(), lesson)]
+    parts = [tr(lesson.title), *_sizes(view.launch)]
+    parts += _settings(view.values, lesson.defaults(), lesson)
     if view.compared:
         other = _settings(view.compare_values, view.values, lesson)
         other += [_arch(view.compare_arch)] if view.compare_arch else []
@@ -31,7 +43,8 @@ def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) 
     what = changes(before, after)
     if "lesson" in what:
         return _cut(_arrow(tr(old.title), tr(new.title)))
-    said = _values(before.values, after.values, new)
+    said = _launched(before.launch, after.launch) if before.launch else []
+    said += _values(before.values, after.values, new)
     said += [
         f"B: {text}"
         for text in _values(before.compare_values, after.compare_values, new)
@@ -48,6 +61,33 @@ def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) 
         said.append(_arrow(tr(_LEVELS[before.level]), tr(_LEVELS[after.level])))
     more = ["…"] if len(said) > _MOST else []
     return _cut(", ".join(said[:_MOST] + more))
+
+
+def _sizes(launch: Values) -> list[str]:
+    """The grid and the block of a kernel of the user's own."""
+    if not {"grid", "block"} <= set(launch):
+        return []
+    return [f"<<<{_plain(launch['grid'])}, {_plain(launch['block'])}>>>"]
+
+
+def _plain(value: Value) -> str:
+    """Sizes without trailing ones: `64` for `64,1,1`; other texts as they are."""
+    return re.sub(r"(,1)+$", "", str(value)) or "–"
+
+
+def _launched(before: Values, after: Values) -> list[str]:
+    """What changed of the way a kernel of the user's own is launched."""
+    said = [
+        f"{tr(_FIELDS[key])} {_arrow(*(_plain(one.get(key, '')) for one in (before, after)))}"
+        for key in _FIELDS
+        if before.get(key) != after.get(key)
+    ]
+    old, new = (str(one.get("arguments", "")).split() for one in (before, after))
+    if old == new:
+        return said
+    if len(old) != len(new):
+        return [*said, tr("other arguments")]
+    return said + [_arrow(a, b) for a, b in zip(old, new, strict=True) if a != b]
 
 
 def _values(before: Values, after: Values, lesson: Lesson) -> list[str]:

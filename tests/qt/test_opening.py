@@ -81,7 +81,9 @@ def test_a_launch_that_cannot_be_is_not_accepted(
 ) -> None:
     line = form.arguments[0] if field == "argument" else getattr(form, field)
     line.setText(text)
-    assert said in form.problem.text()
+    assert said in form.why
+    shown = line.problem if field != "block" else form.refusal
+    assert said in shown.text()
     assert not show(form)
 
 

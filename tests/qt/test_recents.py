@@ -120,7 +120,7 @@ def test_an_own_kernel_is_remembered_and_missed_when_its_file_is_gone(
     first.history.recents.keep()
     first.close()
     second = make()
-    assert entries(second) == ["pairs (mine.cu) · CC 9.0"]
+    assert entries(second) == ["pairs (mine.cu) · <<<1, 32>>> · CC 9.0"]
     file.unlink()
     second.history.recent_menu.actions()[0].trigger()
     assert "there is no file" in second.message.text.toPlainText()

@@ -29,7 +29,7 @@ def stride(value: int, view: Provenance = VIEW) -> Provenance:
         (replace(VIEW, arch="sm_80", level="ptx"), {"arch", "level"}),
         (replace(VIEW, compare_values=OTHER), {"compare"}),
         (replace(VIEW, lesson="sums", arch="sm_80"), {"lesson"}),
-        (replace(VIEW, launch={"file": "a.cu"}), {"lesson"}),
+        (replace(VIEW, launch={"grid": "2,1,1"}), {"launch.grid"}),
     ],
 )
 def test_what_differs_between_two_views(after: Provenance, what: set[str]) -> None:
@@ -143,3 +143,19 @@ def test_recent_views_are_distinct_newest_first_and_few() -> None:
     again = with_view(views, replace(stride(15), time=4.0))
     assert len(again) == MOST
     assert (again[0].values["stride"], again[0].time) == (15, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"grid": "4,1,1", "block": "64,1,1"}, "grid 2 → 4, block 32 → 64"),
+        ({"defines": "N=4"}, "macros – → N=4"),
+        ({"arguments": "f32[64]=rand i32=9"}, "i32=7 → i32=9"),
+        ({"arguments": "i32=9"}, "other arguments"),
+    ],
+)
+def test_changes_of_a_launch_are_told_one_by_one(change: dict[str, str], said: str) -> None:
+    launch = {"grid": "2,1,1", "block": "32,1,1", "arguments": "f32[64]=rand i32=7"}
+    before, after = (replace(VIEW, launch=one) for one in (launch, {**launch, **change}))
+    assert difference(before, after, LESSONS[0], LESSONS[0]) == said
+    assert "<<<2, 32>>>" in described(before, LESSONS[0])

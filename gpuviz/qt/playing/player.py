@@ -71,8 +71,9 @@ class Player(QObject):
     def open(self, lesson: Lesson, values: Mapping[str, Value] | None = None) -> None:
         """Show a lesson, with its defaults unless values are given."""
         self._values = {**lesson.defaults(), **(values or {})}
-        self._lesson = lesson
-        self.pause()
+        another, self._lesson = lesson.id != self._lesson.id, lesson
+        if another:
+            self.pause()
         self.lesson_changed.emit(lesson)
         self.values_changed.emit(self._values)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SMALLEST = QSize(420, 260)
 _NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 _PAN = 60  # pixels that a key moves an enlarged picture
+_DIM = 0.6  # of the ground over a picture that is not of what was asked for
 
 
 class StageView(QWidget):
@@ -62,6 +63,7 @@ class StageView(QWidget):
         self._ring = Ring()
         self._frame: Frame | None = None
         self._fresh = self._seen = False
+        self._doubts: frozenset[str] = frozenset()
         self._at: QPointF | None = None
         self._chosen: Values | None = None  # by the click that is held
         self._held: QPointF | None = None  # where the enlarged picture is dragged
@@ -83,6 +85,18 @@ class StageView(QWidget):
     def frame(self) -> Frame | None:
         """The picture shown, None before the first story."""
         return self._frame
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the picture is not of what was asked for."""
+        return bool(self._doubts)
+
+    def doubt(self, what: str, doubted: bool) -> None:
+        """The picture is dim while something (`what`) cannot be run as it is asked for."""
+        before = self._doubts
+        self._doubts = before | {what} if doubted else before - {what}
+        if bool(before) != bool(self._doubts):
+            self.update()
 
     def stage(self) -> Stage:
         """The stage of this widget's size, in the colours in use."""
@@ -128,6 +142,8 @@ class StageView(QWidget):
             self._announce(painter)
         else:
             self._paint(painter, self._frame)
+            if self._doubts:
+                painter.fillRect(self.rect(), self._theme.look.color("ground", _DIM))
         self._ring.paint(painter, self, self._theme)
         if not self._seen:
             self._seen = True

@@ -65,7 +65,7 @@ class Comparison(QObject):
 
         An architecture of its own was chosen for the lesson before: it does not follow to this one.
         """
-        if lesson is not self._lesson and self._arch != AS_A:
+        if lesson.id != self._lesson.id and self._arch != AS_A:
             self._arch = AS_A
             self.arch_changed.emit(AS_A)
         self._lesson = lesson

@@ -35,20 +35,24 @@ class Course(QObject):
         self._settings = settings
 
     def open(self, listed: Listed) -> None:
-        """Show a lesson, unless it is shown already."""
-        lesson = listed.open()
+        """Show a lesson, unless it is shown already; a user's kernel as it was launched last."""
+        lesson = next((one for one in self.lessons if one.id == listed.id), listed).open()
         if lesson is not self._player.lesson:
             self.keep_values()
             self.show(lesson)
 
     def open_any(self, lesson: Lesson) -> None:
-        """Show a lesson that may be new here: a user's kernel becomes one like the others."""
-        listed = next((one for one in self.lessons if one.id == lesson.id), None)
-        if listed is None:
+        """Show a lesson that may be new here: a user's kernel becomes one like the others, or is
+        launched in another way.
+        """
+        known = next((one for one in self.lessons if one.id == lesson.id), None)
+        if known is None:
+            self.lessons += (Listed.of(lesson),)
+            self.added.emit(self.lessons[-1])
+        elif dict(known.open().launch) != dict(lesson.launch):
             listed = Listed.of(lesson)
-            self.lessons += (listed,)
-            self.added.emit(listed)
-        self.open(listed)
+            self.lessons = tuple(listed if one is known else one for one in self.lessons)
+        self.open(known or self.lessons[-1])
 
     def open_neighbour(self, way: int) -> None:
         """The lesson so many behind the one shown, if there is one."""

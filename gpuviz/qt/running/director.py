@@ -71,6 +71,7 @@ class Director(QObject):
         self._session = session
         self._lecture: Path | None = None
         self._told: Lesson | None = None
+        self._turned = ""  # the id of the lesson turned to
         self._showing: Showing | None = None
         self._hurry = True
         self._held = 1  # until it is let go
@@ -203,8 +204,11 @@ class Director(QObject):
         return a, replace(a, values=dict(other.values), arch=arch)
 
     def _turn(self, lesson: Lesson) -> None:
-        self._lecture = None
-        self._patience.start()
+        """A kernel that is launched in another way keeps its picture until there is the next."""
+        if lesson.id != self._turned:
+            self._turned = lesson.id
+            self._lecture = None
+            self._patience.start()
 
     def _take(self, job: Job, performances: tuple[Performance, ...]) -> None:
         """A lesson opened begins at its start; new values keep the place in the story."""
@@ -214,7 +218,7 @@ class Director(QObject):
             self.retell(retold(made, live))
             return
         self._patience.stop()
-        same = self._told is job.lesson
+        same = self._told is not None and self._told.id == job.lesson.id
         self._told = job.lesson
         self._showing = made = showing(job.variants, performances)
         self._player.tell(made.story, keep=same)
@@ -240,7 +244,7 @@ class Director(QObject):
         self.failed.emit(job, failure)
 
     def _forget(self) -> None:
-        if self._told is not None and self._told is not self._player.lesson:
+        if self._told is not None and self._told.id != self._player.lesson.id:
             self._told = self._showing = None
             self._player.forget()
             self.forgotten.emit()

@@ -120,7 +120,9 @@ class Viewing(QObject):
 
     def lesson_of(self, wanted: Provenance) -> Lesson:
         """The lesson of a view that was shown, or fits; InputError when there is none."""
-        return self._seen.get(wanted.lesson) or lesson_for(wanted)
+        seen = self._seen.get(wanted.lesson)
+        same = seen is not None and dict(seen.launch) == dict(wanted.launch)
+        return seen if seen is not None and same else lesson_for(wanted)
 
     def fit(self, wanted: Provenance) -> Provenance:
         """The record with all its values, each of its own kind; InputError when it cannot be."""

@@ -28,6 +28,7 @@ from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
 from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
+from gpuviz.qt.kernels.own_kernel import OwnKernel
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.preferences.preferences import PreferenceStore
@@ -122,6 +123,7 @@ class Features(QObject):
         if self.sweep_work is not None:
             self.sweep_work.close()
         self.files.close()
+        self.own_kernel.close()
 
     def _add_numbers(self, pane_commands: PaneCommands) -> None:
         """Counts, times and places of blocks. The GPU is looked for when the first picture is
@@ -218,6 +220,32 @@ class Features(QObject):
         self.kernel_opener.said.connect(self._panes.status.say)
         self.kernel_opener.opened.connect(self._core.course.open_any)
         self.kernel_opener.refused.connect(self._refuse_kernel)
+        self.own_kernel = OwnKernel(self._core, self)
+        self.own_kernel.turned.connect(self._add_launch)
+        stage, director = self._panes.stage, self._core.director
+        self.own_kernel.doubted.connect(lambda why: stage.doubt("launch", bool(why)))
+        director.problem_changed.connect(lambda why: stage.doubt("values", bool(why)))
+        director.failed.connect(lambda job, failure: stage.doubt("run", True))
+        director.performed.connect(lambda showing: stage.doubt("run", False))
+        director.forgotten.connect(lambda: stage.doubt("run", False))
+        self.own_kernel.begin()
+
+    def _add_launch(self) -> None:
+        """The fields of a launch, with the first kernel of the user's own."""
+        own = self.own_kernel
+        if own.launch is None or own.panel is not None:
+            return
+        from gpuviz.qt.kernels.launch_panel import LaunchPanel
+
+        panel = LaunchPanel()
+        self._panes.add_launch(panel)
+        own.follow(panel)
+        panel.others_asked.connect(self._ask_for_others)
+
+    def _ask_for_others(self) -> None:
+        launch = self.own_kernel.launch
+        if launch is not None:
+            self.kernel_opener.open(launch.path, self._core.director.arch)
 
     def _add_files(self) -> None:
         """Views go into files, and come back out of them."""

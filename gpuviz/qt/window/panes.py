@@ -89,6 +89,11 @@ class Panes(QWidget):
             tab_after(above, panel)
             above = panel
 
+    def add_launch(self, launch: QWidget) -> None:
+        """How a kernel of the user's own is launched, below the parameters."""
+        self._column.add(launch, below=self.parameters)
+        tab_after(self.parameters, launch)
+
     def add_lecture(self, lecture: QWidget) -> None:
         """The slides of a lecture, beside the lessons."""
         self.left.add_lecture(lecture)
@@ -157,9 +162,11 @@ class _Column(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def add(self, panel: QWidget) -> None:
-        """One more panel, below the others."""
-        self._panels.insertWidget(self._panels.count() - 1, panel)
+    def add(self, panel: QWidget, below: QWidget | None = None) -> None:
+        """One more panel, below another one or all others."""
+        last = self._panels.count() - 1
+        at = self._panels.indexOf(below) + 1 if below is not None else last
+        self._panels.insertWidget(at, panel)
 
     def minimumSizeHint(self) -> QSize:
         """The widest panel, and the scroll bar."""

@@ -129,11 +129,11 @@ class Parameters(QWidget):
         return row
 
     def _build(self, lesson: Lesson) -> None:
-        """New knobs, unless they are of this lesson already."""
-        if lesson is self._built:
+        """New knobs, unless they are of this lesson already, or the same ones."""
+        known, self._built = self._built, lesson
+        if known is not None and known.id == lesson.id and known.parameters == lesson.parameters:
             self._show()
             return
-        self._built = lesson
         old, self._body = self._body, QWidget()
         self._column.replaceWidget(old, self._body)
         old.hide()

@@ -1,0 +1,111 @@
+"""Compiles a user's kernel off the GUI thread, while it is edited: the newest wish wins."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.compile import Program, own_program
+from gpuviz.scenes.signature import Taken, taken_by
+from gpuviz.stopping import stopped_by
+
+PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still take
+
+
+@dataclass(frozen=True)
+class Building:
+    """What decides a program: a file, or a text in place of what is in it; how it is compiled."""
+
+    path: Path
+    text: str | None
+    arch: str
+    defines: tuple[tuple[str, str], ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A program, and what each of its kernels takes."""
+
+    building: Building
+    program: Program
+    taken: Mapping[str, tuple[Taken, ...]]
+
+    @classmethod
+    def of(cls, wanted: Building) -> Built:
+        """Compile it; any `errors.Error`."""
+        program = own_program(
+            wanted.path, wanted.arch, dict(wanted.defines), options=wanted.options, text=wanted.text
+        )
+        taken = {kernel: taken_by(program, kernel) for kernel in program.kernels}
+        return cls(wanted, program, taken)
+
+
+class Compiling(QObject):
+    """One compilation at a time. One that goes on is let end, as the compiler's process would have
+    to be started anew; when it takes long it is stopped.
+
+    Signals
+    -------
+    built : `Built`, of the newest wish
+    failed : the newest wish, and the exception
+    """
+
+    built = Signal(object)
+    failed = Signal(object, object)
+    _landed = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._wanted: Building | None = None
+        self._now: Building | None = None
+        self._late = 0.0  # when what goes on is stopped
+        self._landed.connect(self._land)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being compiled."""
+        return self._now is not None
+
+    def ask(self, wanted: Building) -> None:
+        """Compile this; what was asked for before is of no interest any more."""
+        self._wanted = wanted
+        if self._now is None:
+            self._start(wanted)
+        else:
+            self._late = 0.0 if self._now == wanted else time.monotonic() + PATIENCE
+
+    def cancel(self) -> None:
+        """Nothing is wanted any more."""
+        self._wanted, self._late = None, 1.0
+
+    def _start(self, wanted: Building) -> None:
+        self._now, self._late = wanted, 0.0
+        threading.Thread(target=self._work, args=(wanted,), daemon=True).start()
+
+    def _work(self, wanted: Building) -> None:
+        """Runs in a thread: every way to end is reported, none escapes."""
+        try:
+            with stopped_by(lambda: 0 < self._late < time.monotonic()):
+                outcome: object = Built.of(wanted)
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(wanted, outcome)
+
+    def _land(self, made: Building, outcome: object) -> None:
+        self._now = None
+        if self._wanted is None:
+            return
+        if made != self._wanted:
+            self._start(self._wanted)
+        elif isinstance(outcome, Built):
+            self.built.emit(outcome)
+        else:
+            self.failed.emit(made, outcome)

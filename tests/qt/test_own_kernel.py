@@ -1,0 +1,164 @@
+"""A user's own kernel beside its picture: its launch is changed, and runs again by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
+from gpuviz.qt.window.window import Window
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import KernelLaunch
+from gpuviz.scenes.perform import perform as really
+from gpuviz.scenes.refitting import fitted, resized
+from gpuviz.scenes.signature import Taken
+from gpuviz.trace import Launch
+from gpuviz.views.link import link, parse
+from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+class Perform(FakePerform):
+    """A user's own kernel is performed, in earnest; the lessons are not."""
+
+    def __call__(self, lesson, values, **how):  # type: ignore[no-untyped-def]
+        """The performance of a lesson."""
+        return (really if lesson.launch else super().__call__)(lesson, values, **how)
+
+
+@pytest.fixture
+def perform() -> FakePerform:
+    return Perform()
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> KernelLaunch:
+    """Of a PTX file with its source beside it: it needs no compiler."""
+    (tmp_path / "pairs.cu").write_text(SOURCE)
+    file = tmp_path / "pairs.ptx"
+    file.write_text(PTX)
+    given = ("f32[4096]=rand", "f32[4096]=zeros", "i32=1")
+    return KernelLaunch(file, "pairs", "pairs", (4, 1, 1), (64, 1, 1), given)
+
+
+@pytest.fixture
+def own(window: Window, qtbot: QtBot, launch: KernelLaunch) -> Window:
+    """The window with the kernel shown, and what it takes known."""
+    window.course.open_any(lesson_of(launch))
+    qtbot.waitUntil(
+        lambda: runs(window) == (4, 64) and window.features.own_kernel.built is not None
+    )
+    return window
+
+
+def fields(window: Window) -> LaunchFields:
+    panel = window.features.own_kernel.panel
+    assert panel is not None
+    return panel.fields
+
+
+def shown(window: Window) -> Launch | None:
+    showing = window.director.showing
+    return showing.runs["kernel"].trace.launch if showing and "kernel" in showing.runs else None
+
+
+def runs(window: Window) -> tuple[int, int]:
+    """Grid and block of what is shown."""
+    found = shown(window)
+    return (found.grid[0], found.block[0]) if found else (0, 0)
+
+
+def write(line: Field, text: str) -> None:
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, text)
+
+
+def test_a_size_that_is_typed_is_run_and_can_be_undone(own: Window, qtbot: QtBot) -> None:
+    assert fields(own).isVisible() and fields(own).block.text() == "64"
+    assert [one.accessibleName() for one in fields(own).arguments] == ["in", "out", "stride"]
+    write(fields(own).block, "32")
+    qtbot.waitUntil(lambda: runs(own) == (4, 32))
+    assert own.player.lesson.title == "pairs (pairs.ptx)"
+    assert "block=32" in link(own.viewing.record())
+    write(fields(own).grid, "2")
+    qtbot.waitUntil(lambda: runs(own) == (2, 32))
+    assert own.actions_["edit.undo"].text() == "Undo: grid 4 → 2"
+    QTest.keyClick(own.stage, Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: runs(own) == (4, 32) and fields(own).grid.text() == "4")
+    QTest.keyClick(own.stage, Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: runs(own) == (4, 64))
+    QTest.keyClick(own.stage, Qt.Key.Key_Y, CONTROL)
+    qtbot.waitUntil(lambda: runs(own) == (4, 32) and fields(own).block.text() == "32")
+    model = own.lessons.model()
+    said = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert said.count("pairs (pairs.ptx)") == 1
+
+
+WRONG = {
+    "grid": ("a", "one to three numbers"),
+    "shared": ("many", "no number of bytes"),
+    "macros": ("7", "is no macro"),
+    "options": ("-lcuda", "is not passed on"),
+    "in": ("f32[0]=rand", "above 0"),
+    "block": ("2048", "at most 1\u2009024"),
+}
+
+
+def test_what_cannot_be_run_dims_the_picture_and_says_why(own: Window, qtbot: QtBot) -> None:
+    panel = own.features.own_kernel.panel
+    assert panel is not None
+    for field, (text, said) in WRONG.items():
+        line = fields(own).arguments[0] if field == "in" else getattr(fields(own), field)
+        before = line.text()
+        write(line, text)
+        qtbot.waitUntil(lambda: own.stage.doubted)
+        where = panel.problem if field == "block" else line.problem
+        assert where.isVisible() and said in where.text(), field
+        assert runs(own) == (4, 64) and own.player.story is not None
+        line.setText(before)
+        qtbot.waitUntil(lambda: not own.stage.doubted)
+        assert not where.isVisible(), field
+
+
+def test_an_argument_follows_the_size_until_it_is_chosen(own: Window, qtbot: QtBot) -> None:
+    write(fields(own).grid, "128")
+    qtbot.waitUntil(lambda: runs(own) == (128, 64))
+    texts = [line.text() for line in fields(own).arguments]
+    assert texts == ["f32[8192]=rand", "f32[8192]=zeros", "i32=1"]
+    write(fields(own).arguments[1], "f32[9999]=ones")
+    qtbot.waitUntil(lambda: own.features.own_kernel.launch.arguments[1] == "f32[9999]=ones")
+    write(fields(own).grid, "64")
+    qtbot.waitUntil(lambda: runs(own) == (64, 64))
+    assert [line.text() for line in fields(own).arguments][:2] == [
+        "f32[4096]=rand",
+        "f32[9999]=ones",
+    ]
+
+
+def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot) -> None:
+    told = link(own.viewing.record())
+    own.course.open(own.course.lessons[0])
+    assert not fields(own).isVisible() and not own.stage.doubted
+    own.viewing.show(parse(told.replace("block=64", "block=96")))
+    qtbot.waitUntil(lambda: runs(own) == (4, 96))
+    assert fields(own).isVisible() and fields(own).block.text() == "96"
+
+
+def test_arguments_go_with_their_parameters(launch: KernelLaunch) -> None:
+    data, bins, n = Taken("data", "i32", True), Taken("bins", "i32", True), Taken("n", "i32", False)
+    made = replace(launch, arguments=("i32[64]=rand", "i32[256]=zeros", "i32=64"))
+    more = fitted(made, "f", (data, bins, n), (bins, Taken("many", "i32", False), n, data))
+    assert more.arguments[0] == "i32[256]=zeros"
+    assert more.arguments[2:] == ("i32=64", "i32[64]=rand")
+    renamed = fitted(made, "f", (data, bins, n), (replace(data, name="input"), bins, n))
+    assert renamed.arguments == made.arguments
+    other = fitted(made, "f", (data, bins, n), (replace(data, kind="f32"), bins, n))
+    assert other.arguments[0].startswith("f32[")
+    assert resized(made, made, (data, bins, n)) == made
