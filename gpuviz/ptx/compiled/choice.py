@@ -11,8 +11,8 @@ from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.flow import spans, visiting_order
 from gpuviz.ptx.text.ir import Function
 
-LEAST_WORK = 20_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
-WORK_FOR_EACH = 700_000  # and while it makes the code of one instruction
+LEAST_WORK = 60_000_000  # thread instructions NumPy executes while LLVM is loaded and begins,
+WORK_FOR_EACH = 1_000_000  # and while it makes the code of one instruction
 _NUMPY_RATE, _COMPILED_RATE = 1e8, 2e9  # thread instructions a second, roughly, of one core
 _USUAL_TURNS, _MOST_TURNS = 16, 65_536
 
