@@ -44,6 +44,7 @@ LAYERS = (
         "suffixes",
         "processes",
         "stopping",
+        "waiting",
         "worker_process",
         "doctor",
         "terminal",

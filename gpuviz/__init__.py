@@ -11,7 +11,8 @@ errors      what can go wrong, each with the thing, the value and the remedy
             (the field's words), checks (what is looked for in a launch), fuzzy (finding by
             letters), suffixes (of files), processes (other programs, started safely),
             worker_process (one that answers requests), stopping (work nobody wants any more),
-            doctor (system libraries), terminal (where texts go to it)
+            waiting (for work under way), doctor (system libraries), terminal (where texts go to
+            it)
 arch        facts of each compute capability, each with its source
 trace       the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it

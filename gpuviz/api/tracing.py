@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gpuviz.api.kernels import Building, asked
 from gpuviz.arch import architecture
 from gpuviz.checks import ALL
-from gpuviz.ptx.options import SECONDS, Blocks, Engine, Options
+from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.runners import base, emulated
 from gpuviz.runners.base import Level
+from gpuviz.waiting import SECONDS
 
 if TYPE_CHECKING:
     from gpuviz.api.run import Run

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gpuviz.ptx.limits import Limits
+from gpuviz.waiting import SECONDS
 
 Engine = Literal["auto", "compiled", "numpy"]
 Blocks = Literal["auto", "all", "classes", "sample"]
-SECONDS = 60.0  # what somebody at a desk may wait for
 RECORD_LIMIT = 2_000_000  # requests kept at most, and stretches of the path
 
 

@@ -11,7 +11,7 @@ from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
 from gpuviz.errors import Cancelled, LaunchError, UnavailableError
-from gpuviz.ptx.emulator import Options
+from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Companion, Level, Progress, Run
 from gpuviz.runners.consent import Whose
@@ -23,6 +23,7 @@ from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kept_runs import kept
 from gpuviz.scenes.lesson_sweeps import measured_in, tables
+from gpuviz.waiting import SECONDS
 
 Measured = Callable[[Plan], Measurement | None]
 
@@ -58,6 +59,7 @@ def perform(
     prebuilt: bool = False,
     library: Library | None = None,
     checks: tuple[str, ...] = (),
+    budget: float = SECONDS,
     begun: Performance | None = None,
 ) -> Performance:
     """Run every launch of a lesson and tell its story.
@@ -65,7 +67,8 @@ def perform(
     Launches are looked up in `library`, by default in what ships; `measured` finds what a GPU made
     of a launch in place of its recordings.
     `prebuilt` launches the PTX that ships, which is there at once; it has no machine code.
-    `checks` are looked for (see `gpuviz.checks`) where the NumPy engine runs a launch anyway.
+    `checks` are looked for (see `gpuviz.checks`) where the NumPy engine runs a launch anyway;
+    what takes longer than the `budget`, in seconds, is counted from some of its blocks.
     Companions are emulated only where a performance that has been `begun` is gone on with: that
     may take many seconds, and a story does not wait for it.
 
@@ -96,6 +99,7 @@ def perform(
             path=plan.path,
             checks=() if plan.companion_of else checks,
             thorough=False,
+            seconds=budget,
             progress=part,
             cancel=cancel,
         )

@@ -10,6 +10,7 @@ from gpuviz.arch import architecture
 from gpuviz.language import tr
 from gpuviz.runners import session
 from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.waiting import SECONDS
 
 if TYPE_CHECKING:
     from gpuviz.runners.base import Level, Run
@@ -24,7 +25,8 @@ class Variant:
     """A lesson with these values, for this architecture, at this level.
 
     A `prebuilt` one is of the PTX that ships: it waits for no compiler, and has no machine code.
-    Without a `library` launches are looked up in what ships. `checks` are what is looked for.
+    Without a `library` launches are looked up in what ships. `checks` are what is looked for,
+    `budget` the seconds that the emulation of a launch may take.
     """
 
     lesson: Lesson
@@ -34,6 +36,7 @@ class Variant:
     prebuilt: bool = False
     library: Library | None = None
     checks: tuple[str, ...] = ()
+    budget: float = SECONDS
 
 
 @dataclass(frozen=True, eq=False)

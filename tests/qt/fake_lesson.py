@@ -190,6 +190,7 @@ class FakePerform:
     asked: list[dict[str, Value]] = field(default_factory=list)
     cancelled: list[dict[str, Value]] = field(default_factory=list)
     checked: list[tuple[str, ...]] = field(default_factory=list)
+    budgets: list[float] = field(default_factory=list)
     slow: Callable[[Values], bool] = lambda values: False
     error: Callable[[Values], Exception | None] = lambda values: None
     findings: tuple[Finding, ...] = ()
@@ -211,10 +212,12 @@ class FakePerform:
         prebuilt: bool = False,
         library: Library | None = None,
         checks: tuple[str, ...] = (),
+        budget: float = 60.0,
         begun: Performance | None = None,
     ) -> Performance:
         """The performance of a lesson; of PTX that ships only if there is some."""
         self.checked.append(checks)
+        self.budgets.append(budget)
         if prebuilt and not self.ships:
             raise UnavailableError("has to be compiled")
         self.asked.append(dict(values))

@@ -20,6 +20,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu_state import USES
 from gpuviz.runners.measurement import Measurement, Timing
 from gpuviz.runners.recording import Entry, Recording, key_of, write
+from gpuviz.waiting import CHOICES
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import LESSONS, FakePerform, plan
 
@@ -45,6 +46,7 @@ def change_all(dialog: PreferencesDialog) -> None:
     QTest.mouseClick(dialog.calm, LEFT)
     dialog.language.setCurrentIndex(dialog.language.findData("es"))
     dialog.use.setCurrentIndex(dialog.use.findData(0.25))
+    dialog.budget.setCurrentIndex(dialog.budget.findData(300.0))
 
 
 def state(window: Window) -> tuple[object, ...]:
@@ -54,6 +56,7 @@ def state(window: Window) -> tuple[object, ...]:
         window.player.state.calm,
         window.settings.text("language", ""),
         window.meter.state.use,
+        window.director.budget,
     )
 
 
@@ -62,7 +65,7 @@ def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window
     dialog = prefer(window)
     assert not dialog.later.isVisible()
     change_all(dialog)
-    wanted = ("light", 1.15, True, "es", 0.25)
+    wanted = ("light", 1.15, True, "es", 0.25, 300.0)
     assert state(window) == wanted
     assert dialog.percent.text() == "115 %" and dialog.later.isVisible()
     press(dialog, QDialogButtonBox.StandardButton.Ok)
@@ -97,6 +100,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
         dialog.calm,
         dialog.language,
         dialog.use,
+        dialog.budget,
         dialog.recording.choose,
         dialog.everything,
     )
@@ -105,7 +109,7 @@ def test_every_theme_can_be_chosen_and_every_control_has_a_name(
     qtbot.waitUntil(lambda: QApplication.activeWindow() is dialog)
     dialog.theme.setFocus()
     reached = []
-    for _ in range(9):
+    for _ in range(10):
         reached.append(QApplication.focusWidget())
         QTest.keyClick(QApplication.focusWidget(), Key.Key_Tab)
     assert set(controls) <= set(reached)
@@ -157,7 +161,7 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     answer(dialog, "Cancel")
     assert state(window) == before and window.player.values["stride"] == 11
     answer(dialog, "Reset")
-    reset = ("system", 1.0, False, "", 0.1)
+    reset = ("system", 1.0, False, "", 0.1, 60.0)
     assert state(window) == reset
     assert window.player.values == LESSONS[2].defaults()
     assert window.layout_.shown == {"lessons", "source", "side"}
@@ -190,6 +194,8 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
         ("gpu_use", "nan"),
         ("gpu_use", "0.3"),
         ("gpu_use", "7"),
+        ("emulation_seconds", "nan"),
+        ("emulation_seconds", "1e9"),
         ("recents", "[" * 50_000),
         ("values/pairs", "[" * 50_000),
         ("export/still", "[" * 50_000),
@@ -204,6 +210,7 @@ def test_settings_that_make_no_sense_are_as_usual(
     window = make()
     assert (window.theme.look.scale, window.player.state.speed) == (1.0, 1.0)
     assert window.source.tabs.currentIndex() == 0 and window.meter.state.use in USES
+    assert window.director.budget in CHOICES
     window.actions_["edit.preferences"].trigger()
     dialog = window.features.preferences
     assert dialog is not None
@@ -272,3 +279,14 @@ def test_a_recording_that_cannot_be_read_is_not_chosen(
     QTest.mouseClick(dialog.recording.choose, LEFT)
     qtbot.waitUntil(lambda: "damaged" in dialog.recording.said.text())
     assert dialog.recording.file == "" and window.settings.text("recording", "") == ""
+
+
+def test_a_launch_is_given_the_time_that_was_chosen(
+    make: Callable[[], Window], perform: FakePerform, qtbot: QtBot
+) -> None:
+    window = make()
+    qtbot.waitUntil(lambda: bool(perform.budgets))
+    assert set(perform.budgets) == {60.0}
+    dialog = prefer(window)
+    dialog.budget.setCurrentIndex(dialog.budget.findData(15.0))
+    qtbot.waitUntil(lambda: perform.budgets[-1] == 15.0)

@@ -31,6 +31,7 @@ from gpuviz.qt.look.theme import MODES, NAMES, SCALES, Theme
 from gpuviz.qt.preferences.preferences import PreferenceStore
 from gpuviz.qt.preferences.recording_row import RecordingRow
 from gpuviz.runners.gpu_state import USES
+from gpuviz.waiting import CHOICES
 
 _CONTROLS, _NOTES = 300, 430  # pixels at scale 1: of controls, and of a line of a note
 _GAP = 6  # between one preference and the next
@@ -61,6 +62,11 @@ class PreferencesDialog(QDialog):
         self.use = _combo(
             tr("Share of the GPU's time"), {use: _use_name(use) for use in USES}, theme
         )
+        self.budget = _combo(
+            tr("Time to emulate a launch"),
+            {seconds: _budget_name(seconds) for seconds in CHOICES},
+            theme,
+        )
         self.recording = RecordingRow()
         self.everything = button(
             tr("Reset everything to defaults …"), tr("Reset everything to defaults")
@@ -76,7 +82,7 @@ class PreferencesDialog(QDialog):
         super().reject()
 
     def _wire(self) -> None:
-        for combo in (self.theme, self.language, self.use):
+        for combo in (self.theme, self.language, self.use, self.budget):
             combo.currentIndexChanged.connect(self._apply)
         self.text.valueChanged.connect(self._apply)
         self.calm.toggled.connect(self._apply)
@@ -115,6 +121,13 @@ class PreferencesDialog(QDialog):
                 self.use,
                 self._note(
                     tr("How much of the time lessons that run on and on may keep the GPU busy.")
+                ),
+            ),
+            (
+                tr("Time to emulate a launch"),
+                self.budget,
+                self._note(
+                    tr("What takes longer is counted from some of its blocks, and says so.")
                 ),
             ),
             (
@@ -157,6 +170,7 @@ class PreferencesDialog(QDialog):
             (self.theme, now.theme),
             (self.language, self._store.language()),
             (self.use, now.use),
+            (self.budget, now.budget),
         )
         for combo, value in shown:
             with QSignalBlocker(combo):
@@ -181,6 +195,7 @@ class PreferencesDialog(QDialog):
                 calm=self.calm.isChecked(),
                 language=kept,
                 use=float(self.use.currentData()),
+                budget=float(self.budget.currentData()),
                 recording=self.recording.file,
             )
         )
@@ -195,7 +210,8 @@ class PreferencesDialog(QDialog):
         for made in self._notes:
             made.setMaximumWidth(look.px(_NOTES))
         row = self.recording
-        for control in (self.theme, self.text, self.language, self.use, row, row.said):
+        combos = (self.theme, self.language, self.use, self.budget)
+        for control in (*combos, self.text, row, row.said):
             control.setMinimumWidth(look.px(_CONTROLS))
         QTimer.singleShot(0, self, self.adjustSize)
 
@@ -207,9 +223,10 @@ class PreferencesDialog(QDialog):
         asked.setText(tr("Reset everything to defaults?"))
         asked.setInformativeText(
             tr(
-                "Layout, theme, size of text, language, the share of the GPU, your own recording "
-                "and the parameters of all lessons become what they were at first; kernels that "
-                "may run on the GPU are asked about again. Recent views stay."
+                "Layout, theme, size of text, language, the share of the GPU, the time for a "
+                "launch, your own recording and the parameters of all lessons become what they "
+                "were at first; kernels that may run on the GPU are asked about again. Recent "
+                "views stay."
             )
         )
         wide = self._theme.look.px(_NOTES)  # Qt would break the text after a few words
@@ -258,6 +275,12 @@ def _combo(name: str, entries: Mapping[str, str] | Mapping[float, str], theme: T
 
 def _theme_name(mode: str) -> str:
     return tr(NAMES[mode])
+
+
+def _budget_name(seconds: float) -> str:
+    if seconds < 60:
+        return tr("at most {n} s", n=round(seconds))
+    return tr("at most {n} min", n=round(seconds / 60))
 
 
 def _use_name(use: float) -> str:

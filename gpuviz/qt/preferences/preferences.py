@@ -15,7 +15,8 @@ RECORDING = "recording"  # the key of the setting
 @dataclass(frozen=True)
 class Preferences:
     """Theme and size of text, reduced motion, language of the next start ("": the system's), the
-    share of the GPU's time that may be used, and the file of the user's own recording ("": none).
+    share of the GPU's time that may be used, the seconds that the emulation of a launch may take,
+    and the file of the user's own recording ("": none).
     """
 
     theme: str
@@ -23,6 +24,7 @@ class Preferences:
     calm: bool
     language: str
     use: float
+    budget: float
     recording: str = ""
 
 
@@ -44,6 +46,7 @@ class PreferenceStore:
             self.motion.reduced,
             self._settings.text("language", ""),
             self._meter.state.use,
+            self._core.director.budget,
             self._settings.text(RECORDING, ""),
         )
 
@@ -62,6 +65,8 @@ class PreferenceStore:
             self.motion.reduce(wanted.calm)
         if wanted.use != now.use:
             self._meter.set_use(wanted.use)
+        if wanted.budget != now.budget:
+            self._core.director.set_budget(wanted.budget)
         if wanted.recording != now.recording:
             self._choose(wanted.recording)
             self._core.director.run()
@@ -69,6 +74,7 @@ class PreferenceStore:
             "theme": wanted.theme,
             "scale": wanted.scale,
             "gpu_use": wanted.use,
+            "emulation_seconds": wanted.budget,
             KEY: str(wanted.calm).lower(),
             "language": wanted.language,
             RECORDING: wanted.recording,

@@ -18,6 +18,7 @@ from gpuviz.qt.running.director import Director
 from gpuviz.qt.running.meter import Meter
 from gpuviz.runners.gpu_state import USES, State
 from gpuviz.views.playback import SPEEDS
+from gpuviz.waiting import CHOICES, SECONDS
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -74,6 +75,7 @@ def as_left(
     arch = settings.text("arch", ARCH, sms)
     checks = checks_of(settings.text("checks", "all"))
     director = Director(player, comparison, perform, arch, level, session, parent, checks)
+    director.set_budget(_kept(settings, "emulation_seconds", SECONDS, CHOICES))
     meter = Meter(sources, parent)
     meter.by_itself = settings.flag(LIVE, True)
     meter.set_use(use_of(settings))
@@ -83,8 +85,13 @@ def as_left(
 
 def use_of(settings: Settings) -> float:
     """The share of its time that a GPU may be kept busy."""
-    use = settings.number("gpu_use", State().use, USES)
-    return min(USES, key=lambda one: abs(one - use))
+    return _kept(settings, "gpu_use", State().use, USES)
+
+
+def _kept(settings: Settings, key: str, usual: float, choices: tuple[float, ...]) -> float:
+    """Of the choices the one next to what was kept."""
+    kept = settings.number(key, usual, choices)
+    return min(choices, key=lambda one: abs(one - kept))
 
 
 def checks_of(text: str) -> tuple[str, ...]:
@@ -106,6 +113,7 @@ def keep(core: Core) -> None:
         "arch": core.director.arch,
         "level": core.director.level,
         "checks": ",".join(core.director.checks) or "none",
+        "emulation_seconds": core.director.budget,
         "compare_arch": core.comparison.arch,
         "gpu_use": core.meter.state.use,
         LIVE: str(core.meter.by_itself).lower(),
@@ -133,3 +141,4 @@ def start_over(core: Core) -> None:
         core.director.set_arch(ARCH)
         core.director.set_level(LEVEL)
         core.director.set_checks(ALL)
+        core.director.set_budget(SECONDS)

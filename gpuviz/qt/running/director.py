@@ -13,6 +13,7 @@ from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.compare import SIDES
 from gpuviz.scenes.showing import Showing, Variant, measurements_of, retold, showing
+from gpuviz.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +69,7 @@ class Director(QObject):
         super().__init__(parent)
         self._player, self._comparison = player, comparison
         self._arch, self._level, self._checks = arch, level, checks
+        self._budget = SECONDS
         self._session = session
         self._lecture: Path | None = None
         self._told: Lesson | None = None
@@ -100,6 +102,11 @@ class Director(QObject):
     def checks(self) -> tuple[str, ...]:
         """What is looked for while launches run."""
         return self._checks
+
+    @property
+    def budget(self) -> float:
+        """Seconds that the emulation of a launch may take."""
+        return self._budget
 
     @property
     def lecture(self) -> Path | None:
@@ -135,6 +142,12 @@ class Director(QObject):
         if checks != self._checks:
             self._checks = checks
             self.checks_changed.emit(checks)
+            self.run()
+
+    def set_budget(self, budget: float) -> None:
+        """Give launches so many seconds each."""
+        if budget != self._budget:
+            self._budget = budget
             self.run()
 
     def set_lecture(self, lecture: Path | None) -> None:
@@ -197,6 +210,7 @@ class Director(QObject):
             self._level,
             library=library,
             checks=self._checks,
+            budget=self._budget,
         )
         if not other.on:
             return (a,)

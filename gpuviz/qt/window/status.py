@@ -15,6 +15,7 @@ from gpuviz.qt.controls.controls import button, keep_space, label, plain_tip, re
 from gpuviz.runners.gpu_state import State, why_of
 from gpuviz.runners.measurement import Telemetry
 from gpuviz.terminal import visible
+from gpuviz.waiting import TimeLeft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ class Status(QFrame):
         self._findings: list[tuple[str, Finding]] = []
         self._job: Job | None = None
         self._announced = ""
+        self._left = TimeLeft()
         self._performer = director.performer
         self._activities: list[Activity] = []
         self._held: tuple[str, Offer | None] | None = None  # for when the run under way is done
@@ -229,12 +231,14 @@ class Status(QFrame):
             self._fit()
 
     def _start(self, job: Job) -> None:
-        self._job = job
+        self._job, self._left, self._announced = job, TimeLeft(), ""
         self.progress.setValue(0)
         self._timer.start()
 
     def _move(self, fraction: float) -> None:
         self.progress.setValue(round(fraction * 100))
+        if self._announced and self._job is not None and (left := self._left.at(fraction)):
+            self._write(self._announced + " " + tr("about {time} left", time=left))
 
     def _rest(self) -> None:
         self._job = None
@@ -264,7 +268,7 @@ class Status(QFrame):
                 else tr("running {lesson} for {archs} …", lesson=lesson, archs=archs)
             )
             self.say(self._announced)
-        elif self._announced and self.running.text() == self._announced:
+        elif self._announced and self.running.text().startswith(self._announced):
             self.say(tr("cancelled"))
 
 

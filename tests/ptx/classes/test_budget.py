@@ -10,7 +10,6 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse as spec
 from gpuviz.cli import main
-from gpuviz.cli.waiting import remaining
 from gpuviz.compile import compile_cuda
 from gpuviz.errors import Cancelled, KernelFault
 from gpuviz.memory.counts import Count
@@ -19,6 +18,7 @@ from gpuviz.ptx.limits import Limits, OutOfTime
 from gpuviz.runners import emulated
 from gpuviz.runners.job import Job
 from gpuviz.runners.verification import compare_run
+from gpuviz.waiting import TimeLeft, remaining
 from tests.ptx.launching import launch
 
 SLOW = """
@@ -145,3 +145,16 @@ def test_the_command_says_what_its_numbers_are(tmp_path, capsys):
 
 def test_the_time_left_is_said_in_words():
     assert remaining(10.0, 0.5) == "10 s" and remaining(100.0, 0.1) == "15 min"
+
+
+def test_the_time_left_is_said_once_it_can_be_told():
+    now = [0.0]
+    left = TimeLeft(lambda: now[0])
+    assert left.at(0.0) == ""
+    now[0] = 1.0
+    assert left.at(0.1) == ""  # too soon
+    now[0] = 2.0
+    assert left.at(0.2) == "8 s"
+    assert left.at(0.1) == ""  # it began anew
+    now[0] = 4.0
+    assert left.at(0.5) == "2 s" and left.at(1.0) == ""
