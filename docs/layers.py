@@ -54,6 +54,7 @@ LAYERS = (
     ("trace", "trace_file", "observe", "arguments"),
     ("compile",),
     ("ptx",),
+    ("kernels",),
     ("memory",),
     ("sass",),
     ("occupancy", "roofline"),

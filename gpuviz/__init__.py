@@ -21,6 +21,8 @@ compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
             compute), simt (the machine), decode (instructions to steps of it), checks
             (races and the like, as sinks), compiled (the same as machine code), emulator
+kernels     a kernel file as its user opens it: what its kernels take, arguments as people write
+            them, what is kept beside the file
 memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and

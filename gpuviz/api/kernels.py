@@ -18,9 +18,9 @@ from gpuviz.compile import (
 )
 from gpuviz.errors import InputError
 from gpuviz.integrations.asked import Asked, collected
+from gpuviz.kernels.names import source_parameters
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.job import Job, Triple, triple
-from gpuviz.runners.names import source_parameters
 from gpuviz.suffixes import KERNELS
 
 ARCH = "sm_90"

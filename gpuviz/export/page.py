@@ -22,10 +22,10 @@ from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.film import moments
 from gpuviz.export.svg_marks import elements, number
+from gpuviz.kernels.signature import short_name
 from gpuviz.panels.script import Step
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
-from gpuviz.scenes.signature import short_name
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuviz import arguments
-from gpuviz.arguments import BufferSpec
+from gpuviz.arguments import parse, renamed
 from gpuviz.errors import InputError
 from gpuviz.local import local
 from gpuviz.reach import Reach, whole_name
@@ -84,12 +82,11 @@ def moved(specs: tuple[str, ...], how: Callable[[str], str]) -> tuple[str, ...]:
 
 def _moved(spec: str, how: Callable[[str], str]) -> str:
     try:
-        found = arguments.parse(spec)
+        found = parse(spec)
     except ValueError as error:  # a number of thousands of digits
         raise InputError(f"the argument {spec[:40]}… cannot be read: {error}") from None
-    if not isinstance(found, BufferSpec) or not found.fill.startswith("@"):
-        return spec
-    return str(replace(found, fill=f"@{how(found.fill[1:])}"))
+    moved = renamed(found, how)
+    return spec if moved == found else str(moved)
 
 
 def _kernel(given: Plain, reach: Reach) -> Launch:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from gpuviz.arguments import Passed
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Sink, Sums
@@ -59,7 +60,7 @@ def emulate(
     kernel: str,
     grid: Triple,
     block: Triple,
-    arguments: Sequence[Array],
+    arguments: Sequence[Array | Passed],
     *,
     dynamic_shared: int = 0,
     sinks: Sequence[Sink] = (),
@@ -68,16 +69,18 @@ def emulate(
     arch: str = "",
     source: str = "",
     unset: Collection[int] = (),
+    variables: Mapping[str, Passed] | None = None,
 ) -> Result:
     """Execute a launch.
 
     Parameters
     ----------
     arguments : one per kernel parameter, in order: an array of one dimension or more is a buffer,
-        a zero-dimensional one (NumPy scalar) is passed by value
+        a zero-dimensional one (NumPy scalar) is passed by value, and so is a `Passed`
     sinks : who else wants to know what happens, see `gpuviz.observe`
     names : names of the buffers, in the order of the arguments ("arg0", ... by default)
     unset : which arguments are buffers that nobody gave content before the launch
+    variables : what variables of the module hold when it begins, by name, in place of the text's
 
     Raises
     ------
@@ -85,7 +88,10 @@ def emulate(
     UnsupportedError, KernelFault, Cancelled : see `simt.machine` and `decode.decoder`
     """
     keep_freed_memory()
-    make = partial(ready, module, kernel, grid, block, arguments, dynamic_shared, names, unset)
+    shape = grid, block
+    make = partial(
+        ready, module, kernel, *shape, arguments, dynamic_shared, names, unset, variables
+    )
     emulation = _Emulation(make, sinks, options or Options())
     emulation.run()
     tally = emulation.tracer.tally
@@ -100,7 +106,7 @@ def emulate(
     coverage = emulation.coverage
     return Result(
         replace(trace, notes=(*trace.notes, *filter(None, [coverage.note]))),
-        emulation.launched.outputs(arguments),
+        emulation.launched.outputs(),
         tally.executed,
         "numpy" if emulation.note else "compiled",
         emulation.note,

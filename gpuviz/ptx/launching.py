@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gpuviz.arguments import Passed, Pointer
 from gpuviz.arrays import Array
+from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
@@ -20,19 +22,21 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """What is launched, the program placed in memory, and the heap it allocates from."""
+    """What is launched, the program placed in memory, and the heap it allocates from.
+
+    `given` are the buffers as they were given, in the order of the launch's.
+    """
 
     launch: Launch
     program: Program
     heap: Heap
+    given: tuple[Array, ...]
 
-    def outputs(self, arguments: Sequence[Array]) -> dict[str, Array]:
-        """The buffers as they are now, by name, of the types and shapes of the arguments."""
-        buffers = [array for array in map(np.asarray, arguments) if array.ndim]
-        arrays = {id(array): array for array in buffers}.values()
+    def outputs(self) -> dict[str, Array]:
+        """The buffers as they are now, by name, of the types and shapes they were given in."""
         return {
             buffer.name: self.program.memory.content(n).view(a.dtype).reshape(a.shape)
-            for n, (buffer, a) in enumerate(zip(self.launch.buffers, arrays, strict=True))
+            for n, (buffer, a) in enumerate(zip(self.launch.buffers, self.given, strict=True))
         }
 
 
@@ -41,12 +45,14 @@ def ready(
     kernel: str,
     grid: Triple,
     block: Triple,
-    arguments: Sequence[Array],
+    arguments: Sequence[Array | Passed],
     dynamic_shared: int,
     names: Sequence[str],
     unset: Collection[int] = (),
+    variables: Mapping[str, Passed] | None = None,
 ) -> Ready:
-    """Check and place a launch; arguments, names and `unset` as of `gpuviz.ptx.emulator.emulate`.
+    """Check and place a launch; arguments, names, `unset` and variables as of
+    `gpuviz.ptx.emulator.emulate`.
 
     Raises
     ------
@@ -59,18 +65,46 @@ def ready(
             f"{', '.join(module.kernels) or 'none'}"
         )
     _check_shape(function, grid, block)
-    memory = GlobalMemory()
+    if len(arguments) != len(function.params):
+        raise LaunchError(
+            f"kernel {function.name} takes {len(function.params)} arguments, "
+            f"{len(arguments)} were given"
+        )
     labels = [names[i] if i < len(names) else f"arg{i}" for i in range(len(arguments))]
-    buffers, content = _place_arguments(function, arguments, labels, memory, unset)
+    placing = Placing(unset)
+    for number, argument in enumerate(arguments):
+        if not isinstance(argument, Passed) and np.ndim(argument):
+            placing.argument(labels[number], np.asarray(argument), number)
+    content = bytearray(parameter_bytes(function))
+    offsets = parameter_offsets(function)
+    for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
+        data = placing.bytes_of(labels[number], number, argument)
+        if len(data) != parameter.size:
+            raise LaunchError(
+                f"argument {number + 1} of {function.name} is {parameter.size} bytes "
+                f"(.{parameter.type}), {_told(argument, data)} was given"
+            )
+        at = offsets[parameter.name]
+        content[at : at + len(data)] = data
+    held = {
+        name: placing.bytes_of(demangled(name), -1, value)
+        for name, value in (variables or {}).items()
+    }
+    memory = placing.memory
     heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
-    program = place(module, function, grid, block, dynamic_shared, memory, content)
-    scalars = tuple(
-        (label, array.item())
-        for label, array in zip(labels, map(np.asarray, arguments), strict=True)
-        if array.ndim == 0
+    program = place(module, function, grid, block, dynamic_shared, memory, bytes(content), held)
+    launch = Launch(
+        kernel, grid, block, dynamic_shared, tuple(placing.buffers), tuple(placing.scalars)
     )
-    launch = Launch(kernel, grid, block, dynamic_shared, tuple(buffers), scalars)
-    return Ready(launch, program, Heap(heap))
+    return Ready(launch, program, Heap(heap), tuple(placing.given))
+
+
+def _told(argument: Array | Passed, data: bytes) -> str:
+    if isinstance(argument, Passed):
+        return "a pointer of 8 bytes" if argument.pointers else f"{len(data)} bytes"
+    if np.ndim(argument):
+        return "a buffer (a pointer of 8 bytes)"
+    return f"a scalar {np.asarray(argument).dtype.name} of {len(data)} bytes"
 
 
 def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
@@ -88,47 +122,59 @@ def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
         )
 
 
-def _place_arguments(
-    function: Function,
-    arguments: Sequence[Array],
-    labels: Sequence[str],
-    memory: GlobalMemory,
-    unset: Collection[int],
-) -> tuple[list[Buffer], bytes]:
-    """Place the buffers and lay out the parameter block."""
-    if len(arguments) != len(function.params):
-        raise LaunchError(
-            f"kernel {function.name} takes {len(function.params)} arguments, "
-            f"{len(arguments)} were given"
-        )
-    offsets = parameter_offsets(function)
-    content = bytearray(parameter_bytes(function))
-    buffers: list[Buffer] = []
-    placed: dict[int, int] = {}  # where an array is, that may be an argument again
-    for number, (parameter, argument) in enumerate(zip(function.params, arguments, strict=True)):
+class Placing:
+    """Buffers placed one after another, and what is passed by value with their addresses in it."""
+
+    def __init__(self, unset: Collection[int] = ()) -> None:
+        self.memory = GlobalMemory()
+        self.buffers: list[Buffer] = []
+        self.given: list[Array] = []
+        self.scalars: list[tuple[str, int | float]] = []
+        self._unset = unset
+        self._addresses: dict[int, int] = {}  # of the arguments that are buffers
+        self._placed: dict[int, int] = {}  # where an array is, that may be an argument again
+
+    def argument(self, label: str, array: Array, number: int) -> None:
+        """Place argument `number`, unless that array is one already."""
+        if id(array) not in self._placed:
+            self._placed[id(array)] = self.buffer(label, array, number in self._unset)
+        self._addresses[number] = self._placed[id(array)]
+
+    def buffer(self, label: str, array: Array, unset: bool = False) -> int:
+        """Place a buffer; its address."""
+        flat = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        address = self.memory.add(label, flat)
+        self.buffers.append(Buffer(label, address, flat.size, array.dtype.name, array.size, unset))
+        self.given.append(array)
+        return address
+
+    def bytes_of(self, label: str, number: int, argument: Array | Passed) -> bytes:
+        """What lies in the parameter block; `number` is that of the argument."""
+        if isinstance(argument, Passed):
+            return self._passed(label, argument)
         array = np.asarray(argument)
-        if array.ndim and (address := placed.get(id(array), 0)):
-            data = address.to_bytes(8, "little")
-        elif array.ndim:
-            flat = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-            address = placed[id(array)] = memory.add(labels[number], flat)
-            label, dtype, open_ = labels[number], array.dtype.name, number in unset
-            buffers.append(Buffer(label, address, flat.size, dtype, array.size, open_))
-            data = address.to_bytes(8, "little")
-        else:
-            data = array.tobytes()
-        if len(data) != parameter.size:
-            given = (
-                "a buffer (a pointer of 8 bytes)"
-                if array.ndim
-                else f"a scalar {array.dtype.name} of {len(data)} bytes"
-            )
+        if array.ndim:
+            return self._addresses[number].to_bytes(8, "little")
+        self.scalars.append((label, array.item()))
+        return array.tobytes()
+
+    def _passed(self, label: str, argument: Passed) -> bytes:
+        content = bytearray(argument.data)
+        for pointer in argument.pointers:
+            address = self._target(f"{label}.{pointer.name}" if pointer.name else label, pointer)
+            content[pointer.at : pointer.at + 8] = address.to_bytes(8, "little")
+        for name, value in argument.values:
+            self.scalars.append((f"{label}.{name}" if name else label, value))
+        return bytes(content)
+
+    def _target(self, label: str, pointer: Pointer) -> int:
+        if not isinstance(pointer.to, int):
+            return self.buffer(label, pointer.to, pointer.unset) + pointer.offset
+        if pointer.to not in self._addresses:
             raise LaunchError(
-                f"argument {number + 1} of {function.name} is {parameter.size} bytes "
-                f"(.{parameter.type}), {given} was given"
+                f"{label} points into argument {pointer.to + 1}, which is no buffer of its own"
             )
-        content[offsets[parameter.name] : offsets[parameter.name] + len(data)] = data
-    return buffers, bytes(content)
+        return self._addresses[pointer.to] + pointer.offset
 
 
 def _allocates(module: Module, function: Function) -> bool:

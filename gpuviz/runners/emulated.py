@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from gpuviz.arch import Architecture
-from gpuviz.arguments import UNSET, check_room, materialise
+from gpuviz.arguments import UNSET, check_room, passed, variables
+from gpuviz.kernels.names import source_parameters
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.memory.counts import Count
 from gpuviz.observe import Sums
@@ -16,7 +15,6 @@ from gpuviz.ptx.emulator import Options, Result, emulate
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Level, Run, not_checked
 from gpuviz.runners.job import Job, check_limits
-from gpuviz.runners.names import source_parameters
 from gpuviz.sass.apply import Replay, finish
 from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.original import original
@@ -41,7 +39,7 @@ def run(
     counter = Counter(arch)
     sink = Replay(sass.plan, counter) if sass.plan else counter
     check_room(job.arguments)
-    arguments = [np.asarray(materialise(s, n)) for n, s in enumerate(job.arguments)]
+    arguments = passed(job.arguments)
     names = job.names or source_parameters(job.program.source, job.entry, len(arguments))
     result = emulate(
         sass.plan.module if sass.plan else module,
@@ -56,6 +54,7 @@ def run(
         arch=arch.sm,
         source=job.program.source,
         unset=[n for n, s in enumerate(job.arguments) if getattr(s, "fill", "") == UNSET],
+        variables=variables(job.arguments),
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
     return Run(

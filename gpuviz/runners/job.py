@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuviz.arch import Architecture
-from gpuviz.arguments import BufferSpec, Spec
+from gpuviz.arguments import Spec, buffers_of
 from gpuviz.compile import Program, Resources
 from gpuviz.errors import LaunchError
 from gpuviz.language import grouped, tr
@@ -99,7 +99,7 @@ def check_limits(job: Job, arch: Architecture) -> None:
     _check_shared(job, arch)
     _check_registers(job, arch, threads)
     for number, argument in enumerate(job.arguments, 1):
-        if isinstance(argument, BufferSpec) and argument.count < 1:
+        if any(one.count < 1 for one in buffers_of(argument)):
             raise LaunchError(f"argument {number} ({argument}) has no elements")
 
 

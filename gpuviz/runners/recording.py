@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuviz import archive, checksums, resources
 from gpuviz.archive import Content, Form
+from gpuviz.arguments import parse, renamed
 from gpuviz.arrays import Array
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
@@ -109,8 +110,7 @@ def key_of(plan: Planned) -> LaunchKey:
 
 def _placeless(spec: str) -> str:
     """An argument without the folder of the file that it is read from."""
-    head, sign, file = spec.partition("=@")
-    return f"{head}{sign}{Path(file).name}" if sign else spec
+    return str(renamed(parse(spec), lambda file: Path(file).name)) if "=@" in spec else spec
 
 
 @dataclass(frozen=True, eq=False)

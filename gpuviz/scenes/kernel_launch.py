@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuviz.arguments import parse, renamed
 from gpuviz.errors import InputError
 from gpuviz.local import local
 from gpuviz.scenes.base import Value
@@ -101,8 +102,7 @@ def homely(path: Path) -> str:
 
 def _placed(spec: str, place: Callable[[str], str]) -> str:
     """An argument with the file that it is read from, if it is, named in another way."""
-    head, sign, file = spec.partition("=@")
-    return f"{head}{sign}{place(file)}" if sign else spec
+    return str(renamed(parse(spec), place)) if "=@" in spec else spec
 
 
 def _seen(option: str, place: Callable[[str], str]) -> str:

@@ -10,9 +10,10 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name
 from gpuviz.errors import InputError
+from gpuviz.kernels.proposals import guess
+from gpuviz.kernels.signature import Taken, short_name
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.scenes.kernel_launch import KernelLaunch
-from gpuviz.scenes.signature import Taken, guess, short_name
 
 
 def threads_of(launch: KernelLaunch) -> int:

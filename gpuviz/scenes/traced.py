@@ -12,6 +12,7 @@ import numpy as np
 from gpuviz import trace_file
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
+from gpuviz.kernels.signature import short_name
 from gpuviz.language import tr
 from gpuviz.local import local
 from gpuviz.memory.counting import Counter, Counts
@@ -20,7 +21,6 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes import kernel
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
 from gpuviz.scenes.kernel_launch import homely
-from gpuviz.scenes.signature import short_name
 from gpuviz.trace import Trace, lane_mask
 
 _STEP = 1 << 14  # requests counted at once, each of which takes kilobytes meanwhile

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.kernels.signature import Taken
 from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.perform import perform as really
 from gpuviz.scenes.refitting import fitted, resized
-from gpuviz.scenes.signature import Taken
 from gpuviz.trace import Launch
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform

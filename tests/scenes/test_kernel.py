@@ -12,10 +12,11 @@ from gpuviz.draw.marks import Texts
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.errors import InputError
+from gpuviz.kernels.proposals import guess
+from gpuviz.kernels.signature import short_name, taken_by
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of, macros_of, record_of
 from gpuviz.scenes.perform import Performance, perform
-from gpuviz.scenes.signature import guess, short_name, taken_by
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 

@@ -40,7 +40,7 @@ class Written:
 
 def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
     """Every launch of a file and its headers, by their names, in order."""
-    known = _Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
+    known = Known.of([text.tree.root_node for text in reversed(list(texts.values()))])
     return tuple(
         launch
         for name, text in texts.items()
@@ -66,14 +66,15 @@ def instances(texts: Iterable[Text], launches: Iterable[Written]) -> tuple[str, 
 
 
 @dataclass(frozen=True)
-class _Known:
+class Known:
     """What is known all over a file."""
 
     names: Mapping[str, Node]
     scope: Scope
 
     @classmethod
-    def of(cls, roots: Sequence[Node]) -> _Known:
+    def of(cls, roots: Sequence[Node]) -> Known:
+        """What texts say; of two of one name the last one."""
         found = dict(macros(node for root in roots for node in descend(root, _DEFINES)))
         functions: dict[str, Node] = {}
         names: dict[str, Node] = {}
@@ -124,7 +125,7 @@ def _declared(nodes: Iterable[Node]) -> Iterator[tuple[str, Node]]:
                 yield text_of(name), value
 
 
-def _written(file: str, syntax: Node, known: _Known) -> Written | None:
+def _written(file: str, syntax: Node, known: Known) -> Written | None:
     call = syntax.parent
     if call is None or call.type != "call_expression":
         return None

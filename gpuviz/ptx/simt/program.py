@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,8 +82,9 @@ def place(
     dynamic_shared: int,
     memory: GlobalMemory,
     arguments: bytes,
+    variables: Mapping[str, bytes] | None = None,
 ) -> Program:
-    """Lay out every variable of a module. Seals `memory`.
+    """Lay out every variable of a module, some with other content than the text's. Seals `memory`.
 
     Raises
     ------
@@ -127,8 +129,9 @@ def place(
         else 0
     )
     memory.seal()
+    held = _checked(variables or {}, {v.name: v for v in _all(module, kernel)})
     for variable in _all(module, kernel):
-        data = relocated(variable, addresses, spaces)
+        data = held.get(variable.name) or relocated(variable, addresses, spaces)
         if variable.space == "const":
             content[addresses[variable.name] : addresses[variable.name] + len(data)] = data
         elif variable.space == "global" and data:
@@ -148,6 +151,22 @@ def place(
         spaces,
         workspace,
     )
+
+
+def _checked(given: Mapping[str, bytes], known: Mapping[str, Variable]) -> Mapping[str, bytes]:
+    """Contents of variables, each as long as its variable at most."""
+    for name, data in given.items():
+        found = known.get(name)
+        if found is None or found.space not in ("global", "const"):
+            there = ", ".join(demangled(v.name) for v in known.values() if v.space != "shared")
+            raise LaunchError(
+                f"there is no variable {demangled(name)} to set; there are: {there or 'none'}"
+            )
+        if len(data) > found.size:
+            raise LaunchError(
+                f"variable {demangled(name)} has {found.size} bytes, {len(data)} were given"
+            )
+    return given
 
 
 def static_shared(module: Module, kernel: Function) -> int:

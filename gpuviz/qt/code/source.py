@@ -208,7 +208,7 @@ def _remarks(run: Run, line: int) -> str:
 
 def _launch(run: Run) -> str:
     """Kernel and geometry as in a launch: name<<<grid, block>>>."""
-    from gpuviz.scenes.signature import short_name
+    from gpuviz.kernels.signature import short_name
 
     launch = run.trace.launch
     grid, block = (_geometry(g) for g in (launch.grid, launch.block))

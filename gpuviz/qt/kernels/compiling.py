@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.compile import Program, own_program
-from gpuviz.scenes.signature import Taken, taken_by
+from gpuviz.kernels.signature import Taken, taken_by
 from gpuviz.stopping import stopped_by
 
 PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still take

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from gpuviz.compile import Program, Written, entry_name
 from gpuviz.errors import InputError
+from gpuviz.kernels.signature import Taken, short_name, taken_by
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
@@ -25,7 +26,6 @@ from gpuviz.qt.kernels.launch_fields import LaunchFields, sizes_text, specs
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.refitting import check_launch, fitted, resized
-from gpuviz.scenes.signature import Taken, short_name, taken_by
 
 GRID, BLOCK = (16, 1, 1), (256, 1, 1)
 

@@ -20,11 +20,11 @@ from gpuviz.compile import (
     written_launches,
 )
 from gpuviz.errors import InputError
+from gpuviz.kernels.signature import taken_by
 from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
 from gpuviz.scenes.kernel import lesson_of
-from gpuviz.scenes.signature import taken_by
 from gpuviz.stopping import stopped_by
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 from gpuviz.arguments import FILLS, parse
 from gpuviz.compile import flags
 from gpuviz.errors import InputError
+from gpuviz.kernels.signature import Taken
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import label, restyle
 from gpuviz.runners.job import Triple, triple
 from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
-from gpuviz.scenes.signature import Taken
 
 _TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 

@@ -23,9 +23,11 @@ from typing import Any, Literal
 import numpy as np
 
 from gpuviz import records
-from gpuviz.arguments import BufferSpec, Spec, check_room, materialise
+from gpuviz.arguments import BufferSpec, ScalarSpec, check_room, materialise
 from gpuviz.arrays import Array
-from gpuviz.errors import Error
+from gpuviz.compile import demangled
+from gpuviz.errors import Error, LaunchError
+from gpuviz.given import Given
 from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.runners.counters import SETS, Which, why_missing
@@ -117,10 +119,11 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     Raises
     ------
     NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
+    LaunchError : an argument is neither a buffer nor a scalar
     """
     program, leave = job.program, permit(job, agreed)
     check_room(job.arguments)
-    arguments = tuple(_argument(spec, n) for n, spec in enumerate(job.arguments))
+    arguments = tuple(_argument(spec, n) for n, spec in enumerate(_plain(job)))
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
         code_of(program),
@@ -134,7 +137,23 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     )
 
 
-def _argument(spec: Spec, number: int) -> Array | BufferSpec:
+def _plain(job: Job) -> list[BufferSpec | ScalarSpec | Given]:
+    """The arguments, if all are of the kinds that are sent."""
+    found = [
+        spec
+        for spec in job.arguments
+        if isinstance(spec, ScalarSpec | Given)
+        or (isinstance(spec, BufferSpec) and not spec.offset)
+    ]
+    if len(found) < len(job.arguments):
+        raise LaunchError(
+            f"{demangled(job.entry)} cannot be run on a GPU from here: structures, pointers into "
+            "other buffers, variables that are set and textures are emulated only"
+        )
+    return found
+
+
+def _argument(spec: BufferSpec | ScalarSpec | Given, number: int) -> Array | BufferSpec:
     """How an argument is sent; of a file what it holds now, for it may change."""
     if isinstance(spec, BufferSpec) and not spec.fill.startswith("@"):
         return spec

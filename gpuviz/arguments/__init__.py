@@ -1,0 +1,60 @@
+"""Kernel arguments as text: `f32[64]=rand` is a buffer, `i32=7` a scalar.
+
+    TYPE[COUNT]=FILL   a buffer: zeros, ones, arange, rand, rand(SEED), shuffle, shuffle(SEED),
+                       unset, a VALUE for all, [a, b, ...], @file.npy, @file.bin, @image.png
+    TYPE=VALUE         a scalar
+    TYPE*COUNT=FILL    an array by value: of a structure, or of __constant__ memory
+    {SIZE; NAME@BYTE ARGUMENT; ...}   a structure by value: what lies at which byte
+    &NUMBER+BYTES      a pointer into the buffer of another argument, counted from 0
+    NAME:=ARGUMENT     what a __constant__ or __device__ variable holds; after those of the kernel
+
+A buffer that is `unset` is as cudaMalloc gives it: what is read before it is written is nobody's
+value. The same texts are used in lessons, in files of launches and between processes; people write
+shorter ones (`gpuviz.kernels`), which become these.
+"""
+
+from gpuviz.arguments.filling import check_room, materialise
+from gpuviz.arguments.passed import Passed, Pointer, passed, variables
+from gpuviz.arguments.reading import parse
+from gpuviz.arguments.specs import (
+    DTYPES,
+    FILLS,
+    FLOATS,
+    UNSET,
+    ArraySpec,
+    BufferSpec,
+    Field,
+    PointerSpec,
+    ScalarSpec,
+    Spec,
+    StructSpec,
+    VariableSpec,
+    buffers_of,
+    renamed,
+    size_of,
+)
+
+__all__ = [
+    "DTYPES",
+    "FILLS",
+    "FLOATS",
+    "UNSET",
+    "ArraySpec",
+    "BufferSpec",
+    "Field",
+    "Passed",
+    "Pointer",
+    "PointerSpec",
+    "ScalarSpec",
+    "Spec",
+    "StructSpec",
+    "VariableSpec",
+    "buffers_of",
+    "check_room",
+    "materialise",
+    "parse",
+    "passed",
+    "renamed",
+    "size_of",
+    "variables",
+]

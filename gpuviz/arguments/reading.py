@@ -1,0 +1,143 @@
+"""Texts to arguments; what is wrong with one is said with the text and the remedy."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from gpuviz.arguments.specs import (
+    DTYPES,
+    FILLS,
+    FLOATS,
+    ArraySpec,
+    BufferSpec,
+    Field,
+    PointerSpec,
+    ScalarSpec,
+    Spec,
+    StructSpec,
+    VariableSpec,
+)
+from gpuviz.errors import InputError
+
+_SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\]\s*(?:\+(\d{1,18})\s*)?)?=(.*)$", re.DOTALL)
+_ARRAY = re.compile(r"\s*(\w+)\s*\*\s*(\w+)\s*=(.*)$", re.DOTALL)
+_POINTER = re.compile(r"\s*&(\d{1,4})\+(\d{1,18})\s*$")
+_STRUCT = re.compile(r"\s*\{\s*(\d{1,9})\s*((?:;[^;]*)*)\}\s*$", re.DOTALL)
+_FIELD = re.compile(r"\s*([\w.\[\]]+)@(\d{1,9}) (.+)$", re.DOTALL)
+_VARIABLE = re.compile(r"\s*([A-Za-z_$][\w$]*):=(.*)$", re.DOTALL)
+_SEEDED = re.compile(r"(?:rand|shuffle)\(\d{1,18}\)")
+_LISTED = 4096  # values written one by one, at most
+_FORM = (
+    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy or TYPE=VALUE, "
+    "as in f32[64]=rand, f32[64]=2 or i32=7"
+)
+
+
+def parse(text: str) -> Spec:
+    """The argument that a text describes; InputError says what is wrong with it."""
+    if text.lstrip().startswith("{"):
+        return _struct(text)
+    if found := _VARIABLE.match(text):
+        inner = parse(found[2])
+        if isinstance(inner, ArraySpec | ScalarSpec | StructSpec):
+            return VariableSpec(found[1], inner)
+        raise InputError(f"Argument {text!r}: a variable holds TYPE*COUNT=FILL or TYPE=VALUE.")
+    return _plain(text)
+
+
+def _plain(text: str) -> BufferSpec | ArraySpec | ScalarSpec | PointerSpec:
+    if found := _POINTER.match(text):
+        return PointerSpec(int(found[1]), int(found[2]))
+    if found := _ARRAY.match(text):
+        dtype, inline = _known(text, found[1]), _count(text, found[2])
+        return ArraySpec(dtype, inline, _fill(text, dtype, found[3].strip(), inline))
+    match = _SPEC.match(text)
+    if match is None:
+        raise InputError(f"Argument {text!r} is not understood: write {_FORM}.")
+    dtype, count, value = _known(text, match[1]), match[2], match[4].strip()
+    if count is None:
+        return _scalar(text, dtype, value)
+    number = _count(text, count)
+    return BufferSpec(dtype, number, _fill(text, dtype, value, number), int(match[3] or 0))
+
+
+def _known(text: str, dtype: str) -> str:
+    if dtype not in DTYPES:
+        raise InputError(f"Argument {text!r}: type {dtype!r} is none of {', '.join(DTYPES)}.")
+    return dtype
+
+
+def _struct(text: str) -> StructSpec:
+    match = _STRUCT.match(text)
+    parts = match[2].split(";")[1:] if match else []
+    found = [_FIELD.match(part) for part in parts]
+    if match is None or not all(found):
+        form = "{SIZE; NAME@BYTE ARGUMENT; ...}, as in {16; n@0 i32=4; data@8 f32[64]=rand}"
+        raise InputError(f"Argument {text!r} is no structure: write {form}.")
+    size = int(match[1])
+    fields = tuple(Field(one[1], int(one[2]), _plain(one[3])) for one in found if one)
+    for field in fields:
+        inline = isinstance(field.spec, ArraySpec | ScalarSpec)
+        end = field.offset + (field.spec.size if inline else 8)  # type: ignore[union-attr]
+        if end > size:
+            raise InputError(
+                f"Argument {text!r}: {field.name} ends at byte {end}, the structure at {size}."
+            )
+    return StructSpec(size, fields)
+
+
+def _count(text: str, count: str) -> int:
+    if not count.isascii() or not count.isdecimal() or int(count) == 0:
+        raise InputError(f"Argument {text!r}: the count {count!r} is not a whole number above 0.")
+    return int(count)
+
+
+def _fill(text: str, dtype: str, value: str, count: int) -> str:
+    if value in FILLS or _SEEDED.fullmatch(value) or (value.startswith("@") and len(value) > 1):
+        return value
+    try:
+        if value.startswith("[") and value.endswith("]"):
+            listed = value[1:-1].split(",")
+            if len(listed) != count:
+                raise InputError(f"Argument {text}: {len(listed)} values for {count} elements.")
+            if len(listed) > _LISTED:
+                raise InputError(f"Argument {text[:60]}…: more than {_LISTED} values: use a file.")
+            return "[" + ",".join(str(number(text, dtype, one.strip())) for one in listed) + "]"
+        return str(number(text, dtype, value))
+    except ValueError:
+        raise InputError(
+            f"Argument {text!r}: a buffer is filled with {', '.join(FILLS)}, a "
+            f"{_kind(dtype)} or @file.npy, not with {value!r}."
+        ) from None
+
+
+def _scalar(text: str, dtype: str, value: str) -> ScalarSpec:
+    if value in FILLS or value.startswith("@"):
+        raise InputError(f"Argument {text!r} lacks a count: write {dtype}[COUNT]={value}.")
+    try:
+        return ScalarSpec(dtype, number(text, dtype, value))
+    except ValueError:
+        raise InputError(
+            f"Argument {text!r}: the value {value!r} is not a {_kind(dtype)}."
+        ) from None
+
+
+def _kind(dtype: str) -> str:
+    """What a value of the type is called."""
+    return "number" if dtype in FLOATS else "whole number"
+
+
+def number(text: str, dtype: str, value: str) -> int | float:
+    """A value of the type; ValueError when it is no number at all; `text` is for messages."""
+    return float(value) if dtype in FLOATS else _integer(text, dtype, value)
+
+
+def _integer(text: str, dtype: str, value: str) -> int:
+    number, limits = int(value, 0), np.iinfo(np.dtype(DTYPES[dtype]))
+    if not limits.min <= number <= limits.max:
+        raise InputError(
+            f"Argument {text!r}: {number} does not fit {dtype} ({limits.min} to {limits.max})."
+        )
+    return number

@@ -1,0 +1,165 @@
+"""What a launch is given, as records that know their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from gpuviz.given import Given
+
+DTYPES: dict[str, type[np.generic]] = {
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i64": np.int64,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "bf16": np.uint16,  # these three as their bits
+    "e4m3": np.uint8,
+    "e5m2": np.uint8,
+}
+FLOATS = frozenset({"f16", "f32", "f64", "bf16", "e4m3", "e5m2"})
+UNSET = "unset"
+FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
+
+
+@dataclass(frozen=True)
+class BufferSpec:
+    """A buffer of `count` elements.
+
+    `fill` is one of FILLS, with a seed in brackets if it is random; a number that every element
+    gets; numbers in square brackets, as many as elements; or `@` and the name of a file. The
+    pointer is to element `offset`.
+    """
+
+    dtype: str
+    count: int
+    fill: str
+    offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.count * size_of(self.dtype)
+
+    def __str__(self) -> str:
+        after = f"+{self.offset}" if self.offset else ""
+        return f"{self.dtype}[{self.count}]{after}={self.fill}"
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array passed by value; see `BufferSpec`."""
+
+    dtype: str
+    count: int
+    fill: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.count * size_of(self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}*{self.count}={self.fill}"
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A scalar passed by value."""
+
+    dtype: str
+    value: int | float
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return size_of(self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}={self.value}"
+
+
+@dataclass(frozen=True)
+class PointerSpec:
+    """A pointer into the buffer of argument `number`, so many bytes from its start."""
+
+    number: int
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"&{self.number}+{self.offset}"
+
+
+@dataclass(frozen=True)
+class Field:
+    """What lies at byte `offset` of a structure; `name` as in the source, `origin.x` if nested."""
+
+    name: str
+    offset: int
+    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.offset} {self.spec}"
+
+
+@dataclass(frozen=True)
+class StructSpec:
+    """A structure of `size` bytes passed by value; bytes between its fields are 0."""
+
+    size: int
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        return "{" + "; ".join((str(self.size), *map(str, self.fields))) + "}"
+
+
+@dataclass(frozen=True)
+class VariableSpec:
+    """What a variable of the module holds when the launch begins; `name` is that of the PTX."""
+
+    name: str
+    spec: ArraySpec | ScalarSpec | StructSpec
+
+    def __str__(self) -> str:
+        return f"{self.name}:={self.spec}"
+
+
+Spec = BufferSpec | ScalarSpec | ArraySpec | PointerSpec | StructSpec | VariableSpec | Given
+_Spec = TypeVar("_Spec", bound=Spec)
+
+
+def size_of(dtype: str) -> int:
+    """Bytes of an element."""
+    return np.dtype(DTYPES[dtype]).itemsize
+
+
+def buffers_of(spec: Spec) -> Iterator[BufferSpec]:
+    """The buffers that an argument is, or has pointers to."""
+    if isinstance(spec, BufferSpec):
+        yield spec
+    elif isinstance(spec, VariableSpec):
+        yield from buffers_of(spec.spec)
+    elif isinstance(spec, StructSpec):
+        yield from (field.spec for field in spec.fields if isinstance(field.spec, BufferSpec))
+
+
+def renamed(spec: _Spec, how: Callable[[str], str]) -> _Spec:
+    """An argument with the files that it is read from under other names."""
+    made: Any = spec
+    if isinstance(spec, BufferSpec | ArraySpec) and spec.fill.startswith("@"):
+        made = replace(spec, fill=f"@{how(spec.fill[1:])}")
+    elif isinstance(spec, StructSpec):
+        fields = (replace(one, spec=renamed(one.spec, how)) for one in spec.fields)
+        made = replace(spec, fields=tuple(fields))
+    elif isinstance(spec, VariableSpec):
+        made = replace(spec, spec=renamed(spec.spec, how))
+    return cast(_Spec, made)

@@ -1,0 +1,155 @@
+"""A launch as its user wrote it, in texts, and the launch that these come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpuviz.arguments import Spec
+from gpuviz.compile import Program
+from gpuviz.compile.split.parts import parsed
+from gpuviz.errors import InputError
+from gpuviz.expressions import evaluate
+from gpuviz.kernels.proposals import SIDE, guess
+from gpuviz.kernels.scope import Scope
+from gpuviz.kernels.signature import Taken, taken_by, types_of
+from gpuviz.kernels.variables import Data, data_of
+from gpuviz.kernels.written import Reader, flattened, split
+
+Triple = tuple[int, int, int]
+Texts = Mapping[str, str]
+GRID, BLOCK = "16", "256"  # where nothing else is said
+
+
+@dataclass(frozen=True)
+class LaunchTexts:
+    """What a user says of a launch; "" or nothing where nothing is said.
+
+    Attributes
+    ----------
+    grid, block : one to three expressions, separated by commas
+    shared : bytes of dynamic shared memory
+    arguments : by the names of parameters and fields (`p.n`), see `gpuviz.kernels.written`
+    data : what `__constant__` and `__device__` variables hold, by their names
+    sizes : names of the user's own that the others use, as expressions
+    """
+
+    grid: str = ""
+    block: str = ""
+    shared: str = ""
+    arguments: Texts = field(default_factory=dict)
+    data: Texts = field(default_factory=dict)
+    sizes: Texts = field(default_factory=dict)
+
+    def over(self, others: LaunchTexts) -> LaunchTexts:
+        """These, and what others say besides."""
+        return LaunchTexts(
+            self.grid or others.grid,
+            self.block or others.block,
+            self.shared or others.shared,
+            {**others.arguments, **self.arguments},
+            {**others.data, **self.data},
+            {**others.sizes, **self.sizes},
+        )
+
+
+@dataclass(frozen=True)
+class Made:
+    """The launch that texts come to. `proposed` are the arguments that nobody said."""
+
+    grid: Triple
+    block: Triple
+    shared: int
+    arguments: tuple[Spec, ...]
+    proposed: Texts
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with what it takes: to be asked again and again while its launch is written."""
+
+    taken: tuple[Taken, ...]
+    data: tuple[Data, ...]
+    constant: Mapping[str, int]
+
+    @classmethod
+    def of(cls, program: Program, entry: str) -> Kernel:
+        """A kernel of a program; FormatError when it has none of this name."""
+        types = types_of(program)
+        names = {*types.known.names, *types.known.scope.macros}
+        values = {name: types.value(parsed(name)) for name in names if name.isidentifier()}
+        constant = {name: value for name, value in values.items() if value is not None}
+        return cls(taken_by(program, entry), data_of(program, entry), constant)
+
+    def launch(self, texts: LaunchTexts, folder: Path | None = None) -> Made:
+        """The launch that texts come to; what is not said is proposed.
+
+        Raises
+        ------
+        InputError : a text comes to nothing; names what it is for
+        """
+        given = flattened(self.taken, texts.arguments, "the kernel takes")
+        held = flattened([one.taken for one in self.data], texts.data, "variables that it uses:")
+        leaves = [leaf for one in self.taken for leaf in one.leaves]
+        threads = self._threads(texts, given)
+        proposed = {one.name: guess(one, threads) for one in leaves if one.name not in given}
+        scope = self._scope(texts, {**proposed, **given})
+        lengths = {one.name: max(threads, SIDE * SIDE) * one.lanes for one in leaves}
+        reader = Reader(self.taken, scope, lengths, folder or Path())
+        grid = sizes_of(texts.grid or GRID, "grid", scope)
+        block = sizes_of(texts.block or BLOCK, "block", scope)
+        shared = _whole(texts.shared or "0", "dynamic shared memory", scope)
+        arguments = [reader.spec(one, {**proposed, **given}) for one in self.taken]
+        for one in self.data:
+            if said := {n: text for n, text in held.items() if n.split(".")[0] == one.name}:
+                zero = {leaf.name: "zeros" if leaf.count > 1 else "0" for leaf in one.taken.leaves}
+                arguments.append(one.holding(reader.spec(one.taken, {**zero, **said})))
+        return Made(grid, block, shared, tuple(arguments), proposed)
+
+    def _threads(self, texts: LaunchTexts, given: Texts) -> int:
+        """Threads of the launch as far as what is said tells; proposals are made for as many."""
+        scope = self._scope(texts, given)
+        try:
+            grid = sizes_of(texts.grid or GRID, "grid", scope)
+            block = sizes_of(texts.block or BLOCK, "block", scope)
+        except InputError:
+            return int(GRID) * int(BLOCK)
+        return grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
+
+    def _scope(self, texts: LaunchTexts, arguments: Texts) -> Scope:
+        numbers = {
+            leaf.name: arguments[leaf.name]
+            for one in self.taken
+            for leaf in one.leaves
+            if leaf.name in arguments and not leaf.buffer and leaf.count == 1
+        }
+        shapes: dict[str, str] = {}
+        for what, text in (("grid", texts.grid or GRID), ("block", texts.block or BLOCK)):
+            x, y, z = (*split(text), "1", "1", "1")[:3]
+            shapes |= {f"{what}.x": x, f"{what}.y": y, f"{what}.z": z}
+        shapes["threads"] = " * ".join(shapes)
+        return Scope({**shapes, **numbers, **texts.sizes}, self.constant.get)
+
+
+def sizes_of(text: str, what: str, scope: Scope) -> Triple:
+    """Grid or block from a text such as `ceil(n / 16), 4`.
+
+    Raises
+    ------
+    InputError : it is no one to three whole numbers from 1 up
+    """
+    parts = split(text.replace("×", ","))
+    if not 1 <= len(parts) <= 3:
+        raise InputError(f"{what} {text!r}: give one to three numbers, as in 16 or 16,16")
+    x, y, z = (*(_whole(part, what, scope) for part in parts), 1, 1)[:3]
+    if min(x, y, z) < 1:
+        raise InputError(f"{what} {text!r} comes to {x},{y},{z}: each has to be 1 or more")
+    return x, y, z
+
+
+def _whole(text: str, what: str, scope: Scope) -> int:
+    try:
+        return evaluate(text, scope)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
