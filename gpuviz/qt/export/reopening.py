@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from os.path import isfile
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from gpuviz.export.reading import read_content
 from gpuviz.language import tr, trn
 from gpuviz.local import local
 from gpuviz.qt.export.file_dialogs import AskWhich, ask_which, shortened
+from gpuviz.qt.running.in_thread import InThread
 from gpuviz.runners.recording import Recording
 from gpuviz.scenes.base import Lesson
 from gpuviz.suffixes import KERNELS, LECTURE
@@ -49,15 +49,13 @@ class Reopening(QObject):
     recording_opened = Signal(object, object)
     kernel_asked = Signal(object)
     lecture_asked = Signal(object)
-    _read = Signal(int, object, object)
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._number = 0
         self._folder = ""
         self.ask_which: AskWhich = ask_which
-        self._read.connect(self._take)
+        self._reading = InThread(self._take, self)
 
     def choose(self) -> None:
         """Ask for a file, then open it."""
@@ -75,7 +73,7 @@ class Reopening(QObject):
 
     def open(self, asked: Asked) -> None:
         """Open a file, a link, or a picture's content."""
-        self._number += 1
+        self._reading.forget()
         if isinstance(asked, str):
             self._try(lambda: _checked(link.parse(asked), tr("the link")))
         elif isinstance(asked, bytes):
@@ -87,7 +85,7 @@ class Reopening(QObject):
             self.lecture_asked.emit(asked)
         else:
             self.said.emit(tr("reading {file} …", file=shortened(asked.name)))
-            threading.Thread(target=self._work, args=(asked, self._number), daemon=True).start()
+            self._reading.ask(partial(read_any, asked), asked)
 
     def _try(self, read: Callable[[], Provenance]) -> None:
         try:
@@ -97,18 +95,7 @@ class Reopening(QObject):
         else:
             self.view_asked.emit(found)
 
-    def _work(self, path: Path, number: int) -> None:
-        """Runs in a thread."""
-        try:
-            outcome: object = read_any(path)
-        except Exception as error:
-            outcome = error
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._read.emit(number, path, outcome)
-
-    def _take(self, number: int, path: Path, outcome: object) -> None:
-        if number != self._number:
-            return
+    def _take(self, path: Path, outcome: object) -> None:
         file = shortened(path.name)
         if isinstance(outcome, BaseException):
             self.said.emit(tr("{file}: not opened", file=file))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +12,7 @@ from gpuviz.language import tr
 from gpuviz.lectures.lecture import Lecture
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.running.core import Core
+from gpuviz.qt.running.in_thread import InThread
 from gpuviz.runners.consent import Code
 from gpuviz.runners.session import Library
 
@@ -27,18 +26,16 @@ class BeforePresenting(QObject):
     """
 
     said = Signal(str)
-    _found = Signal(int, object)
 
     def __init__(self, core: Core, window: QWidget) -> None:
         super().__init__(window)
         self._core, self._window = core, window
-        self._number = 0
+        self._looking = InThread(self._ask, self)
         self._then: Callable[[], None] = lambda: None
-        self._found.connect(self._ask)
 
     def settle(self, lecture: Lecture, library: Library, then: Callable[[], None]) -> None:
         """Ask if there is anything to ask, then go on; a newer wish takes the place of this one."""
-        self._number += 1
+        self._looking.forget()
         self._then = then
         device = self._core.meter.state.device
         kernels = [slide for slide in lecture.slides if slide.view and slide.view.launch]
@@ -46,30 +43,25 @@ class BeforePresenting(QObject):
             then()
             return
         self.said.emit(tr("looking at the lecture's kernels …"))
-        wanted = self._number, lecture, library, device.sm
-        threading.Thread(target=self._work, args=wanted, daemon=True).start()
+        self._looking.ask(partial(self._codes, lecture, library, device.sm))
 
     def close(self) -> None:
         """Go on with nothing."""
-        self._number += 1
+        self._looking.forget()
 
-    def _work(self, number: int, lecture: Lecture, library: Library, arch: str) -> None:
+    def _codes(self, lecture: Lecture, library: Library, arch: str) -> tuple[Code, ...]:
         """Runs in a thread: kernels are compiled, to know what would run."""
         from gpuviz.lectures.own_launches import plans_of
         from gpuviz.scenes.foreign import codes_of
 
-        codes: tuple[Code, ...] = ()
-        with suppress(Exception):  # what cannot be looked at is not agreed to, and does not run
-            job_of = self._core.meter.sources.job_of
-            codes = codes_of(plans_of(lecture), arch, library.file, library, job_of)
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._found.emit(number, codes)
+        job_of = self._core.meter.sources.job_of
+        return codes_of(plans_of(lecture), arch, library.file, library, job_of)
 
-    def _ask(self, number: int, codes: tuple[Code, ...]) -> None:
-        if number != self._number:
-            return
+    def _ask(self, about: None, found: tuple[Code, ...] | Exception) -> None:
         self.said.emit("")
         agreed = self._core.meter.sources.agreed
+        # What cannot be looked at is not agreed to, and does not run.
+        codes = () if isinstance(found, Exception) else found
         asked = [code for code in codes if code.digest not in agreed]
         if not asked:
             self._then()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 from gpuviz.errors import failure_of
 from gpuviz.language import brief, tr, trn
 from gpuviz.qt.controls.controls import Elided, button, keep_space, label, restyle
+from gpuviz.qt.running.in_thread import InThread
 from gpuviz.suffixes import RECORDING
 
 AskWhich = Callable[[QWidget], Path | None]
@@ -36,12 +36,11 @@ class RecordingRow(QWidget):
 
     changed = Signal()
     told = Signal()
-    _read = Signal(int, object, object)
 
     def __init__(self) -> None:
         super().__init__()
         self.file = ""
-        self._number = 0
+        self._reading = InThread(self._take, self)
         self.ask_which: AskWhich = ask_which
         self.name = Elided()
         self.choose = button(tr("Choose …"), tr("Choose your own recording"))
@@ -56,12 +55,11 @@ class RecordingRow(QWidget):
             row.addWidget(made)
         self.choose.clicked.connect(self._choose)
         self.remove.clicked.connect(lambda: self._become(""))
-        self._read.connect(self._take)
         self.show_file("")
 
     def show_file(self, file: str) -> None:
         """This file is chosen; "" for none."""
-        self._number += 1
+        self._reading.forget()
         self.file = file
         self.name.say(Path(file).name if file else tr("no recording"))
         self.remove.setEnabled(bool(file))
@@ -78,26 +76,14 @@ class RecordingRow(QWidget):
         self.changed.emit()
 
     def _look_at(self, path: Path) -> None:
-        self._number += 1
-        wanted = self._number, path.absolute()
-        threading.Thread(target=self._work, args=wanted, daemon=True).start()
-
-    def _work(self, number: int, path: Path) -> None:
-        """Runs in a thread."""
         from gpuviz.runners.recording import read
 
-        try:
-            outcome: object = read(path)
-        except Exception as error:
-            outcome = error
-        with suppress(RuntimeError):  # the dialog may be gone by now
-            self._read.emit(number, path, outcome)
+        path = path.absolute()
+        self._reading.ask(partial(read, path), path)
 
-    def _take(self, number: int, path: Path, outcome: object) -> None:
+    def _take(self, path: Path, outcome: object) -> None:
         from gpuviz.runners.recording import Recording
 
-        if number != self._number:
-            return
         if not isinstance(outcome, Recording):
             assert isinstance(outcome, Exception)
             self._say(f"▲ {failure_of(outcome).message}", "problem")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gpuviz.qt.running.in_thread import InThread
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from gpuviz.qt.running.meter import Meter
     from gpuviz.runners.measurement import Measurement
@@ -30,7 +31,6 @@ class Retelling(QObject):
     """
 
     broke = Signal(object)
-    _landed = Signal(object, object)
 
     def __init__(
         self,
@@ -45,10 +45,10 @@ class Retelling(QObject):
         self._missed = False  # numbers that came while a story was being told
         self._broken: Showing | None = None
         self._last = -INTERVAL
+        self._telling = InThread(self._land, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._tell)
-        self._landed.connect(self._land)
         for signal in (meter.measured, meter.placed, meter.timed, meter.counted, meter.missing):
             signal.connect(self._note)
 
@@ -60,7 +60,7 @@ class Retelling(QObject):
             self._timer.start(round(1000 * wait))
 
     def _tell(self) -> None:
-        from gpuviz.scenes.showing import measurements_of
+        from gpuviz.scenes.showing import measurements_of, retold
 
         showing = self._shown()
         if showing is None or showing is self._broken:
@@ -70,18 +70,7 @@ class Retelling(QObject):
         if all(_seen(told.get(key)) == _seen(one) for key, one in newest.items()):
             return
         self._busy = True
-        threading.Thread(target=self._work, args=(showing, newest), daemon=True).start()
-
-    def _work(self, showing: Showing, known: Mapping[str, Measurement | None]) -> None:
-        """Runs in the thread."""
-        from gpuviz.scenes.showing import retold
-
-        try:
-            made: object = retold(showing, known)
-        except Exception as error:
-            made = error
-        with suppress(RuntimeError):  # the window may be gone by now
-            self._landed.emit(showing, made)
+        self._telling.ask(partial(retold, showing, newest), showing)
 
     def _land(self, showing: Showing, made: object) -> None:
         self._busy, self._last = False, time.monotonic()

@@ -1,0 +1,54 @@
+"""Work off the GUI thread of which only the newest is of interest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.stopping import stopped_by
+
+
+class InThread(QObject):
+    """Each piece of work has a thread; what is asked for takes the place of what is under way,
+    which is asked to stop and of which nothing is told.
+
+    Signals
+    -------
+    came : what the work is about, and what it returned or raised; in the GUI thread
+    """
+
+    came = Signal(object, object)
+    _landed = Signal(int, object, object)
+
+    def __init__(self, take: Callable[..., None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._number = 0
+        self._landed.connect(self._land)
+        self.came.connect(take)
+
+    def ask(self, work: Callable[[], object], about: object = None) -> None:
+        """Do this, and nothing else any more."""
+        self._number += 1
+        wanted = work, about, self._number
+        threading.Thread(target=self._work, args=wanted, daemon=True).start()
+
+    def forget(self) -> None:
+        """Nothing is wanted any more."""
+        self._number += 1
+
+    def _work(self, work: Callable[[], object], about: object, number: int) -> None:
+        """Runs in a thread: every way to end is reported, none escapes."""
+        try:
+            with stopped_by(lambda: number != self._number):
+                outcome: object = work()
+        except Exception as error:
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(number, about, outcome)
+
+    def _land(self, number: int, about: object, outcome: object) -> None:
+        if number == self._number:
+            self.came.emit(about, outcome)
