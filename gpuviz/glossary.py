@@ -6,6 +6,7 @@ Texts are English; show them through `words.tr` (`tr(entry.text)`), as they are 
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from gpuviz import records, resources
 from gpuviz.errors import FormatError, InputError
+from gpuviz.language import chosen, tr
 from gpuviz.terminal import out
 
 PAGE = Path(__file__).parent.parent / "docs" / "glossary.md"
@@ -75,6 +77,27 @@ def entry(name: str) -> Entry:
     if found is None:
         raise InputError(f"the glossary has no word {name!r}; it has: {', '.join(entries())}")
     return found
+
+
+def words_in(text: str) -> Iterator[tuple[int, int, Entry]]:
+    """The glossary's words in a text of the language chosen: from where to where, and which."""
+    pattern, found = _spoken(chosen())
+    for hit in pattern.finditer(text):
+        yield hit.start(), hit.end(), found[hit.group(1).lower()]
+
+
+@cache
+def _spoken(language: str) -> tuple[re.Pattern[str], Mapping[str, Entry]]:
+    """What finds all words, with or without a plural's ending, longer ones first."""
+    found = {tr(one.word).lower(): one for one in entries().values()}
+    longest = sorted(found, key=len, reverse=True)
+    words = "|".join(map(re.escape, longest))
+    return re.compile(rf"(?<!\w)({words})(?:e?s)?(?!\w)", re.IGNORECASE), found
+
+
+def explained(one: Entry) -> str:
+    """The word and what it means, in the language chosen."""
+    return f"{tr(one.word)}: {tr(one.text)}"
 
 
 def page() -> str:

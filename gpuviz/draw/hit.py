@@ -53,11 +53,11 @@ def _tip(mark: Mark, x: float, y: float) -> str | None:
     if isinstance(mark, Raster):
         cell = _cell(mark, x, y)
         return mark.tip(*cell) if cell else None
-    index = _index(mark, x, y)
+    index = item_at(mark, x, y)
     return None if index is None else mark.tip(index)
 
 
-def _index(mark: Boxes | Curves | Texts, x: float, y: float) -> int | None:
+def item_at(mark: Boxes | Curves | Texts, x: float, y: float) -> int | None:
     """Which item of a mark holds the point."""
     if isinstance(mark, Curves):
         return _curve(mark, x, y)
@@ -109,3 +109,14 @@ def text_boxes(mark: Texts) -> F32:
     top = mark.at[:, 1] - mark.size * 0.6
     height = np.full(len(width), mark.size * 1.2, np.float32)
     return np.stack([left, top, width, height], axis=1).astype(np.float32)
+
+
+def letter_at(frame: Frame, x: float, y: float) -> tuple[str, int] | None:
+    """The text at a point, and which of its letters is there."""
+    for mark in reversed(frame.marks):
+        if isinstance(mark, Texts) and (index := item_at(mark, x, y)) is not None:
+            text, left = mark.strings[index], float(text_boxes(mark)[index, 0])
+            look = mark.size, mark.bold, mark.mono
+            ends = (left + text_width(text[: n + 1], *look) for n in range(len(text)))
+            return text, next((n for n, end in enumerate(ends) if x < end), len(text) - 1)
+    return None

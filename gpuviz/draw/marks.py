@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuviz.arrays import F32, Rgba
+from gpuviz.arrays import F32, I64, Rgba
 
 Align = Literal["left", "center", "right"]
 Tip = Callable[[int], str]
@@ -25,7 +25,8 @@ class Boxes:
     `radius` rounds the corners; `hatch` (4,) draws diagonal lines of that colour over the fill
     (waste is hatched, never just another colour). `tip(i)` is what hovering box i says, "" nothing.
     Boxes of one mark do not overlap: they may be painted in any order. Boxes of the same number
-    in all marks of a `link` are the same thing: pointing at one lights all.
+    in all marks of a `link` are the same thing: pointing at one lights all. `lanes` (N,) are the
+    lanes of a warp that they belong to, -1 for none (see `gpuviz.draw.follow`).
     """
 
     rect: F32
@@ -36,6 +37,7 @@ class Boxes:
     hatch: Rgba | None = None
     tip: Tip | None = None
     link: str = ""
+    lanes: I64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,7 @@ class Curves:
     color: Rgba
     width: float = 2.0
     tip: Tip | None = None
+    lanes: I64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,7 @@ class Texts:
     bold: bool = False
     mono: bool = False
     tip: Tip | None = None
+    lanes: I64 | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuviz.arrays import F32, Bool, Rgba
+from gpuviz.arrays import F32, I64, Bool, Rgba
 from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
@@ -36,21 +36,30 @@ def lane_row(
     least = stage.text(_LEAST)
     every = 1 if fits >= least else 4
     size = float(int(min(stage.text(14), max(fits, least))))
+    lanes = np.arange(0, LANES, every)
     return (
-        Boxes(rects, fill, stroke=edge, radius=4, tip=tip),
+        Boxes(rects, fill, stroke=edge, radius=4, tip=tip, lanes=np.arange(LANES)),
         Boxes(rects[now] + _AROUND, stroke=palette.outline, stroke_width=2, radius=5),
-        *_plates(rects[::every], fill[::every], _NUMBERS[::every], size),
-        Texts(centers(rects)[::every], _NUMBERS[::every], ink[::every], size, "center", bold=True),
+        *_plates(rects[::every], fill[::every], lanes, size),
+        Texts(
+            centers(rects)[::every],
+            _NUMBERS[::every],
+            ink[::every],
+            size,
+            "center",
+            True,
+            lanes=lanes,
+        ),
     )
 
 
-def _plates(rects: F32, fill: Rgba, numbers: tuple[str, ...], size: float) -> tuple[Mark, ...]:
+def _plates(rects: F32, fill: Rgba, lanes: I64, size: float) -> tuple[Mark, ...]:
     """What numbers that are wider than their lanes stand on: more of the lane's colour."""
-    wide = np.array([text_width(number, size, bold=True) + 2 for number in numbers], np.float32)
+    wide = np.array([text_width(str(n), size, bold=True) + 2 for n in lanes], np.float32)
     over = wide > rects[:, 2]
     if not over.any():
         return ()
     plates = rects[over].copy()
     plates[:, 0] += (rects[over, 2] - wide[over]) / 2
     plates[:, 2] = wide[over]
-    return (Boxes(plates, fill[over], radius=3),)
+    return (Boxes(plates, fill[over], radius=3, lanes=lanes[over]),)

@@ -92,19 +92,22 @@ class AddressMap(Panel):
         curves, colors, thin = curves[lane], palette.lanes[lane], 1.2 * stage.scale
         going, waits, sent = came > 0, came < 1, np.full(len(lane), float(smooth(self.sent)))
         if self.sent < 1:
-            yield Curves(curves, palette.todo(colors), thin, _tips(request, lane))
+            yield Curves(curves, palette.todo(colors), thin, _tips(request, lane), lane)
         asked = partly(curves, sent)[waits]
-        yield Curves(asked, palette.soft(colors[waits], 0.4), thin, _tips(request, lane[waits]))
+        soft = palette.soft(colors[waits], 0.4)
+        yield Curves(asked, soft, thin, _tips(request, lane[waits]), lane[waits])
         source = curves if request.is_store else backwards(curves)
         brought = partly(source[going], smooth(came[going]))
-        yield Curves(brought, colors[going], 2.5 * stage.scale, _tips(request, lane[going]))
+        tips, which = _tips(request, lane[going]), lane[going]
+        yield Curves(brought, colors[going], 2.5 * stage.scale, tips, which)
 
     def _cells(self, stage: Stage, cells: F32) -> Iterator[Mark]:
         """Words in the colour of the lane that asks for them, the others hatched."""
         request, palette, strip = self.request, stage.palette, self.request.strip
         used, came = strip.cell_lane >= 0, self._progress[strip.cell_box]
         fill = palette.state(palette.lanes[strip.cell_lane[used]], smooth(came[used]))
-        yield Boxes(cells[used], fill, tip=_cell_tips(request, used))
+        tips, whose = _cell_tips(request, used), strip.cell_lane[used]
+        yield Boxes(cells[used], fill, tip=tips, lanes=whose)
         yield from self._waste(stage, cells, ~used, came > 0.5)
         yield from _lane_numbers(stage, strip.cell_lane[used], cells[used], fill)
 
@@ -186,7 +189,8 @@ def _lane_numbers(stage: Stage, lane: I64, cells: F32, fill: Rgba) -> Iterator[M
         return
     at = np.stack([low[:, 0] + room / 2, (low[:, 1] + high[:, 1] + high[:, 3]) / 2], axis=1)
     words, ink = tuple(map(str, lane[first].tolist())), stage.palette.ink_on(fill[first])
-    yield Texts(at.astype(np.float32), words, ink, size, "center", bold=True)
+    at = at.astype(np.float32)
+    yield Texts(at, words, ink, size, "center", bold=True, lanes=lane[first])
 
 
 def _tips(request: Request, lanes: I64) -> Tip:

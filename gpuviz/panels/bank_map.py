@@ -131,10 +131,12 @@ class _Map:
         waits, down = ~going & ~done, self.curves[:, ::-1]
         asked = np.full(int(waits.sum()), float(smooth(self.panel.sent)))
         came = smooth(np.minimum(self.progress[going] * 2, 1.0))
-        yield Curves(self.curves[done], palette.soft(colors[done], 0.45), 1.2 * scale)
-        yield Curves(partly(down[waits], asked), palette.soft(colors[waits], 0.6), 1.2 * scale)
+        lane, thin = self.what.lane, 1.2 * scale
+        soft, softer = palette.soft(colors[done], 0.45), palette.soft(colors[waits], 0.6)
+        yield Curves(self.curves[done], soft, thin, lanes=lane[done])
+        yield Curves(partly(down[waits], asked), softer, thin, lanes=lane[waits])
         way = down if store else self.curves
-        yield Curves(partly(way[going], came), colors[going], 2.5 * scale)
+        yield Curves(partly(way[going], came), colors[going], 2.5 * scale, lanes=lane[going])
         several = going & self.what.shared
         if several.any() and not store:
             yield self._stems(several)
@@ -187,7 +189,7 @@ class _Map:
         come = smooth(np.minimum(self.progress[owner] * 2, 1.0))
         color = palette.state(palette.lanes[self.what.lane[owner]], come)
         fill = mix(palette.cell, color, float(smooth(self.panel.sent)))
-        yield Boxes(rects, fill)
+        yield Boxes(rects, fill, lanes=self.what.lane[owner])
         here, tall = self.cell[self.going], float(self.cells[0, 3])
         if tall >= 4:
             around = np.array([-1.5, -1.5, 3, 3], np.float32) * np.float32(tall >= 8)

@@ -206,7 +206,7 @@ def _warps(stage: Stage, seen: Threads, view: _View, moment: Forming) -> tuple[M
     arrived = come >= 1
     lost = moment.formed + moment.count > seen.empty[:, 0]
     return (
-        Boxes(view.lanes, fill, radius=2, tip=seen.tip),
+        Boxes(view.lanes, fill, radius=2, tip=seen.tip, lanes=seen.lane),
         Boxes(
             view.empty[~lost],
             palette.todo(palette.waste_ground),

@@ -197,7 +197,7 @@ class _Laid:
         """Dim or empty until an element is there, full from then on; an image of tiny cells."""
         panel, fill = self.panel, self._fill()
         if min(self.pitch) >= _BOX:
-            return Boxes(self.cells, fill, tip=panel.tip)
+            return Boxes(self.cells, fill, tip=panel.tip, lanes=panel.lane)
         pixels = fill.reshape(panel.rows, panel.columns, 4)
         return Raster(self.area, pixels, lambda row, at: panel.tip(row * panel.columns + at))
 

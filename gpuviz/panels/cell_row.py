@@ -50,7 +50,7 @@ class CellRow(Panel):
         row = area.above(size * 1.35)[0]
         rects = grid(row, 1, len(self.lane), 2.0 if row.width > len(self.lane) * 8 else 0.0)
         fill = palette.state(palette.lanes[self.lane], self.done.astype(np.float64))
-        yield Boxes(rects, fill, tip=self.tip)
+        yield Boxes(rects, fill, tip=self.tip, lanes=self.lane)
         small = stage.text(13)
         if float(rects[0, 2]) >= text_width("31", small, True) + 2:
             numbers, ink = tuple(map(str, self.lane.tolist())), palette.ink_on(fill)

@@ -122,14 +122,14 @@ class LaneWords(Panel):
         shares = min(sent, 1.0), max(sent - 1.0, 0.0)
         for legs, ink, share in zip((above, below), inks, shares, strict=True):
             asked = partly(legs[waits], np.full(int(waits.sum()), share))
-            yield Curves(asked, palette.soft(ink[waits], 0.6), thin)
-            yield Curves(legs[done], palette.soft(ink[done], 0.35), thin)
+            yield Curves(asked, palette.soft(ink[waits], 0.6), thin, lanes=lane[waits])
+            yield Curves(legs[done], palette.soft(ink[done], 0.35), thin, lanes=lane[done])
         came, first = self.progress[going] * 2, lane[going]
         out = partly(below[first][:, ::-1], smooth(np.minimum(came, 1.0)))
-        yield Curves(out, inks[1][first], bold)
+        yield Curves(out, inks[1][first], bold, lanes=first)
         past = came > 1
         into = partly(above[first[past]][:, ::-1], smooth(came[past] - 1.0))
-        yield Curves(into, palette.lanes[first[past]], bold)
+        yield Curves(into, palette.lanes[first[past]], bold, lanes=first[past])
 
     def _words(self, stage: Stage, boxes: F32) -> Iterator[Mark]:
         """The words with their numbers; those that come together share an outline."""

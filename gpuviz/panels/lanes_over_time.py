@@ -104,7 +104,7 @@ class LanesOverTime(Panel):
         done = self.start + self.count / 2 <= self.now
         row, lane = np.nonzero(self.active)
         fill = palette.state(palette.lanes[lane], done[row].astype(float))
-        yield Boxes(rects[self.active], fill, tip=self._said(row, lane))
+        yield Boxes(rects[self.active], fill, tip=self._said(row, lane), lanes=lane)
         ground, hatch = palette.waste_ground, palette.waste
         yield self._idle(rects, done, ground, hatch)
         yield self._idle(rects, ~done, palette.todo(ground), palette.todo(hatch))

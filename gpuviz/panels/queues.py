@@ -155,7 +155,7 @@ class Queues(Panel):
         rects = self._places(view)[shown]
         fill = palette.lanes[shown]
         which = np.flatnonzero(shown)
-        yield Boxes(rects, fill, radius=2, tip=lambda i: lanes.tip(int(which[i])))
+        yield Boxes(rects, fill, radius=2, tip=lambda i: lanes.tip(int(which[i])), lanes=which)
         rest = ~lanes.now[shown] & (lanes.beside[1][shown] == 1) & (lanes.asked >= 1)
         if (lanes.served % 1) <= _PART:  # queues do not move up
             yield from numbers(stage, rects[rest], which[rest], fill[rest])

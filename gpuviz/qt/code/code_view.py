@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -28,7 +29,14 @@ TEXT, NOTE = 12.5, 12.0
 
 
 class CodeView(QPlainTextEdit):
-    """Code of one language. Lines are counted from 1."""
+    """Code of one language. Lines are counted from 1.
+
+    Signals
+    -------
+    chosen : a line was clicked
+    """
+
+    chosen = Signal(int)
 
     def __init__(self, name: str, language: str, theme: Theme) -> None:
         super().__init__()
@@ -78,6 +86,13 @@ class CodeView(QPlainTextEdit):
         if lines:
             noted = self._lit & self._notes.keys()
             self._reveal(min(noted or self._lit))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click chooses a line; a drag has selected text."""
+        super().mouseReleaseEvent(event)
+        cursor = self.textCursor()
+        if event.button() == Qt.MouseButton.LeftButton and not cursor.hasSelection():
+            self.chosen.emit(cursor.blockNumber() + 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The margins follow."""

@@ -47,6 +47,7 @@ class Source(QWidget):
         for view in self.views:
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
+            view.chosen.connect(self._choose)
         self.tabs.addTab(tr("SMs"))
         self.tabs.setTabToolTip(len(TABS), tr("Which multiprocessor ran which block, and when"))
         self.tabs.currentChanged.connect(self._turn)
@@ -157,19 +158,35 @@ class Source(QWidget):
             self.roles.setCurrentIndex(self.roles.findData(step.role))
         self._light()
 
-    def point_at(self, role: str, line: int) -> None:
+    def point_at(self, role: str, line: int, kind: str = "") -> None:
         """Light a line of a run, until the story goes on to another step; where a step of the story
-        is about that line, the story goes there.
+        is about that line, the story goes there: to one of this kind, if there is one.
         """
-        story = self._player.story
-        steps = story.steps if story else ()
-        about = next((s for s in steps if s.line == line and s.role in ("", role)), None)
-        if about is not None:
-            self._player.seek(about.start)
+        self._go_to(role, line, kind)
         if role in self._runs and role != self._role:
             self.roles.setCurrentIndex(self.roles.findData(role))
         for view, code in zip(self.views, self._codes, strict=False):
             view.light(code.lines.get(line, frozenset()))
+
+    def _go_to(self, role: str, line: int, kind: str = "") -> bool:
+        """Go to the next step of the story about a line; after the last, to the first."""
+        story, now = self._player.story, self._player.t
+        steps = [s for s in (story.steps if story else ()) if s.line == line]
+        steps = [s for s in steps if s.role in ("", role)]
+        starts = [s.start for s in steps if s.kind == kind] or [s.start for s in steps]
+        if starts:
+            self._player.pause()
+            self._player.seek(next((t for t in starts if t > now + 1e-6), starts[0]))
+        return bool(starts)
+
+    def _choose(self, shown: int) -> None:
+        """A line was clicked, of whichever code: the story goes to its request."""
+        tab = self.tabs.currentIndex()
+        if tab < len(self._codes):
+            lines = self._codes[tab].lines
+            for line in (line for line, places in lines.items() if shown in places):
+                if self._go_to(self._role, line):
+                    return
 
     def _line(self) -> int:
         """The CUDA line of the step under way, 0 when it is none of this run's."""

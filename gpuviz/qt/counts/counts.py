@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuviz.arch import architecture
 from gpuviz.language import tr
+from gpuviz.memory.counts import find
 from gpuviz.qt.controls.controls import Combo, button, keep_arrows, keep_space, label, restyle
 from gpuviz.qt.counts.counts_model import CountsModel, as_text
 from gpuviz.qt.counts.counts_table import CountsTable
@@ -35,7 +36,15 @@ REFRESH_MS = 150
 
 
 class Counts(QWidget):
-    """Totals of the runs shown, beside what a GPU counted or beside each other."""
+    """Totals of the runs shown, beside what a GPU counted or beside each other.
+
+    Signals
+    -------
+    asked : a count was clicked: the name of its run, the line that counts most of it, and what
+        kind of step of a story it is
+    """
+
+    asked = Signal(str, int, str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -61,6 +70,8 @@ class Counts(QWidget):
             tr("copy"), tr("Copy counts as text"), "link", tr("Copy the table as text")
         )
         self.copied.clicked.connect(self.copy)
+        for gesture in (self.table.clicked, self.table.activated, self.table.names.clicked):
+            gesture.connect(self._ask)
         for widget in (self.copied, self.view):
             keep_space(widget)
         keep_arrows(self.view)
@@ -133,6 +144,19 @@ class Counts(QWidget):
         after = self._measured[key] = updated(before, readings)
         if after.values != before.values and not self._timer.isActive():
             self._timer.start()
+
+    def _ask(self, index: QModelIndex) -> None:
+        """Where does this number come from?"""
+        from gpuviz.results.dearest import dearest_line
+
+        sheet, showing = self.model.sheet, self._showing
+        if showing is None or sheet.view is None:
+            return
+        row, column = sheet.rows[index.row()], sheet.columns[index.column()]
+        key = sheet.view.runs[0] if column.kind == "name" else sheet.runs[column.run]
+        if line := dearest_line(showing.runs[key], row.key):
+            count = find(row.key)
+            self.asked.emit(key, line, count.kind[1] if count else "")
 
     def text(self) -> str:
         """The table as text, parted by tabs."""

@@ -19,7 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuviz.draw.hit import lit_at, tip_at
+from gpuviz.draw.follow import following, lane_at
+from gpuviz.draw.hit import letter_at, lit_at, tip_at
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.zoom import STEP, Zoom
 from gpuviz.language import tr
@@ -36,14 +37,16 @@ if TYPE_CHECKING:
 SMALLEST = QSize(420, 260)
 _NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 _PAN = 60  # pixels that a key moves an enlarged picture
-_DIM = 0.6  # of the ground over a picture that is not of what was asked for
+_STILL = 4  # pixels that a click may move and still be one
+_VEIL = 0.62  # how much of a picture that is not that of the values shown is hidden
 
 
 class StageView(QWidget):
     """Shows `story.frame(t, stage)`. Keeps the last good picture when a frame cannot be made.
 
     Wheel, pinch and keys enlarge it, dragging moves what is enlarged; it is painted anew for that,
-    not scaled up.
+    not scaled up. A click sets what the story says of the point; else it follows the lane that is
+    there, or explains the word of the field. A picture of other values than those shown is veiled.
 
     Signals
     -------
@@ -63,10 +66,12 @@ class StageView(QWidget):
         self._ring = Ring()
         self._frame: Frame | None = None
         self._fresh = self._seen = False
-        self._doubts: frozenset[str] = frozenset()
+        self._doubts: dict[str, str] = {}  # by what cannot be shown: why
         self._at: QPointF | None = None
         self._chosen: Values | None = None  # by the click that is held
         self._held: QPointF | None = None  # where the enlarged picture is dragged
+        self._pressed: QPointF | None = None
+        self.lane: int | None = None  # the one that is followed
         self.zoom = Zoom()
         self.lit = np.zeros((0, 4), np.float32)
         self.spoken = SpokenSteps(player, self)
@@ -79,7 +84,8 @@ class StageView(QWidget):
         for signal in (player.story_changed, player.t_changed):
             signal.connect(self.refresh)
         theme.changed.connect(self.refresh)
-        player.lesson_changed.connect(lambda lesson: self.show_all())
+        player.lesson_changed.connect(self._leave)
+        player.story_changed.connect(self._arrive)
 
     @property
     def frame(self) -> Frame | None:
@@ -91,11 +97,15 @@ class StageView(QWidget):
         """Whether the picture is not of what was asked for."""
         return bool(self._doubts)
 
-    def doubt(self, what: str, doubted: bool) -> None:
-        """The picture is dim while something (`what`) cannot be run as it is asked for."""
-        before = self._doubts
-        self._doubts = before | {what} if doubted else before - {what}
-        if bool(before) != bool(self._doubts):
+    def doubt(self, what: str, doubted: bool, why: str = "") -> None:
+        """The picture is veiled while something (`what`) is not shown as it is asked for; `why`
+        stands over it, where that is not said elsewhere.
+        """
+        before = dict(self._doubts)
+        self._doubts.pop(what, None)
+        if doubted:
+            self._doubts[what] = why
+        if before != self._doubts:
             self.update()
 
     def stage(self) -> Stage:
@@ -107,6 +117,21 @@ class StageView(QWidget):
         """Make a new picture at the next painting."""
         self._fresh = False
         self.update()
+
+    def _leave(self, lesson: object) -> None:
+        """Another lesson is opened: the picture is still that of the one before."""
+        self.doubt("lesson", self._frame is not None)
+        self.follow(None)
+        self.show_all()
+
+    def _arrive(self, *_: object) -> None:
+        self.doubt("lesson", False)
+
+    def follow(self, lane: int | None) -> None:
+        """Show what belongs to a lane, and the others hardly; None shows all alike."""
+        if lane != self.lane:
+            self.lane = lane
+            self.update()
 
     def resizeEvent(self, event: QEvent) -> None:
         """Another size is another picture."""
@@ -142,8 +167,7 @@ class StageView(QWidget):
             self._announce(painter)
         else:
             self._paint(painter, self._frame)
-            if self._doubts:
-                painter.fillRect(self.rect(), self._theme.look.color("ground", _DIM))
+            self._veil(painter)
         self._ring.paint(painter, self, self._theme)
         if not self._seen:
             self._seen = True
@@ -155,19 +179,41 @@ class StageView(QWidget):
         painter.save()
         painter.scale(zoom.factor, zoom.factor)
         painter.translate(-zoom.left, -zoom.top)
-        paint(painter, frame)
+        paint(painter, frame if self.lane is None else following(frame, self.lane))
         self._light(painter)
         painter.restore()
+        said = []
+        if self.lane is not None:
+            said.append(tr("lane {lane} is followed · click it again for all", lane=self.lane))
         if zoom.on:
-            self._tell_zoom(painter)
+            said.append(tr("{n} % · 0 shows all", n=round(100 * zoom.factor)))
+        if said:
+            self._say_in_corner(painter, " · ".join(said))
 
-    def _tell_zoom(self, painter: QPainter) -> None:
-        """How many times it is enlarged, and the way back, in the corner."""
+    def _veil(self, painter: QPainter) -> None:
+        """Over a picture that is not that of the values shown, and why there is none."""
         look = self._theme.look
-        said = tr("{n} % · 0 shows all", n=round(100 * self.zoom.factor))
-        painter.setFont(look.font(13))
+        if self._doubts:
+            painter.fillRect(self.rect(), look.color("ground", _VEIL))
+        why = next(filter(None, self._doubts.values()), "")
+        if not why:
+            return
+        painter.setFont(look.font(15, bold=True))
+        most = QRectF(self.rect()).adjusted(look.px(40), look.px(40), -look.px(40), -look.px(40))
+        wrap = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter)
+        room = painter.boundingRect(most, wrap, why)
+        plate = room.adjusted(-look.px(16), -look.px(12), look.px(16), look.px(12))
+        painter.setPen(QPen(look.color("warn"), 1.5))
+        painter.setBrush(look.color("panel"))
+        painter.drawRoundedRect(plate, 6, 6)
+        painter.setPen(look.color("ink"))
+        painter.drawText(room, wrap, why)
+
+    def _say_in_corner(self, painter: QPainter, said: str) -> None:
+        look = self._theme.look
+        painter.setFont(look.font(12))
         wide = painter.fontMetrics().horizontalAdvance(said) + look.px(16)
-        plate = QRectF(self.width() - wide - look.px(8), look.px(8), wide, look.px(24))
+        plate = QRectF(self.width() - wide - 3, 2, wide, look.px(18))
         painter.setPen(QPen(look.color("border"), 1))
         painter.setBrush(look.color("panel"))
         painter.drawRoundedRect(plate, 5, 5)
@@ -217,20 +263,46 @@ class StageView(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click takes the focus, and sets what the story says, or holds an enlarged picture."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        self._chosen = self._held = None
+        self._chosen = self._held = self._pressed = None
         if event.button() == Qt.MouseButton.LeftButton:
             self._choose(event.position(), self.pick(event.position()))
+            self._pressed = event.position() if self._chosen is None else None
         grips = (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton)
         if self.zoom.on and self._chosen is None and event.button() in grips:
             self._held = event.position()
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go of an enlarged picture."""
+        """Let go of an enlarged picture; what was clicked is followed or explained."""
+        if self._pressed is not None and event.button() == Qt.MouseButton.LeftButton:
+            if (event.position() - self._pressed).manhattanLength() <= _STILL:
+                self._click(event)
+            self._pressed = None
         if self._held is not None:
             self._held = None
             self._point()
         super().mouseReleaseEvent(event)
+
+    def _click(self, event: QMouseEvent) -> None:
+        """Follow the lane that is there, or let go; a word of the field explains itself."""
+        if self._frame is None:
+            return
+        inside = self._inside(event.position())
+        lane = lane_at(self._frame, inside.x(), inside.y())
+        self.follow(None if lane == self.lane else lane)
+        if lane is None and (said := self._word(inside)):
+            QToolTip.showText(event.globalPosition().toPoint(), plain_tip(said), self)
+
+    def _word(self, inside: QPointF) -> str:
+        """What the word of the field at a point means; "" where none is."""
+        from gpuviz.glossary import explained, words_in
+
+        found = letter_at(self._frame, inside.x(), inside.y()) if self._frame else None
+        if found is None:
+            return ""
+        text, letter = found
+        here = (one for start, end, one in words_in(text) if start <= letter < end)
+        return next(map(explained, here), "")
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show all of an enlarged picture, unless the click is for what is there."""
@@ -340,7 +412,9 @@ class StageView(QWidget):
 
     def tip(self, x: float, y: float) -> str:
         """What hovering a point of the picture says, empty where nothing is."""
-        return (tip_at(self._frame, x, y) or "") if self._frame is not None else ""
+        if self._frame is None:
+            return ""
+        return tip_at(self._frame, x, y) or self._word(QPointF(x, y))
 
     def _say(self, at: QPoint, globally: QPoint) -> None:
         inside = self._inside(QPointF(at))

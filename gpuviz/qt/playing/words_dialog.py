@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.spoken import hints, lines
+from gpuviz.glossary import entry, explained
 from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.controls.message import SELECTABLE
@@ -44,17 +45,25 @@ def show_words(player: Player, stage: StageView, theme: Theme, parent: QWidget) 
     """Show the words of what the stage shows; nothing before the first story."""
     stage.grab()  # it may have been hidden since the last change
     if player.story is not None and stage.frame is not None:
-        ask(WordsDialog(in_words(player.story, player.t, stage.frame), theme, parent))
+        words = in_words(player.story, player.t, stage.frame, player.lesson.words)
+        ask(WordsDialog(words, theme, parent))
 
 
-def in_words(story: Story, t: float, frame: Frame) -> str:
-    """Title and sentence, the step, what stands in the picture, what hovering it says."""
+def in_words(story: Story, t: float, frame: Frame, words: tuple[str, ...] = ()) -> str:
+    """Title and sentence, the step, what stands in the picture, what hovering it says; and what
+    words of the glossary mean.
+    """
     told = [story.title, story.sentence]
     if story.steps:
         told.append(step_words(story, story.step_at(t)))
     parts = ["\n".join(told)]
     stands = tuple(line for line in lines(frame) if line not in told)
-    for heading, found in ((tr("In the picture"), stands), (tr("Its parts"), hints(frame))):
+    meanings = tuple(explained(entry(word)) for word in words)
+    for heading, found in (
+        (tr("In the picture"), stands),
+        (tr("Its parts"), hints(frame)),
+        (tr("Words of this lesson"), meanings),
+    ):
         if found:
             parts.append("\n".join((f"{heading}:", *found)))
     return "\n\n".join(parts)

@@ -137,6 +137,7 @@ class Features(QObject):
         pane_commands.add("counts", panes.side, lambda: self.counts.table)
         pane_commands.add("timing", panes.side, lambda: self.timing)
         actions.bind("counts.copy", self.counts.copy)
+        self.counts.asked.connect(panes.source.point_at)
         core.director.performed.connect(self._show_runs)
         core.director.retold.connect(self._update_runs)
         core.director.performed.connect(lambda showing: core.meter.look(), _ONCE)
@@ -224,7 +225,7 @@ class Features(QObject):
         self.own_kernel.turned.connect(self._add_launch)
         stage, director = self._panes.stage, self._core.director
         self.own_kernel.doubted.connect(lambda why: stage.doubt("launch", bool(why)))
-        director.problem_changed.connect(lambda why: stage.doubt("values", bool(why)))
+        director.problem_changed.connect(lambda why: stage.doubt("values", bool(why), why))
         director.failed.connect(lambda job, failure: stage.doubt("run", True))
         director.performed.connect(lambda showing: stage.doubt("run", False))
         director.forgotten.connect(lambda: stage.doubt("run", False))
