@@ -42,6 +42,7 @@ LAYERS = (
         "fuzzy",
         "expressions",
         "suffixes",
+        "toml_text",
         "processes",
         "stopping",
         "waiting",

@@ -9,7 +9,7 @@ errors      what can go wrong, each with the thing, the value and the remedy
             (paths that a file names) and reach (which of them it may name), records (in files) and
             archive (with arrays, in a zip), language (texts in the reader's language), glossary
             (the field's words), checks (what is looked for in a launch), fuzzy (finding by
-            letters), suffixes (of files), processes (other programs, started safely),
+            letters), suffixes (of files), toml_text, processes (other programs, started safely),
             worker_process (one that answers requests), stopping (work nobody wants any more),
             waiting (for work under way), doctor (system libraries), terminal (where texts go to
             it)

@@ -19,7 +19,7 @@ RAW = {
     "free_memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
     "glossary": "the text of what ships",
-    "lectures.toml_text": "tomllib, over a text that bounded has read",
+    "toml_text": "tomllib, over a text that bounded has read",
     "export.reading": "mmap of what bounded opens",
     "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",
     "ptx.compiled.build": "our own source text",

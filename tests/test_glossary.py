@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from gpuviz import glossary, memory, observe, resources, trace
+from gpuviz import glossary, memory, observe, resources
 from gpuviz.errors import FormatError, InputError
 from gpuviz.scenes import SCENES
 
@@ -34,6 +34,11 @@ MACHINERY = {
     "Strip",  # the transactions of one request, in their places
     "Served",  # the turns of one request
     "Deliveries",
+    "AccessCost",
+    "LineCost",
+    "Reason",  # why an access costs more than it could
+    "Evidence",
+    "LaneSteps",
     "Rule",  # how a family of architectures serves requests
     "Unit",  # names of quantities
     "Derived",
@@ -44,7 +49,7 @@ MACHINERY = {
 def modules() -> list[ModuleType]:
     """The seam, what can be observed, and the memory model."""
     names = [f"{memory.__name__}.{info.name}" for info in iter_modules(memory.__path__)]
-    return [trace, observe, *map(import_module, names)]
+    return [import_module("gpuviz.trace"), observe, *map(import_module, names)]
 
 
 def public_classes() -> set[str]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Any
 
 import tomlkit
 
-from gpuviz import bounded, files
+from gpuviz import bounded, files, toml_text
 from gpuviz.compile import entry_name
 from gpuviz.errors import FormatError, InputError
 from gpuviz.kernels.launch_texts import LaunchTexts, Texts
@@ -89,8 +88,8 @@ def load(file: Path) -> Settings:
 def read(text: str, place: Path) -> Settings:
     """The settings in the text of a file that lies at a place; as `load` raises."""
     try:
-        found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = toml_text.loads(text)
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{place.name}: no TOML: {error}") from None
     at = _Place(place.name)
     at.check(found, ("kernel", "build", "launch"))

@@ -20,12 +20,11 @@ DOUBLE = """extern "C" __global__ void k(float* a, int n) {
 """
 
 
-def run(engine: str, turns: int = 3, **more):
-    arguments = [np.ones(128, np.float32), np.int32(turns)]
+def run(engine: str, turns: int = 3, blocks: int = 2, **more):
+    arguments = [np.ones(64 * blocks, np.float32), np.int32(turns)]
     options = Options(engine=engine, **more)
-    return emulate(
-        compiled(DOUBLE, "sm_90"), "k", (2, 1, 1), (64, 1, 1), arguments, options=options
-    )
+    grid, block = (blocks, 1, 1), (64, 1, 1)
+    return emulate(compiled(DOUBLE, "sm_90"), "k", grid, block, arguments, options=options)
 
 
 def test_few_instructions_go_to_numpy_and_llvm_is_not_even_loaded():
@@ -72,7 +71,7 @@ def test_count_says_which_engine_ran(tmp_path, capsys):
 
 
 def test_a_long_loop_of_few_threads_is_much_work():
-    assert run("auto", turns=60_000).engine == "compiled"
+    assert run("auto", turns=60_000, blocks=8).engine == "compiled"
 
 
 def test_the_budget_names_the_loop():
