@@ -2,7 +2,7 @@
 
 A text is the literal first argument of a call of `tr` or `later`, wherever it is, the first two
 (one, many) of a call of `trn`, or data that is translated where it is shown: what a lesson declares
-(title, chapter, what to look for, parameters, choices, presets) and the glossary.
+(title, chapter, what to look for, parameters, choices, presets, names of runs) and the glossary.
 `python -m gpuviz.translation --missing es` lists what resources/locale/es.json lacks. How to
 translate: docs/translation.md.
 """
@@ -117,6 +117,9 @@ def _of_lesson(lesson: Lesson) -> Iterator[str]:
     for parameter in lesson.parameters:
         yield from _of_parameter(parameter)
     yield from (preset.label for preset in lesson.presets)
+    for values in ({}, *(preset.values for preset in lesson.presets)):
+        plans = lesson.plan({**lesson.defaults(), **values})
+        yield from (plan.role for plan in plans if not plan.companion_of)
 
 
 def _of_parameter(parameter: Parameter) -> Iterator[str]:

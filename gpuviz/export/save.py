@@ -12,6 +12,7 @@ from gpuviz.export.export import Export, Options, Painter
 from gpuviz.export.formats import PNG, format_of
 from gpuviz.files import whole
 from gpuviz.runners.base import Cancel, Progress, go_on, quiet
+from gpuviz.scenes import COURSE, lesson
 from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import file_name
 
@@ -45,8 +46,10 @@ def save(
 
 
 def name_for(view: View, suffix: str = PNG.suffix) -> str:
-    """A file name that says what the view is."""
-    return file_name(view.provenance, suffix)
+    """A file name that says what the view is: in what it differs from its lesson as it begins."""
+    made = view.provenance
+    listed = any(one.id == made.lesson for one in COURSE)
+    return file_name(made, suffix, lesson(made.lesson).defaults() if listed else {})
 
 
 def save_traces(

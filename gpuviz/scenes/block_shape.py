@@ -344,8 +344,8 @@ def _expected(shape: tuple[int, int], run: Run, size: int) -> str:
         m, n = expected_sectors(*shape)
         parts.append(
             trn(
-                "closed form: {n} sector of M and {other} of N",
-                "closed form: {n} sectors of M and {other} of N",
+                "by arithmetic: {n} sector of M and {other} of N",
+                "by arithmetic: {n} sectors of M and {other} of N",
                 m,
                 other=n,
             )

@@ -40,8 +40,8 @@ _SEND, _WAVE, _WAVES, _END = 0.8, 0.5, 4.0, 1.5  # seconds
 def parameters_of(block: Parameter, warps: int) -> tuple[Parameter, ...]:
     """Which block, which warp, and the how-manieth request to show; what can be chosen of them."""
     warp = Parameter("warp", tr("warp shown"), 0, 0, warps - 1)
-    hint = tr("In a loop: the request of this time around, or of the last.")
-    turn = Parameter("turn", tr("time around"), 1, 1, 1000, hint=hint)
+    hint = tr("In a loop: the request of this pass, or of the last.")
+    turn = Parameter("turn", tr("pass of the loop"), 1, 1, 1000, hint=hint)
     every = block, warp, turn
     return tuple(one for one in every if len(one.choices) > 1 or one.maximum > one.minimum)
 

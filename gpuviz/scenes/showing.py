@@ -96,7 +96,11 @@ class Showing:
         beside = self.companions
         key = beside.get(key, key)
         roles = {r for s in self.sides for r in s.performance.runs if s.key(r) not in beside}
-        return key[0] if self.compared and len(roles) == 1 else key
+        named = {s.key(r): (s.letter, r) for s in self.sides for r in s.performance.runs}
+        side = named.get(key, ("", key))
+        if self.compared and len(roles) == 1:
+            return side[0]
+        return f"{side[0]} {tr(side[1])}".strip()
 
     @property
     def companions(self) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated
 
 from msgspec import Meta
@@ -18,6 +19,7 @@ from gpuviz.errors import FormatError
 
 KEYWORD = "gpuviz"  # names the record where a format wants a name
 _VERSION = 1
+_LONGEST = 60  # letters of a file name
 MARK = b'{"gpuviz view": '  # how a record begins
 _LARGEST = 10**6  # beyond any time, size or letter
 
@@ -94,9 +96,13 @@ class Provenance:
         )
 
 
-def file_name(provenance: Provenance, suffix: str) -> str:
-    """A name that says what the file shows: `coalescing-stride=2-sm_90-4.0s.png`."""
-    parts = [provenance.lesson, *(f"{k}={v}" for k, v in provenance.values.items())]
+def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyType({})) -> str:
+    """A name that says what the file shows: `coalescing-stride=2-sm_90-4.0s.png`.
+
+    Values that are `usual` are left out: the file itself knows all of them.
+    """
+    shown = {k: v for k, v in provenance.values.items() if k not in usual or usual[k] != v}
+    parts = [provenance.lesson, *(f"{k}={v}" for k, v in shown.items())]
     if provenance.compared:
         changed = (
             f"{k}={v}"
@@ -106,7 +112,7 @@ def file_name(provenance: Provenance, suffix: str) -> str:
         parts += ["vs", *changed, *([provenance.compare_arch] if provenance.compare_arch else [])]
     parts += [provenance.arch, f"{provenance.time:.1f}s"]
     name = re.sub(r"[^\w.=+-]+", "_", "-".join(parts))
-    return name[:150] + suffix
+    return name[:_LONGEST] + suffix
 
 
 def parse(found: bytes, path: str) -> Provenance:

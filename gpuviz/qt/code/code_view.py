@@ -75,6 +75,8 @@ class CodeView(QPlainTextEdit):
         if text != self.toPlainText():
             self._highlighter.read(text)
             self.setPlainText(text)
+            if notes and not self._lit:  # macros come first, and kernels that are not shown
+                self._reveal(min(notes))
         self._lay_out()
 
     def light(self, lines: Collection[int]) -> None:

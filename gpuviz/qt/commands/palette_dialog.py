@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -140,12 +140,19 @@ class _Delegate(QStyledItemDelegate):
         inner = rect.adjusted(look.px(10), 0, -look.px(10), 0)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        painter.setPen(look.color("muted"))
+        painter.setFont(look.font(12))
+        painter.drawText(inner, right, keys or group)
+        taken = painter.fontMetrics().horizontalAdvance(keys or group) + look.px(14)
         painter.setFont(look.font(13))
         painter.setPen(look.color("ink"))
         mark = "✓ " if action.isCheckable() and action.isChecked() else ""
-        painter.drawText(inner, left, mark + action.text())
-        painter.setPen(look.color("muted"))
-        painter.setFont(look.font(12))
-        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        painter.drawText(inner, right, keys or group)
+        words = cut(mark + action.text(), painter.fontMetrics(), inner.width() - taken)
+        painter.drawText(inner, left, words)
         painter.restore()
+
+
+def cut(text: str, measure: QFontMetrics, room: int) -> str:
+    """As much of a text as has room: its end stays, where what tells views apart stands."""
+    return measure.elidedText(text, Qt.TextElideMode.ElideMiddle, room)

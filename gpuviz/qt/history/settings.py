@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QSettings, Qt
 
 from gpuviz import records
 from gpuviz.errors import FormatError
@@ -91,6 +91,7 @@ class Settings:
     def keep_layout(self, window: QMainWindow, splitters: Mapping[str, QSplitter]) -> None:
         """Store size, place and divisions of the window."""
         self._settings.setValue("geometry", window.saveGeometry())
+        self._settings.setValue("maximised", str(window.isMaximized()).lower())
         for name, splitter in splitters.items():
             self._settings.setValue(f"splitter/{name}", splitter.saveState())
         self._settings.sync()
@@ -100,7 +101,21 @@ class Settings:
         geometry = self._value("geometry")
         if isinstance(geometry, QByteArray):
             window.restoreGeometry(geometry)
+        _fit(window)
+        if self.flag("maximised", False):
+            window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
         for name, splitter in splitters.items():
             state = self._value(f"splitter/{name}")
             if isinstance(state, QByteArray):
                 splitter.restoreState(state)
+
+
+def _fit(window: QMainWindow) -> None:
+    """No larger than the screen it is on, which may be another one than when it was left."""
+    room = window.screen().availableGeometry()
+    window.resize(window.size().boundedTo(room.size()))
+    corner = window.pos()
+    x = min(max(corner.x(), room.left()), room.right() + 1 - window.width())
+    y = min(max(corner.y(), room.top()), room.bottom() + 1 - window.height())
+    if (x, y) != (corner.x(), corner.y()):
+        window.move(x, y)

@@ -19,7 +19,7 @@ from gpuviz.results.timings import Series
 
 HEIGHT = 118
 BINS = 40
-ALONE, COLORS = "good", ("accent", "warn", "shared", "good")
+ALONE, COLORS = "good", ("accent", "warn", "shared", "good", "bad", "ink", "muted")
 _SHARES = (0.0, 99.0)  # percentiles that are in view: one slow launch must not flatten the rest
 
 

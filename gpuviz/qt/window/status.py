@@ -318,8 +318,9 @@ def _work(run: Run) -> str:
     """How much of the launch was executed."""
     blocks, done = run.trace.launch.blocks, run.trace.blocks_emulated
     if done < blocks:
-        return tr("emulated {done} of {blocks} blocks", done=done, blocks=blocks)
-    return trn("emulated {n} block", "emulated {n} blocks", blocks)
+        said = {"done": grouped(done), "blocks": grouped(blocks)}
+        return tr("emulated {done} of {blocks} blocks", **said)
+    return trn("emulated {count} block", "emulated {count} blocks", blocks, count=grouped(blocks))
 
 
 def _watched(run: Run) -> str:
@@ -330,7 +331,6 @@ def _watched(run: Run) -> str:
     block = launch.block_index(run.trace.recorded[0])
     warps = launch.warps_per_block
     several = trn("{n} warp", "{n} warps", warps)
-    place = str(block[0]) if launch.grid[1:] == (1, 1) else str(block)
-    return tr(
-        "block {place} of {blocks} · {warps}", place=place, blocks=launch.blocks, warps=several
-    )
+    place = grouped(block[0]) if launch.grid[1:] == (1, 1) else str(block)
+    blocks = grouped(launch.blocks)
+    return tr("block {place} of {blocks} · {warps}", place=place, blocks=blocks, warps=several)
