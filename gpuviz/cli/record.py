@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import math
 from pathlib import Path
 
-from gpuviz import files
-from gpuviz.arch import architecture
 from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
+from gpuviz.cli.launches_to_record import Variant, in_order, of_lecture, taken, variants
+from gpuviz.cli.record_each import Files, check_place, found, record_each
 from gpuviz.errors import Error, InputError, UnavailableError
 from gpuviz.language import english
-from gpuviz.lectures.bundle import find, unpacked
-from gpuviz.lectures.reading import read
-from gpuviz.ptx.emulator import Options
-from gpuviz.runners import emulated, live
+from gpuviz.lectures.bundle import find
+from gpuviz.runners import recorded
 from gpuviz.runners.agreed import Agreed
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live import MeasureOptions
-from gpuviz.runners.measurement import Measurement
 from gpuviz.runners.recorded import load
-from gpuviz.runners.recording import SUFFIX, Entry, LaunchKey, Recording, key_of, write
+from gpuviz.runners.recording import SUFFIX
 from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.base import Lesson, Plan, Values
-from gpuviz.scenes.check import check_values
 from gpuviz.scenes.foreign import codes_of
-from gpuviz.scenes.perform import accepted, job_of
 from gpuviz.terminal import err, out
-from gpuviz.views.performed import lesson_for
 
 EXAMPLE = """examples:
-  gpuviz record --all -o h200.gpurec
-  gpuviz record --all --check -o h200.gpurec     is it complete and up to date? needs no GPU
+  gpuviz record --all -o h200                    a folder: one file for each lesson
+  gpuviz record --all --missing --time-limit 300 -o h200       go on where that was stopped
+  gpuviz record --all --check -o h200            is it complete and up to date? needs no GPU
+  gpuviz record --merge h200                     put them among the recordings that ship
   gpuviz record --scene coalescing --scene banks -o two.gpurec
   gpuviz record --lecture strides.gpuviz-lecture -o strides.gpurec"""
-Variant = tuple[Lesson, Values, Plan, LaunchKey]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,9 +54,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "given several times)",
     )
     parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="only launches that the recordings which ship do not hold, or not any more",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="also what FILE or FOLDER holds already, which else stays as it is",
+    )
+    parser.add_argument(
         "--check",
         action="store_true",
-        help="measure nothing: list the launches that FILE does not hold, or not any more",
+        help="measure nothing: list the launches that are not there, or not any more",
+    )
+    parser.add_argument(
+        "--merge",
+        type=Path,
+        metavar="FOLDER",
+        help="measure nothing: put the recordings of this folder among those that ship (or those "
+        "of the folder given with -o), without launches that are none of the course any more",
     )
     parser.add_argument(
         "--repeat",
@@ -71,14 +82,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="launches to time (default %(default)s)",
     )
+    parser.add_argument(
+        "--time-limit",
+        type=at_least_one,
+        metavar="SECONDS",
+        help="begin no launch after that; the same command goes on",
+    )
     lecture_reach.add_allow(parser)
     add_device(parser)
     add_trust(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE" + SUFFIX)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="PLACE",
+        help=f"a file *{SUFFIX}, or a folder, which gets one for each lesson",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and write; 0, or 1 when some launches could not be measured."""
+    """Measure and write; 0, or 1 when some launches are not there."""
+    if arguments.merge:
+        return _merge(arguments)
+    if not arguments.output:
+        raise InputError(f"where to? give -o FOLDER, or -o FILE{SUFFIX}")
     lessons = SCENES if arguments.all else tuple(map(lesson, arguments.scene))
     lectures = [find(name) for name in arguments.lecture]
     told = (
@@ -90,12 +117,26 @@ def run(arguments: argparse.Namespace) -> int:
     return _check(arguments.output, wanted) if arguments.check else _record(arguments, wanted)
 
 
-def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
-    """List what a file lacks; 1 when there is something."""
-    recordings = load([path])
+def _merge(arguments: argparse.Namespace) -> int:
+    from gpuviz.cli.merge_recordings import FOLDER, merge
+
+    into = arguments.output or FOLDER
+    told = merge(arguments.merge, into)
+    out(
+        f"{into}: {told.new} new, {told.kept} kept, {told.dropped} dropped that are no launch of "
+        f"the course any more, {told.lacking} without a recording"
+    )
+    return 0
+
+
+def _check(place: Path, wanted: tuple[Variant, ...]) -> int:
+    """List what is not there; 1 when there is something."""
+    if not (paths := found(place)):
+        raise InputError(f"{place} holds no recordings (*{SUFFIX})")
+    recordings = load(paths)
     missing = [
         (one.id, plan.role, dict(values), why)
-        for one, values, plan, _ in _taken(wanted, recordings.recordings[0].device.sm)
+        for one, values, plan, _ in taken(wanted, recordings.recordings[0].device.sm)
         if (why := recordings.find(plan).why)
     ]
     for lesson_id, role, values, why in missing:
@@ -106,26 +147,38 @@ def _check(path: Path, wanted: tuple[Variant, ...]) -> int:
 
 
 def _record(arguments: argparse.Namespace, wanted: tuple[Variant, ...]) -> int:
-    files.check_place(arguments.output)
+    check_place(arguments.output)
     with Gpu(arguments.device) as gpu:
         facts = gpu.facts()
         if facts.counters:
             raise CountersUnavailable(facts.counters)
-        wanted = _taken(wanted, facts.sm)
-        agreed = _agreed(arguments, wanted, facts.sm)
+        files = Files(arguments.output, facts)
+        wanted = in_order(taken(wanted, facts.sm), recorded.shipped(), arguments.missing)
+        left = [one for one in wanted if arguments.again or one not in files]
+        agreed = _agreed(arguments, tuple(left), facts.sm)
         options = MeasureOptions(arguments.repeat, places=True, peaks=gpu.peaks())
-        found = [_entry(gpu, options, agreed, *variant) for variant in wanted]
-    entries = tuple(entry for entry in found if entry is not None)
-    write(arguments.output, Recording(facts, entries))
-    launches = english("{n} launch", "{n} launches", len(found))
+        limit = arguments.time_limit or math.inf
+        done = begun = 0
+        for (one, values, plan, _), entry in record_each(gpu, left, options, agreed, limit):
+            begun += 1
+            if isinstance(entry, Error):
+                err(f"{one.id} {plan.role} {dict(values)}: {entry}")
+            else:
+                files.add(entry)
+                done += 1
+    return _told(arguments.output, facts.name, wanted, len(left), begun, done)
+
+
+def _told(
+    place: Path, gpu: str, wanted: tuple[Variant, ...], left: int, begun: int, done: int
+) -> int:
+    there = len(wanted) - left + done
+    launches = english("{n} launch", "{n} launches", len(wanted))
     lessons = english("{n} lesson", "{n} lessons", len({one.id for one, *_ in wanted}))
-    out(f"{len(entries)} of {launches} of {lessons}, measured on {facts.name}: {arguments.output}")
-    return 0 if len(entries) == len(found) else 1
-
-
-def _taken(wanted: tuple[Variant, ...], arch: str) -> tuple[Variant, ...]:
-    """Without what the architecture refuses, or has no need of (`Plan.instead`)."""
-    return tuple(one for one in wanted if one[2] in accepted(one[0].plan(one[1]), arch))
+    out(f"{there} of {launches} of {lessons}, measured on {gpu}: {place}")
+    if begun < left:
+        out(f"the time is over, {left - begun} are left: the same command goes on with them")
+    return 0 if there == len(wanted) else 1
 
 
 def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: str) -> Agreed:
@@ -136,59 +189,3 @@ def _agreed(arguments: argparse.Namespace, wanted: tuple[Variant, ...], arch: st
     if left:
         raise UnavailableError(refusal(left))
     return agreed
-
-
-def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
-    """Every different launch of the default values and the presets of lessons."""
-    seen: set[tuple[str, LaunchKey]] = set()
-    for one in lessons:
-        for given in ({}, *(preset.values for preset in one.presets)):
-            values = check_values(one, given)
-            for plan in one.plan(values):
-                key = key_of(plan)
-                if (one.id, key) not in seen:
-                    seen.add((one.id, key))
-                    yield one, values, plan, key
-
-
-def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Variant]:
-    """Every launch of a lecture's slides that is none of a lesson's `variants`."""
-    seen = {(one.id, key) for one, _, _, key in variants(SCENES)}
-    text, _ = unpacked(file)
-    views = [slide.view for slide in read(text, agreed).slides if slide.view]
-    for view in views:
-        one = lesson_for(view)
-        both = [{**view.values, **view.compare_values}] if view.compared else []
-        for values in (check_values(one, given) for given in (view.values, *both)):
-            for plan in one.plan(values):
-                key = key_of(plan)
-                if (one.id, key) not in seen:
-                    seen.add((one.id, key))
-                    yield one, values, plan, key
-
-
-def _entry(
-    gpu: Gpu,
-    options: MeasureOptions,
-    agreed: Agreed,
-    one: Lesson,
-    values: Values,
-    plan: Plan,
-    key: LaunchKey,
-) -> Entry | None:
-    """One launch measured; None, and a word on stderr, when it cannot be."""
-    try:
-        measurement = _measured(gpu, options, agreed, plan)
-    except Error as error:
-        err(f"{one.id} {plan.role} {dict(values)}: {error}")
-        return None
-    return Entry(one.id, plan.role, dict(values), key, measurement)
-
-
-def _measured(gpu: Gpu, options: MeasureOptions, agreed: Agreed, plan: Plan) -> Measurement:
-    facts = gpu.facts()
-    job, arch = job_of(plan, facts.sm), architecture(facts.capability)
-    predicted = emulated.run(job, arch, level="ptx", options=Options(record=()))
-    return live.measure(
-        gpu, job, options, agreed=agreed, expected=predicted.outputs if predicted.whole else None
-    )

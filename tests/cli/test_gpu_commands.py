@@ -3,15 +3,23 @@
 import json
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gpuviz.cli import main
+from gpuviz import checksums
+from gpuviz.cli import main, merge_recordings, record_each
+from gpuviz.cli.launches_to_record import in_order, variants
+from gpuviz.runners import live, recorded
 from gpuviz.runners.faults import NoDevice
 from gpuviz.runners.gpu import client
 from gpuviz.runners.gpu.client import Gpu
-from gpuviz.runners.recording import read
+from gpuviz.runners.job import Job
+from gpuviz.runners.measurement import DeviceFacts, Measurement
+from gpuviz.runners.recording import Entry, Recording, read, write
+from gpuviz.scenes import SCENES, lesson
 
 WORKER = Path(__file__).parents[1] / "runners" / "fake_worker.py"
 KERNEL = """extern "C" __global__ void copy(const float* in, float* out, int n) {
@@ -120,6 +128,99 @@ def test_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["record", "--check", "--scene", "coalescing", "-o", str(out)]) == 0
     assert main(["record", "--check", "--scene", "transpose", "-o", str(out)]) == 1
     assert "transpose" in capsys.readouterr().out
+
+
+RECORD = ("record", "--scene", "transpose", "--scene", "alignment", "--repeat", "1", "-o")
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_recording_goes_on_where_it_was_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file for each lesson, written as each launch is done; what is there stays."""
+    place, measured = tmp_path / "made", []
+    measure = live.measure
+
+    def stopped_at_the_third(gpu: Gpu, job: Job, *given: Any, **named: Any) -> Measurement:
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        measured.append(job)
+        return measure(gpu, job, *given, **named)
+
+    monkeypatch.setattr(live, "measure", stopped_at_the_third)
+    with suppress(KeyboardInterrupt):
+        main([*RECORD, str(place)])
+    before = {file.stem: read(file).entries for file in place.glob("*.gpurec")}
+    assert sum(map(len, before.values())) == 2
+
+    monkeypatch.setattr(live, "measure", measure)
+    assert main([*RECORD, str(place)]) == 0
+    after = {file.stem: read(file).entries for file in place.glob("*.gpurec")}
+    assert set(after) == {"transpose", "alignment"} and len(after["transpose"]) == 4
+    first = [one.launch for entries in before.values() for one in entries]
+    now = [one.launch for entries in after.values() for one in entries]
+    assert len(set(now)) == len(now) and set(first) < set(now)
+    assert main([*RECORD, str(place), "--check"]) == 0
+    assert "everything is recorded" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_recording_ends_with_its_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = iter(range(0, 360_000, 3600))
+    monkeypatch.setattr(record_each, "monotonic", lambda: next(hour))
+    assert main([*RECORD, str(tmp_path / "made"), "--time-limit", "5000"]) == 1
+    told = capsys.readouterr().out
+    assert "the same command goes on" in told and "1 of 7 launches" in told
+
+
+@pytest.mark.usefixtures("made_up")
+def test_another_gpu_is_not_mixed_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = recorded.shipped().recordings[0]
+    write(tmp_path / "banks.gpurec", Recording(other.device, other.entries[:1]))
+    assert main([*RECORD, str(tmp_path)]) == 2
+    assert "holds measurements of NVIDIA H200, and this is Made-up GPU" in capsys.readouterr().err
+
+
+def test_what_nobody_has_recorded_comes_first() -> None:
+    every = tuple(variants(SCENES))
+    shipped = recorded.shipped()
+    ordered = in_order(every, shipped, missing=False)
+    known = [shipped.find(plan).measurement is not None for _, _, plan, _ in ordered]
+    assert known == sorted(known) and 0 < sum(known) < len(known)
+    missing = in_order(every, shipped, missing=True)
+    assert missing == ordered[: known.index(True)] and len(ordered) == len(every)
+
+
+def test_recordings_are_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest of each launch stays, and what is no launch of the course any more goes."""
+    monkeypatch.setattr(merge_recordings, "SCENES", (lesson("banks"),))
+    (device, entries), (new, into) = own_entries(), (tmp_path / "new", tmp_path / "ours")
+    new.mkdir(), into.mkdir()
+    one, two, three, gone = entries
+    newer = replace(two, measurement=replace(two.measurement, date="2099-01-01"), role="renamed")
+    write(into / "any.gpurec", Recording(device, (one, two, gone)))
+    write(new / "coalescing.gpurec", Recording(device, (newer, three)))
+    assert main(["record", "--merge", str(new), "-o", str(into)]) == 0
+    assert "2 new, 1 kept, 1 dropped" in capsys.readouterr().out
+    merged = {entry.launch: entry for entry in read(into / "nvidia-h200.gpurec").entries}
+    assert merged.keys() == {one.launch, two.launch, three.launch}
+    assert merged[two.launch].measurement.date == "2099-01-01"
+    assert merged[two.launch].role == two.role
+    checksums.check(into / "nvidia-h200.gpurec")
+    assert main(["record", "--merge", str(tmp_path), "-o", str(into)]) == 2
+
+
+def own_entries() -> tuple[DeviceFacts, tuple[Entry, ...]]:
+    """Three entries of launches of the course, and one that is none any more."""
+    recording = recorded.shipped().recordings[0]
+    ours = {key for _, _, _, key in variants((lesson("banks"),))}
+    now = [entry for entry in recording.entries if entry.launch in ours][:3]
+    gone = replace(now[0], launch=replace(now[0].launch, source_hash="of before"))
+    return recording.device, (*now, gone)
 
 
 @pytest.mark.usefixtures("made_up")

@@ -10,7 +10,7 @@ import pytest
 
 from gpuviz import resources
 from gpuviz.arch import architecture
-from gpuviz.cli.record import of_lecture
+from gpuviz.cli.launches_to_record import of_lecture
 from gpuviz.compile import nvrtc
 from gpuviz.draw.palette import THEMES
 from gpuviz.draw.stage import Stage
@@ -36,10 +36,10 @@ _MINUTES = re.compile(r"^\[([\d.]+) min\] ")
 QUOTED = {
     "Stride 32, and what it costs": {"copy": (5.87, 22.66)},
     "Transpose: the proof": {
-        "naive": (20.4,),
-        "shared": (8.83,),
-        "padded": (5.04,),
-        "swizzled": (5.01,),
+        "naive": (20.0,),
+        "shared": (8.88,),
+        "padded": (5.06,),
+        "swizzled": (5.02,),
     },
 }
 

@@ -1,27 +1,38 @@
-"""The predictions of every lesson against what a GPU counted, from the recordings that ship."""
+"""The predictions of every lesson against what a GPU counted: recordings that ship, and of smaller
+launches of the same kernels.
+"""
 
+from functools import cache
 from math import prod
+from pathlib import Path
 
 import pytest
 
 from gpuviz.arch import architecture
-from gpuviz.cli.record import variants
+from gpuviz.cli.launches_to_record import variants
 from gpuviz.compile import Resources, nvrtc
 from gpuviz.occupancy import occupancy
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated, recorded
+from gpuviz.runners.recording import Entry, key_of, read
 from gpuviz.runners.verification import compare_run
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Plan
 from gpuviz.scenes.perform import job_of
 
+SMALL = Path(__file__).parents[1] / "data" / "h200_small_launches.gpurec"
 RACES = {"matmul-barrier"}  # its kernel lacks a barrier: a GPU computes something else, and may
+
+
+@cache
+def known() -> recorded.Recordings:
+    return recorded.Recordings((*recorded.shipped().recordings, read(SMALL)))
 
 
 @pytest.mark.parametrize("lesson", SCENES, ids=lambda one: one.id)
 def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
     for plan in lesson.plan(lesson.defaults()):
-        found = recorded.shipped().find(plan)
+        found = known().find(plan)
         if found.measurement is None:
             pytest.skip(f"{plan.role}: {found.why}")
         device = found.measurement.device
@@ -34,6 +45,26 @@ def test_counts_of_a_lesson_equal_the_hardwares(lesson: Lesson) -> None:
         assert [c for c in compared if not c.equal] == [] and len(compared) > 20
         if lesson.id not in RACES:
             assert set(found.measurement.differences.values()) == {0.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", read(SMALL).entries, ids=lambda e: f"{e.lesson} {e.role}")
+def test_counts_of_small_launches_equal_the_hardwares(entry: Entry) -> None:
+    launch, device = entry.launch, entry.measurement.device
+    named = {field: getattr(launch, field) for field in ("entry", "grid", "block", "arguments")}
+    plan = Plan(
+        entry.role,
+        launch.kernel,
+        **named,
+        defines=launch.defines,
+        dynamic_shared=launch.dynamic_shared,
+    )
+    assert key_of(plan) == launch
+    run = emulated.run(
+        job_of(plan, device.sm), architecture(device.capability), options=Options(record=())
+    )
+    compared = compare_run(entry.lesson, run, entry.measurement.values())
+    assert [c for c in compared if not c.equal] == [] and len(compared) > 20
 
 
 def recorded_launches() -> list[tuple[str, Plan, int | None]]:

@@ -17,7 +17,7 @@ from gpuviz.scenes.check import check_values
 
 MINE, LECTURE = Path("mine.gpurec"), Path("mine.gpuviz-lecture")
 ONE = lesson("coalescing")
-(SHIPS,) = ONE.plan(check_values(ONE, {}))
+(SHIPS,) = ONE.plan(check_values(ONE, {"blocks": 65536}))
 OWN = replace(SHIPS, grid=(7, 1, 1))  # a launch that no recording which ships holds
 PROGRAM = Program("ptx", b"cubin", "", {}, (), "source", "a.cu", "sm_90", "none")
 KEY = program_key("a.cu", "source", {}, "sm_90")

@@ -1,0 +1,65 @@
+"""Which launches are to be recorded: those of lessons, and what lectures launch besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import compress
+from pathlib import Path
+
+from gpuviz.lectures.bundle import unpacked
+from gpuviz.lectures.reading import read
+from gpuviz.runners.recorded import Recordings
+from gpuviz.runners.recording import LaunchKey, key_of
+from gpuviz.scenes import SCENES
+from gpuviz.scenes.base import Lesson, Plan, Values
+from gpuviz.scenes.check import check_values
+from gpuviz.scenes.perform import accepted
+from gpuviz.views.performed import lesson_for
+
+Variant = tuple[Lesson, Values, Plan, LaunchKey]
+
+
+def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
+    """Every different launch of the default values and the presets of lessons."""
+    seen: set[tuple[str, LaunchKey]] = set()
+    for one in lessons:
+        for given in ({}, *(preset.values for preset in one.presets)):
+            yield from _unseen(one, check_values(one, given), seen)
+
+
+def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Variant]:
+    """Every launch of a lecture's slides that is none of a lesson's `variants`."""
+    seen = set(_of_the_course())
+    text, _ = unpacked(file)
+    views = [slide.view for slide in read(text, agreed).slides if slide.view]
+    for view in views:
+        one = lesson_for(view)
+        both = [{**view.values, **view.compare_values}] if view.compared else []
+        for given in (view.values, *both):
+            yield from _unseen(one, check_values(one, given), seen)
+
+
+@cache
+def _of_the_course() -> frozenset[tuple[str, LaunchKey]]:
+    return frozenset((one.id, key) for one, _, _, key in variants(SCENES))
+
+
+def _unseen(one: Lesson, values: Values, seen: set[tuple[str, LaunchKey]]) -> Iterator[Variant]:
+    for plan in one.plan(values):
+        key = key_of(plan)
+        if (one.id, key) not in seen:
+            seen.add((one.id, key))
+            yield one, values, plan, key
+
+
+def taken(wanted: Iterable[Variant], arch: str) -> tuple[Variant, ...]:
+    """Without what the architecture refuses, or has no need of (`Plan.instead`)."""
+    return tuple(one for one in wanted if one[2] in accepted(one[0].plan(one[1]), arch))
+
+
+def in_order(wanted: tuple[Variant, ...], known: Recordings, missing: bool) -> tuple[Variant, ...]:
+    """Those of which nothing is known first; of them alone where only what is `missing` counts."""
+    unknown = [known.find(plan).measurement is None for _, _, plan, _ in wanted]
+    first = tuple(compress(wanted, unknown))
+    return first if missing else (*first, *compress(wanted, (not one for one in unknown)))
