@@ -23,6 +23,7 @@ DISTRIBUTIONS = {
     "cuda": "cuda-pathfinder",
     "cupy": "cupy-cuda13x",
     "cupyx": "cupy-cuda13x",
+    "numba": "numba-cuda",
     "pynvml": "nvidia-ml-py",
     "PIL": "pillow",
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,14 @@ from gpuviz.compile import (
     ptx_program,
 )
 from gpuviz.errors import InputError
-from gpuviz.integrations.asked import Asked, collected
+from gpuviz.integrations.asked import Asked, Building, collected
 from gpuviz.kernels.names import source_parameters
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.job import Job, Triple, triple
 from gpuviz.suffixes import KERNELS
 
 ARCH = "sm_90"
+Grid = int | Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]]
 # The module that a kernel's class is in, and the file that knows such kernels.
 LIBRARIES = {
     "triton": "triton_kernels",
@@ -34,20 +34,9 @@ LIBRARIES = {
 }
 
 
-@dataclass(frozen=True)
-class Building:
-    """How a text becomes a program, and which kernel of it is meant; see `gpuviz.trace`."""
-
-    name: str = ""
-    shared: int = 0
-    defines: Mapping[str, object] = field(default_factory=dict)
-    include: tuple[Path, ...] = ()
-    options: tuple[str, ...] = ()
-
-
 def asked(
     kernel: Any,
-    grid: int | Sequence[int] | None,
+    grid: Grid | None,
     block: int | Sequence[int] | None,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
@@ -64,8 +53,8 @@ def asked(
     if isinstance(kernel, str | Path):
         if kwargs:
             raise InputError(f"arguments by name ({', '.join(kwargs)}) are for Triton: use args")
-        sizes = _needed(grid, "grid"), _needed(block, "block")
-        return _own(_program(kernel, building, arch), *sizes, args, building)
+        shape = _needed(grid, "grid"), _needed(block, "block")
+        return _own(_program(kernel, building, arch), *shape, args, building)
     library = type(kernel).__module__.partition(".")[0]
     if library not in LIBRARIES:
         raise InputError(
@@ -73,15 +62,8 @@ def asked(
             "the path of a .cu or .ptx file, or a kernel of Triton, Numba, CuPy or cuda.core"
         )
     known = import_module(f"gpuviz.integrations.{LIBRARIES[library]}")
-    made: Asked = known.asked(
-        kernel,
-        sizes_of(grid, "grid"),
-        sizes_of(block, "block"),
-        args,
-        kwargs,
-        building.shared,
-        arch,
-    )
+    sizes = grid if callable(grid) else sizes_of(grid, "grid")
+    made: Asked = known.asked(kernel, sizes, sizes_of(block, "block"), args, kwargs, building, arch)
     return made
 
 
@@ -93,7 +75,9 @@ def sizes_of(sizes: int | Sequence[int] | None, what: str) -> Triple | None:
     return triple(tuple(map(int, given)), what)
 
 
-def _needed(sizes: int | Sequence[int] | None, what: str) -> Triple:
+def _needed(sizes: Grid | None, what: str) -> Triple:
+    if callable(sizes):
+        raise InputError(f"a {what} that follows from constants is for Triton: give numbers")
     found = sizes_of(sizes, what)
     if found is None:
         raise InputError(f"a launch needs a {what}: one to three numbers, as in {what}=64")

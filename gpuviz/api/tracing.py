@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuviz.api.kernels import Building, asked
+from gpuviz.api.kernels import Grid, asked
 from gpuviz.arch import architecture
 from gpuviz.checks import ALL
+from gpuviz.integrations.asked import Building
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.runners import base, emulated
 from gpuviz.runners.base import Level
@@ -50,7 +51,7 @@ class Wishes:
 
 def trace(
     kernel: Any,
-    grid: Sizes | None = None,
+    grid: Grid | None = None,
     block: Sizes | None = None,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -114,7 +115,7 @@ def trace(
 
 def count(
     kernel: Any,
-    grid: Sizes | None = None,
+    grid: Grid | None = None,
     block: Sizes | None = None,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,

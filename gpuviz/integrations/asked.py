@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,17 @@ from gpuviz.ptx.text.ir import Variable
 from gpuviz.runners.job import Job
 
 _BITS = {1: 8, 2: 16, 4: 32, 8: 64}
+
+
+@dataclass(frozen=True)
+class Building:
+    """How a text becomes a program, which kernel of it is meant, and its dynamic shared memory."""
+
+    name: str = ""
+    shared: int = 0
+    defines: Mapping[str, object] = field(default_factory=dict)
+    include: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
