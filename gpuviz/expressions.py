@@ -33,7 +33,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Fraction | int]] = {
     "max": max,
 }
 _NAMED = 24  # that a message lists
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_BRACES = re.compile(r"\{([^{}=;@]*)\}")  # those of a structure, {n=4}, stay
 
 
 def evaluate(text: str, names: Mapping[str, Fraction | int]) -> int:

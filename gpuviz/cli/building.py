@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
 from gpuviz.compile import Program, compile_arch, load_program
 from gpuviz.compile.compiler import Compiler
 from gpuviz.errors import InputError
+from gpuviz.kernels.settings import Settings
 
 
 def add_building(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +37,18 @@ def add_building(parser: argparse.ArgumentParser) -> None:
 
 
 def built(
-    arguments: argparse.Namespace, path: Path, defines: Mapping[str, str], entry: str = ""
+    arguments: argparse.Namespace, path: Path, settings: Settings, entry: str = ""
 ) -> Program:
-    """The program of a file, compiled as the arguments say; with an entry `f<float>` that one."""
+    """The program of a file, compiled as the arguments say, and else as its settings do; with an
+    entry `f<float>` that one.
+    """
     return load_program(
         path,
         arch=compile_arch(arguments.arch),
-        defines=defines,
-        include=tuple(arguments.include),
+        defines={**settings.macros, **pairs(arguments.define, "--define")},
+        include=(*arguments.include, *settings.include),
         instances=(entry,) if "<" in entry else (),
-        options=tuple(arguments.option),
+        options=settings.with_options(tuple(arguments.option)),
         compiler=arguments.compiler,
     )
 

@@ -8,9 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpuviz.cli.building import add_building, built, pairs
+from gpuviz.cli.building import add_building, built
 from gpuviz.compile import Written, demangled, written_launches
 from gpuviz.errors import FormatError
+from gpuviz.kernels.launch_texts import Kernel
+from gpuviz.kernels.settings import Settings, beside, load
+from gpuviz.kernels.signature import Taken
 from gpuviz.ptx.text.parser import parse
 from gpuviz.terminal import out
 
@@ -43,8 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     from gpuviz.ptx.check import unsupported
 
-    program = built(arguments, path, pairs(arguments.define, "--define"))
+    settings = load(path)
+    program = built(arguments, path, settings)
     try:
+        include = (*arguments.include, *settings.include)
         problems = unsupported(parse(program.ptx))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
@@ -54,11 +59,14 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "flags": list(program.flags),
         "note": program.note,
         "left_out": [str(one) for one in program.warnings if one.severity == "error"],
-        "launches": [asdict(one) for one in written_launches(path, tuple(arguments.include))],
+        "launches": [asdict(one) for one in written_launches(path, include)],
+        "settings": str(beside(path)) if settings != Settings() else "",
         "kernels": [
             {
                 "kernel": kernel,
                 "name": demangled(kernel),
+                "takes": list(map(_taken, Kernel.of(program, kernel).leaves)),
+                "data": [_taken(one.taken) for one in Kernel.of(program, kernel).data],
                 "supported": not problems.get(kernel),
                 "unsupported": [vars(problem) for problem in problems.get(kernel, ())],
             }
@@ -70,11 +78,14 @@ def _file(path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 def _text(found: dict[str, Any]) -> str:
     lines = [found["file"], f"  {found['compiler']} {' '.join(found['flags'])}"]
     lines += [f"  {found['note']}"] if found["note"] else []
+    lines += [f"  settings of {found['settings']}"] if found["settings"] else []
     for kernel in found["kernels"]:
         lines.append(
             f"  {kernel['name']}: "
             + ("supported" if kernel["supported"] else f"{len(kernel['unsupported'])} unsupported")
         )
+        lines += [f"    takes {', '.join(kernel['takes'])}"] if kernel["takes"] else []
+        lines += [f"    data {', '.join(kernel['data'])}"] if kernel["data"] else []
         lines += [
             f"    CUDA line {p['line'] or '?'}, PTX line {p['ptx_line']}: {p['opcode']} "
             f"({p['why']})"
@@ -84,6 +95,12 @@ def _text(found: dict[str, Any]) -> str:
     if not found["kernels"]:
         lines.append("  no kernels")
     return "\n".join(lines)
+
+
+def _taken(one: Taken) -> str:
+    """`p.n i32`, `x f32[]`, `w f32*4`."""
+    form = "[]" if one.buffer else f"*{one.count}" if one.count > 1 else ""
+    return f"{one.name} {one.kind}{form}"
 
 
 def _launch(found: Written) -> str:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from pathlib import Path
 from typing import get_args
 
-from gpuviz.arguments import parse
 from gpuviz.cli.building import add_building, built, pairs
 from gpuviz.compile import entry_name, launch_at
 from gpuviz.errors import InputError
+from gpuviz.kernels.host_launch import proposed_by
+from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
+from gpuviz.kernels.settings import load
 from gpuviz.language import ENGLISH, languages
 from gpuviz.ptx.options import Engine, Options
-from gpuviz.runners.job import Job, triple
+from gpuviz.runners.job import Job
+from gpuviz.terminal import err
 
 SPEC_HELP = (
-    "TYPE[COUNT]=zeros|ones|arange|rand|shuffle|unset|VALUE|@file.npy for a buffer, TYPE=VALUE "
-    "for a scalar; once for each parameter, in order"
+    "once for each parameter, in order, or NAME=SPEC: f32[n]=rand, rand(n*m), @file.npy for a "
+    "buffer; i32=7, 7, n*m for a scalar; {n=4, data=rand(n)} for a structure"
 )
 
 
@@ -25,10 +29,12 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
     """The arguments that make a LAUNCH."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a .cu or .ptx file")
     parser.add_argument("--entry", metavar="NAME", help="kernel to launch (default: the only one)")
-    parser.add_argument("--grid", type=numbers, metavar="X[,Y[,Z]]", help="blocks of the grid")
-    parser.add_argument("--block", type=numbers, metavar="X[,Y[,Z]]", help="threads of a block")
     parser.add_argument(
-        "--dynamic-shared", type=int, metavar="BYTES", help="dynamic shared memory of a block"
+        "--grid", metavar="X[,Y[,Z]]", help="blocks of the grid; may be ceil(n / block.x)"
+    )
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a block")
+    parser.add_argument(
+        "--dynamic-shared", metavar="BYTES", help="dynamic shared memory of a block"
     )
     parser.add_argument(
         "--launch",
@@ -80,7 +86,12 @@ def add_scene(parser: argparse.ArgumentParser) -> None:
     """The arguments that choose a lesson and its parameters."""
     parser.add_argument("--scene", metavar="ID", help="a lesson (see gpuviz list)")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="K=V", help="a parameter of the lesson"
+        "--set",
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="a parameter of the lesson; of a FILE a __constant__ or __device__ variable, or a "
+        "name that sizes and arguments use",
     )
 
 
@@ -92,16 +103,6 @@ def add_language(parser: argparse.ArgumentParser) -> None:
         default=ENGLISH,
         help="language of the texts (default %(default)s)",
     )
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """`16,16` as numbers."""
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not one to three whole numbers, as in 16 or 16,16"
-        ) from None
 
 
 def at_least_one(text: str) -> int:
@@ -128,14 +129,9 @@ def _check_idle(arguments: argparse.Namespace) -> None:
     of_files = (
         "entry", "grid", "block", "dynamic_shared", "define", "arg", "launch", "include", "option",
     )  # fmt: skip
-    idle = [name for name in (of_files if arguments.scene else ("set",)) if vars(arguments)[name]]
-    if idle:
+    if idle := [name for name in of_files if arguments.scene and vars(arguments)[name]]:
         option = "--" + idle[0].replace("_", "-")
-        raise InputError(
-            f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE"
-            if arguments.scene
-            else f"{option} is for --scene: a FILE takes --arg and --define"
-        )
+        raise InputError(f"{option} is for a FILE: a lesson is changed by --set NAME=VALUE")
 
 
 def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
@@ -151,24 +147,61 @@ def jobs(arguments: argparse.Namespace) -> dict[str, Job]:
 
 
 def _of_file(arguments: argparse.Namespace) -> Job:
-    path, include = Path(arguments.file), tuple(arguments.include)
+    """As the command line says, then as the launch in the file does, then as its settings do."""
+    path = Path(arguments.file)
+    settings = load(path)
+    include = (*arguments.include, *settings.include)
     found = launch_at(path, arguments.launch, include) if arguments.launch else None
-    grid: tuple[int, ...] | None = arguments.grid or (found.grid if found else None)
-    block: tuple[int, ...] | None = arguments.block or (found.block if found else None)
-    if grid is None or block is None:
+    wanted = arguments.entry or (found and (found.instance or found.kernel)) or settings.kernel
+    program = built(arguments, path, settings, wanted)
+    entry = entry_name(program.kernels, wanted)
+    kernel = Kernel.of(program, entry)
+    kept = settings.launch_of(program.kernels, entry)
+    kept = proposed_by(found, kernel).over(kept) if found else kept
+    if not ((arguments.grid or kept.grid) and (arguments.block or kept.block)):
         said = f": {' '.join(found.texts[:2])} at line {found.line} is no constant" if found else ""
         raise InputError(
             f"a launch of a FILE needs --grid and --block, as in --grid 64 --block 256{said}"
         )
-    shared = arguments.dynamic_shared
-    wanted = arguments.entry or (found and (found.instance or found.kernel)) or ""
-    program = built(arguments, path, pairs(arguments.define, "--define"), arguments.entry or "")
-    return Job(
-        program,
-        entry_name(program.kernels, wanted),
-        triple(grid, "--grid"),
-        triple(block, "--block"),
-        tuple(map(parse, arguments.arg)),
-        shared if shared is not None else (found and found.shared) or 0,
-        "named",
+    texts = told(arguments, kernel).over(kept)
+    _check_used(arguments, kernel, texts)
+    made = kernel.launch(texts)
+    if made.proposed:
+        err("not said, and proposed: " + ", ".join(f"{k}: {v}" for k, v in made.proposed.items()))
+    return Job(program, entry, made.grid, made.block, made.arguments, made.shared, "named")
+
+
+def told(arguments: argparse.Namespace, kernel: Kernel) -> LaunchTexts:
+    """What the command line says of a launch.
+
+    Raises
+    ------
+    InputError : arguments in order that are not as many as the kernel takes
+    """
+    known = {one.name for one in (*kernel.taken, *kernel.leaves)}
+    given = kernel.by_name(arguments.arg)
+    named = pairs(arguments.set, "--set")
+    data = {one.name for one in kernel.data}
+    return LaunchTexts(
+        arguments.grid or "",
+        arguments.block or "",
+        arguments.dynamic_shared or "",
+        given | {k: v for k, v in named.items() if k in known and k not in data},
+        {k: v for k, v in named.items() if k.split(".")[0] in data},
+        {k: v for k, v in named.items() if k not in known and k.split(".")[0] not in data},
     )
+
+
+def _check_used(arguments: argparse.Namespace, kernel: Kernel, texts: LaunchTexts) -> None:
+    """Refuse names that would change nothing."""
+    written = (texts.grid, texts.block, texts.shared, *texts.arguments.values())
+    used = set(
+        re.findall(r"\w+", " ".join((*written, *texts.data.values(), *texts.sizes.values())))
+    )
+    for name in pairs(arguments.set, "--set"):
+        if name in texts.sizes and name not in used:
+            data = ", ".join(one.name for one in kernel.data) or "none"
+            raise InputError(
+                f"--set {name} changes nothing: no size or argument has {name} in it, and there is "
+                f"no such __constant__ or __device__ variable (there are: {data})"
+            )

@@ -14,6 +14,7 @@ from gpuviz.cli.building import pairs
 from gpuviz.cli.launch import SPEC_HELP, add_scene, at_least_one
 from gpuviz.cli.table import table
 from gpuviz.errors import Cancelled, InputError
+from gpuviz.kernels.settings import load
 from gpuviz.language import english
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import DeviceFacts
@@ -33,9 +34,9 @@ EXAMPLE = """examples:
          --grid "{ceil(1024/x)},{ceil(1024/y)}" --arg f32[1048576]=rand ... -o shapes.jsonl
   gpuviz sweep tile.cu --vary TILE=4,8,16,32 --on gpu --show time -o tiles.jsonl
 
-A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, a size (block.x), or
-else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same command goes on
-where it was stopped."""
+A name that is varied is a lesson's parameter; for a FILE: a name in {braces}, an argument, a size
+(block.x), or else a macro; for both: arch. FILE.jsonl keeps each cell as it is done; the same
+command goes on where it was stopped."""
 
 _WIDE = 17  # columns of a map that is printed
 
@@ -144,14 +145,17 @@ def _subject(arguments: argparse.Namespace, axes: tuple[Axis, ...]) -> Subject:
         return of_lesson(lesson(arguments.scene), given, arguments.arch, axes)
     if not arguments.file:
         raise InputError("nothing to launch: give a FILE with --grid and --block, or --scene ID")
+    settings = load(arguments.file)
     launch = FileLaunch(
         arguments.file,
         arguments.entry,
-        arguments.grid or "1",
-        arguments.block or "1",
-        arguments.dynamic_shared or "0",
+        arguments.grid or "",
+        arguments.block or "",
+        arguments.dynamic_shared or "",
         pairs(arguments.define, "--define"),
         tuple(arguments.arg),
+        (*settings.options, *(f"-I{folder}" for folder in settings.include)),
+        settings,
     )
     return of_file(launch, arguments.arch, axes, "named")
 

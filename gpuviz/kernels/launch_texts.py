@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,6 +82,31 @@ class Kernel:
         constant = {name: value for name, value in values.items() if value is not None}
         return cls(taken_by(program, entry), data_of(program, entry), constant)
 
+    @property
+    def leaves(self) -> tuple[Taken, ...]:
+        """Its parameters, and the fields of those that are structures."""
+        return tuple(leaf for one in self.taken for leaf in one.leaves)
+
+    def by_name(self, texts: Sequence[str]) -> dict[str, str]:
+        """Arguments given as `NAME=TEXT`, or in order those that are not.
+
+        Raises
+        ------
+        InputError : there are some in order, but not as many as are left
+        """
+        known = {one.name for one in (*self.taken, *self.leaves)}
+        parts = [(text, *text.partition("=")) for text in texts]
+        named = {name.strip(): value for _, name, _, value in parts if name.strip() in known}
+        plain = [text for text, name, _, _ in parts if name.strip() not in known]
+        left = [one.name for one in self.taken if one.name not in named]
+        if plain and len(plain) != len(left):
+            takes = [f"{one.name} {one.kind}{'[]' if one.buffer else ''}" for one in self.taken]
+            raise InputError(
+                f"the kernel takes {len(takes)} arguments ({', '.join(takes)}), {len(texts)} were "
+                "given"
+            )
+        return named | dict(zip(left, plain, strict=False))
+
     def launch(self, texts: LaunchTexts, folder: Path | None = None) -> Made:
         """The launch that texts come to; what is not said is proposed.
 
@@ -91,7 +116,7 @@ class Kernel:
         """
         given = flattened(self.taken, texts.arguments, "the kernel takes")
         held = flattened([one.taken for one in self.data], texts.data, "variables that it uses:")
-        leaves = [leaf for one in self.taken for leaf in one.leaves]
+        leaves = self.leaves
         threads = self._threads(texts, given)
         proposed = {one.name: guess(one, threads) for one in leaves if one.name not in given}
         scope = self._scope(texts, {**proposed, **given})
@@ -120,8 +145,7 @@ class Kernel:
     def _scope(self, texts: LaunchTexts, arguments: Texts) -> Scope:
         numbers = {
             leaf.name: arguments[leaf.name]
-            for one in self.taken
-            for leaf in one.leaves
+            for leaf in self.leaves
             if leaf.name in arguments and not leaf.buffer and leaf.count == 1
         }
         shapes: dict[str, str] = {}
@@ -142,7 +166,10 @@ def sizes_of(text: str, what: str, scope: Scope) -> Triple:
     parts = split(text.replace("×", ","))
     if not 1 <= len(parts) <= 3:
         raise InputError(f"{what} {text!r}: give one to three numbers, as in 16 or 16,16")
-    x, y, z = (*(_whole(part, what, scope) for part in parts), 1, 1)[:3]
+    try:
+        x, y, z = (*(evaluate(part, scope) for part in parts), 1, 1)[:3]
+    except InputError as error:
+        raise InputError(f"{what}: {error}, as in 16 or 16,16 or ceil(n / 256)") from None
     if min(x, y, z) < 1:
         raise InputError(f"{what} {text!r} comes to {x},{y},{z}: each has to be 1 or more")
     return x, y, z

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from gpuviz.arch import Architecture, architecture
-from gpuviz.arguments import parse
+from gpuviz.arguments import parse, renamed
 from gpuviz.arrays import U64, Bool
 from gpuviz.compile import compile_arch, entry_name, load_program
 from gpuviz.errors import FormatError, InputError
+from gpuviz.kernels import settings
 from gpuviz.local import local
 from gpuviz.memory.atomics import turns
 from gpuviz.memory.banks import wavefronts
@@ -92,17 +93,23 @@ def compare(
 
 def job_of(measured: Measured, launch: MeasuredLaunch) -> Job:
     """The launch a record describes."""
+    source = _find(measured.folder, launch.source)
     program = load_program(
-        _find(measured.folder, launch.source),
+        source,
         arch=compile_arch(measured.arch.sm),
         defines={name: str(value) for name, value in launch.defines.items()},
+        include=settings.load(source).include,
     )
+
+    def placed(name: str) -> str:
+        return str(measured.folder / local(name, measured.folder))
+
     return Job(
         program,
         entry_name(program.kernels, launch.entry),
         triple(launch.grid, "grid"),
         triple(launch.block, "block"),
-        tuple(map(parse, launch.args)),
+        tuple(renamed(parse(text), placed) for text in launch.args),
         launch.dynamic_shared,
         file=measured.name,
     )

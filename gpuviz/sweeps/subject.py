@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from gpuviz import arguments
 from gpuviz.compile import Program, entry_name, own_program
 from gpuviz.compile.compiler import read_text
 from gpuviz.compile.source_hash import source_hash
-from gpuviz.errors import InputError
+from gpuviz.errors import Error, InputError
 from gpuviz.expressions import filled, names_in
+from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
+from gpuviz.kernels.settings import Settings
+from gpuviz.kernels.written import split
 from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job, Triple, triple
 from gpuviz.sweeps.axis import ARCH, Axis, Cell
@@ -43,38 +45,46 @@ class Subject:
 class FileLaunch:
     """A launch of a kernel file as texts, in which `{expressions}` of varied names may stand.
 
-    `grid` and `block` are `X[,Y[,Z]]`, `dynamic_shared` bytes, `arguments` SPECs.
+    `grid` and `block` are `X[,Y[,Z]]`, `dynamic_shared` bytes, `arguments` as people write them, in
+    order, or all by name. What is "" or nothing is as in the file's `settings`.
     """
 
     file: Path
     entry: str
     grid: str
     block: str
-    dynamic_shared: str = "0"
+    dynamic_shared: str = ""
     defines: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Where expressions may stand."""
         return (self.grid, self.block, self.dynamic_shared, *self.defines.values(), *self.arguments)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """What stands in braces in its texts, and the arguments and sizes of its settings."""
+        kept = self.settings.launches.values()
+        tables = [table for one in kept for table in (one.arguments, one.data, one.sizes)]
+        return frozenset().union(*map(names_in, self.texts), *tables)
+
 
 def of_file(
     launch: FileLaunch, arch: str, axes: Sequence[Axis], whose: Whose = "stranger"
 ) -> Subject:
-    """The launches of a file. An axis is `arch`, a size (`block.x`), a name in `{expressions}`, or
-    else a macro. `whose` it is decides whether it may run on a GPU unasked.
+    """The launches of a file. An axis is `arch`, a size (`block.x`), a name in `{expressions}`, an
+    argument, or else a macro. `whose` it is decides whether it may run on a GPU unasked.
 
     Raises
     ------
     InputError : the file cannot be read
     """
-    used = frozenset().union(*map(names_in, launch.texts))
     sizes = {f"{name}.{letter}" for name in _SIZES for letter in _LETTERS}
-    macros = {a.name for a in axes} - used - sizes - {ARCH}
-    for name in macros:
+    others = {a.name for a in axes} - launch.names - sizes - {ARCH}
+    for name in others:
         if not name.isidentifier():
             raise InputError(
                 f"{name!r} cannot be varied: it is no macro, and no {{{name}}} stands in the "
@@ -86,11 +96,26 @@ def of_file(
     def program(target: str, defines: tuple[tuple[str, str], ...]) -> Program:
         return own_program(launch.file, target, dict(defines), options=launch.options)
 
+    @cache
+    def arguments() -> frozenset[str]:
+        """Those of the others that are arguments of the kernel, or fields."""
+        try:
+            compiled = program(arch, tuple({**launch.settings.macros, **launch.defines}.items()))
+            leaves = Kernel.of(compiled, entry(compiled)).leaves
+            return frozenset(others & {one.name for one in leaves})
+        except Error:  # it lacks a macro that is varied
+            return frozenset()
+
+    def entry(compiled: Program) -> str:
+        return entry_name(compiled.kernels, launch.entry or launch.settings.kernel)
+
     def launches(cell: Cell) -> Mapping[str, Job]:
-        made = at(launch, cell)
-        defines = {**made.defines, **{name: cell[name] for name in sorted(macros)}}
+        made, named = at(launch, cell), launch.names | (arguments() if others else frozenset())
+        macros = {name: cell[name] for name in sorted(others - named)}
+        defines = {**launch.settings.macros, **made.defines, **macros}
         compiled = program(cell.get(ARCH, arch), tuple(defines.items()))
-        return {"": _job(made, compiled, whose)}
+        varied = {name: cell[name] for name in named & cell.keys()}
+        return {"": _job(made, compiled, entry(compiled), varied, cell, whose)}
 
     said = {
         "file": launch.file.name,
@@ -101,6 +126,7 @@ def of_file(
         "defines": " ".join(f"{k}={v}" for k, v in sorted(launch.defines.items())),
         "arguments": " ".join(launch.arguments),
         **({"options": " ".join(launch.options)} if launch.options else {}),
+        **({"settings": repr(launch.settings)} if launch.settings != Settings() else {}),
         "source": source,
     }
     return Subject(said, arch, launches)
@@ -121,23 +147,35 @@ def at(launch: FileLaunch, cell: Cell) -> FileLaunch:
 
 
 def _sized(text: str, what: str, cell: Cell) -> str:
-    """`16,16` with the sizes that a cell names itself."""
-    parts = (text.split(",") + ["1", "1"])[:3]
+    """`16,16` with the sizes that a cell names itself; "" where there is nothing to say."""
+    if not text and not any(f"{what}.{letter}" in cell for letter in _LETTERS):
+        return ""
+    parts = (*split(text or "1"), "1", "1")[:3]
     return ",".join(cell.get(f"{what}.{x}", part) for x, part in zip(_LETTERS, parts, strict=True))
 
 
-def _job(launch: FileLaunch, program: Program, whose: Whose) -> Job:
-    if not launch.dynamic_shared.strip().isdecimal():
-        raise InputError(f"{launch.dynamic_shared!r} is no number of bytes of shared memory")
-    return Job(
-        program,
-        entry_name(program.kernels, launch.entry),
-        size(launch.grid, "grid"),
-        size(launch.block, "block"),
-        tuple(map(arguments.parse, launch.arguments)),
-        int(launch.dynamic_shared),
-        whose,
+def _job(
+    launch: FileLaunch,
+    program: Program,
+    entry: str,
+    named: Mapping[str, str],
+    cell: Cell,
+    whose: Whose,
+) -> Job:
+    kernel, kept = Kernel.of(program, entry), launch.settings.launch_of(program.kernels, entry)
+    leaves = {one.name for one in kernel.leaves}
+    varied = {name: value for name, value in named.items() if name in leaves}
+    sizes = {name: value for name, value in named.items() if name not in leaves}
+    said = LaunchTexts(
+        launch.grid or _sized(kept.grid, "grid", cell) or "1",
+        launch.block or _sized(kept.block, "block", cell) or "1",
+        launch.dynamic_shared,
+        {**kernel.by_name(launch.arguments), **varied},
+        {},
+        sizes,
     )
+    made = kernel.launch(said.over(kept))
+    return Job(program, entry, made.grid, made.block, made.arguments, made.shared, whose)
 
 
 def size(text: str, what: str) -> Triple:

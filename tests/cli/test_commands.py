@@ -116,7 +116,7 @@ def test_arguments_from_a_file(
             ["count", "FILE", *LAUNCH, "--arg", "f32[99999999999999]=ones", *BUFFERS[2:]],
             "of memory",
         ),
-        (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set is for --scene"),
+        (["count", "FILE", *LAUNCH, *BUFFERS, "--set", "stride=2"], "--set stride changes nothing"),
         (["count", "--scene", "coalescing", "--grid", "4"], "--grid is for a FILE"),
         (["render", "--scene", "coalescing", "--size", "wide", "-o", "x.png"], "as in 1920x1080"),
         (["render", "--scene", "coalescing", "--time", "nan", "-o", "x.png"], "not a number"),

@@ -22,7 +22,8 @@ class Written:
 
     `kernel` is without its template arguments, `template` those as written ("" without any) and
     `instance` the kernel with their values. `texts` are grid, block, bytes of shared memory and
-    arguments as written, `values` what arguments come to.
+    arguments as written, `values` what arguments come to; `offsets` the elements that are added to
+    those that are pointers, `d_in + RADIUS`.
     """
 
     file: str
@@ -36,6 +37,7 @@ class Written:
     texts: tuple[str, str, str]
     arguments: tuple[str, ...]
     values: tuple[Value | None, ...]
+    offsets: tuple[int, ...] = ()
 
 
 def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
@@ -151,7 +153,20 @@ def _written(file: str, syntax: Node, known: Known) -> Written | None:
         (texts[0] if texts else "", texts[1] if texts[1:] else "", texts[2] if texts[2:] else ""),
         tuple(map(text_of, given)),
         tuple(map(scope.value, given)),
+        tuple(_offset(scope, node) for node in given),
     )
+
+
+def _offset(scope: Scope, node: Node) -> int:
+    """What is added to a pointer: `d_in + 3`, `&d_in[3]`; 0 for anything else."""
+    added: Node | None = None
+    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) == "+":
+        added = node.child_by_field_name("right")
+    elif node.type == "pointer_expression" and text_of(node).startswith("&"):
+        listed = next(descend(node, {"subscript_argument_list"}), None)
+        added = listed.named_children[0] if listed is not None and listed.named_children else None
+    value = scope.value(added) if scope.value(node) is None else None
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _said(scope: Scope, node: Node) -> str:
