@@ -29,11 +29,13 @@ class LaneSteps:
 def steps_of(trace: Trace) -> dict[tuple[int, str], LaneSteps]:
     """By pc and space, for the instructions of which there are recorded requests with a lane."""
     of = trace.requests.instruction
+    order = np.argsort(of, kind="stable").astype(np.int64)
+    ends = np.searchsorted(of[order], np.arange(len(trace.instructions) + 1))
     found: dict[tuple[int, str], LaneSteps] = {}
     for number, instruction in enumerate(trace.instructions):
-        rows = np.flatnonzero(of == number)[:_SAMPLE]
+        rows = order[ends[number] : ends[number + 1]][:_SAMPLE]
         if len(rows) and key_of(instruction) not in found:
-            steps = _steps(trace.requests.select(rows.astype(np.int64)))
+            steps = _steps(trace.requests.select(rows))
             if steps is not None:
                 found[key_of(instruction)] = steps
     return found

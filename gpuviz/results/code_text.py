@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from gpuviz.arch import architecture
 from gpuviz.language import tr
@@ -13,6 +13,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.results.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.trace import MemoryInstruction
 
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]
@@ -23,13 +24,20 @@ class Code:
     """A text to show; lines are counted from 1.
 
     `notes` say what a line cost, in full and in brief; `lines` tells which lines of this text a
-    CUDA line became; `missing` says why there is no text.
+    CUDA line became; `missing` says why there is no text; `line_of` which line an instruction
+    that was counted stands in, 0 for none.
     """
 
     text: str
     notes: Notes = field(default_factory=dict)
     lines: Lines = field(default_factory=dict)
     missing: str = ""
+    line_of: Callable[[MemoryInstruction], int] = lambda instruction: instruction.line
+
+    @cached_property
+    def origin(self) -> Mapping[int, int]:
+        """The CUDA line that each line of this text comes from, where it is known."""
+        return {n: line for line, became in self.lines.items() for n in became}
 
 
 def cuda(run: Run) -> Code:
@@ -38,13 +46,17 @@ def cuda(run: Run) -> Code:
     if not text:
         return Code("", missing=tr("This launch came as PTX: there is no CUDA source."))
     lines = {n: frozenset((n,)) for n in range(1, text.count("\n") + 2)}
-    return Code(text, _notes(run, lambda row: row.instruction.line), lines)
+    return Code(text, _notes(run, lambda at: at.line), lines)
 
 
 def ptx(run: Run) -> Code:
     """The PTX text."""
-    notes = _notes(run, lambda row: row.instruction.ptx_line)
-    return Code(run.trace.ptx.rstrip("\n"), notes, ptx_lines(run.trace.ptx))
+
+    def line_of(at: MemoryInstruction) -> int:
+        return at.ptx_line
+
+    text = run.trace.ptx.rstrip("\n")
+    return Code(text, _notes(run, line_of), ptx_lines(run.trace.ptx), line_of=line_of)
 
 
 def sass(run: Run) -> Code:
@@ -58,8 +70,12 @@ def sass(run: Run) -> Code:
         found.setdefault(instruction.line, set()).add(numbers[id(instruction)])
     lines = {line: frozenset(at) for line, at in found.items() if line}
     places = _places(run.listing, numbers)
-    notes = _notes(run, lambda row: places.get((row.instruction.ptx_line, row.instruction.text), 0))
-    return Code("\n".join(text for text, _ in rows), notes, lines)
+
+    def line_of(at: MemoryInstruction) -> int:
+        return places.get((at.ptx_line, at.text), 0)
+
+    text = "\n".join(text for text, _ in rows)
+    return Code(text, _notes(run, line_of), lines, line_of=line_of)
 
 
 def remarks(run: Run, line: int) -> str:
@@ -108,12 +124,12 @@ def ptx_lines(text: str) -> Lines:
     return {line: frozenset(lines) for line, lines in found.items() if line}
 
 
-def _notes(run: Run, line_of: Callable[[CountRow], int]) -> Notes:
+def _notes(run: Run, line_of: Callable[[MemoryInstruction], int]) -> Notes:
     """What each line cost, in full and in brief."""
     sectors = architecture(run.arch).has_sectors
     by_line: dict[int, list[CountRow]] = {}
     for row in run.counts.rows:
-        by_line.setdefault(line_of(row), []).append(row)
+        by_line.setdefault(line_of(row.instruction), []).append(row)
     return {line: _both(found, sectors) for line, found in by_line.items() if line}
 
 

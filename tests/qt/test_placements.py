@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from gpuviz.draw.marks import Boxes
 from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
+from gpuviz.qt.code.source import SMS as TAB
 from gpuviz.qt.window.window import Window
 from gpuviz.results.placements import Chart, chart_of, height_of, picture, summary, ticks
 from gpuviz.runners.gpu.client import Gpu
@@ -23,8 +24,6 @@ from gpuviz.scenes.sources import Sources
 from gpuviz.trace import Launch
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
-
-TAB = 3
 
 
 def placement(*rows: tuple[int, int, int, int]) -> Placement:

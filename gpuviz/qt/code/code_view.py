@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
+    QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -15,17 +16,21 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from gpuviz.qt.code.highlight import Highlighter
-from gpuviz.qt.controls.controls import keep_arrows
+from gpuviz.qt.controls.controls import keep_arrows, plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from PySide6.QtGui import QColor
+
     from gpuviz.qt.look.theme import Theme
 
 TEXT, NOTE = 12.5, 12.0
+# Lanes whose colours tell lines apart, four hues of two lightnesses: neighbours differ in hue.
+_HUES = (3, 11, 19, 27, 7, 15, 23, 31)
 
 
 class CodeView(QPlainTextEdit):
@@ -38,11 +43,15 @@ class CodeView(QPlainTextEdit):
 
     chosen = Signal(int)
 
-    def __init__(self, name: str, language: str, theme: Theme) -> None:
+    def __init__(self, name: str, language: str, theme: Theme, narrow: bool = False) -> None:
+        """A `narrow` view has little room: notes are of lit lines alone, indents are small."""
         super().__init__()
         self._theme = theme
+        self._narrow = narrow
         self._notes: Mapping[int, tuple[str, str]] = {}
         self._lit: frozenset[int] = frozenset()
+        self._bands: Mapping[int, int] = {}
+        self._tips: Mapping[int, str] = {}
         self.setAccessibleName(name)
         self.setReadOnly(True)
         self.setTextInteractionFlags(
@@ -79,6 +88,16 @@ class CodeView(QPlainTextEdit):
                 self._reveal(min(notes))
         self._lay_out()
 
+    def tint(self, bands: Mapping[int, int]) -> None:
+        """Give lines a colour each, by its number: lines of other texts with the same are one."""
+        self._bands = bands
+        self._numbers.update()
+        self.viewport().update()
+
+    def tell(self, tips: Mapping[int, str]) -> None:
+        """What hovering a line says."""
+        self._tips = tips
+
     def light(self, lines: Collection[int]) -> None:
         """Light these lines, and bring the first that costs something into view."""
         if frozenset(lines) == self._lit:
@@ -104,6 +123,8 @@ class CodeView(QPlainTextEdit):
     def _restyle(self) -> None:
         look = self._theme.look
         self.setFont(look.font(TEXT, mono=True))
+        if self._narrow:
+            self.setTabStopDistance(2.0 * self.fontMetrics().horizontalAdvance(" "))
         # The window's style sheet sets a size for every widget; code has its own.
         self.setStyleSheet(f"font-size: {look.px(TEXT)}px;")
         self._select()
@@ -143,15 +164,40 @@ class CodeView(QPlainTextEdit):
         digits = max(len(str(self.blockCount())), 2)
         return QFontMetrics(self.font()).horizontalAdvance("0" * digits) + self._theme.look.px(24)
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Hovering a line says what its accesses cost."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            said = self._tips.get(self._line_at(event.pos().y()), "")
+            QToolTip.showText(event.globalPos(), plain_tip(said), self)
+            return True
+        return super().viewportEvent(event)
+
+    def _line_at(self, y: float) -> int:
+        return next((n for n, rect in self.visible_lines() if rect.top() <= y < rect.bottom()), 0)
+
+    def _band(self, line: int) -> QColor | None:
+        """The colour of a line."""
+        number = self._bands.get(line)
+        return None if number is None else self._theme.look.lane(_HUES[number % len(_HUES)])
+
+    def _paint_bands(self) -> None:
+        painter = QPainter(self.viewport())
+        for line, rect in self.visible_lines():
+            if line not in self._lit and (color := self._band(line)) is not None:
+                color.setAlphaF(0.16)
+                painter.fillRect(QRectF(0, rect.top(), self.width(), rect.height()), color)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The code, then the notes over its right end."""
+        """The code on the colours of its lines, then the notes over its right end."""
+        if self._bands:
+            self._paint_bands()
         super().paintEvent(event)
         if not self._notes:
             return
         painter = QPainter(self.viewport())
         painter.setFont(self._theme.look.font(NOTE))
         for line, rect in self.visible_lines():
-            if line in self._notes:
+            if line in self._notes and (line in self._lit or not self._narrow):
                 self._paint_note(painter, line, rect)
 
     def _note_for(self, line: int, measure: QFontMetrics, room: float) -> str:
@@ -192,6 +238,9 @@ class CodeView(QPlainTextEdit):
             painter.fillRect(rect, look.blend("accent_soft", "panel", 0.15))
             bar = QRectF(rect.left(), rect.top(), 3, rect.height())
             painter.fillRect(bar, look.color("accent"))
+        if (color := self._band(line)) is not None:
+            right = QRectF(rect.right() - look.px(5), rect.top(), look.px(5), rect.height())
+            painter.fillRect(right, color)
         painter.setPen(look.color("ink" if lit else "faint"))
         inner = rect.adjusted(0, 0, -look.px(10), 0)
         painter.drawText(

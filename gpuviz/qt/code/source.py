@@ -15,17 +15,29 @@ from gpuviz.qt.controls.tab_order import tab_after
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpuviz.memory.line_costs import AccessCost
+    from gpuviz.memory.operands import Operands
     from gpuviz.panels.script import Step
+    from gpuviz.qt.code.lines_view import LinesView
+    from gpuviz.qt.code.operand_finder import OperandFinder
+    from gpuviz.qt.code.side_by_side import SideBySide
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.timing.placement_view import PlacementView
     from gpuviz.results.code_text import Code
+    from gpuviz.results.line_rows import LineRow
     from gpuviz.runners.base import Run
     from gpuviz.scenes.showing import Showing
 
 # Name and language of each tab; one more line here, and in `_codes`, is one more tab.
 TABS = ((later("source"), "cuda"), ("PTX", "ptx"), ("SASS", "sass"))
-SASS = 2
+# What stands in the further tabs is made when the window has been painted.
+FURTHER = (
+    (later("side by side"), later("Source, PTX and SASS, what belongs together in one colour")),
+    (later("lines"), later("The lines that cost most, what is wrong with them, and the ideal")),
+    (later("SMs"), later("Which multiprocessor ran which block, and when")),
+)
+SOURCE, PTX, SASS, BESIDE, LINES, SMS = range(len(TABS) + len(FURTHER))
 
 
 class Source(QWidget):
@@ -36,6 +48,8 @@ class Source(QWidget):
         self._player = player
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []
+        self._showing: Showing | None = None
+        self._stale = {BESIDE, LINES}  # tabs that do not show the run in view yet
         self._role = ""
         self._step: Step | None = None
         self.setAccessibleName(tr("Source"))
@@ -48,8 +62,8 @@ class Source(QWidget):
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
             view.chosen.connect(self._choose)
-        self.tabs.addTab(tr("SMs"))
-        self.tabs.setTabToolTip(len(TABS), tr("Which multiprocessor ran which block, and when"))
+        for tab in FURTHER:
+            self.tabs.setTabToolTip(self.tabs.addTab(tr(tab[0])), tr(tab[1]))
         self.tabs.currentChanged.connect(self._turn)
         self.kernel = Elided("quiet")
         self.remark = Elided("remark")
@@ -69,16 +83,25 @@ class Source(QWidget):
         column.addWidget(self.stack)
         player.t_changed.connect(self._follow)
 
-    def add_places(self, places: PlacementView) -> None:
-        """Where blocks ran, in the last tab; there is no run before."""
-        self.places = places
-        self.stack.addWidget(places)
-        tab_after(self.views[-1], places)
+    def add_views(
+        self, places: PlacementView, beside: SideBySide, lines: LinesView, finder: OperandFinder
+    ) -> None:
+        """What stands in the further tabs; there is no run before."""
+        self.places, self.beside, self.lines, self._finder = places, beside, lines, finder
+        self._focus = {SMS: places.canvas, BESIDE: beside.focus, LINES: lines.focus}
+        for view in (beside, lines, places):
+            self.stack.addWidget(view)
+        for view in (places, lines, beside):
+            tab_after(self.views[-1], view)
+        lines.pointed.connect(self._show_access)
+        lines.source_asked.connect(lambda: self.tabs.setCurrentIndex(SOURCE))
+        beside.pointed.connect(lambda line: self.point_at(self._role, line))
+        finder.found.connect(self._learn)
         self.stack.setCurrentIndex(self.tabs.currentIndex())
 
     def show_runs(self, showing: Showing) -> None:
         """Show the code of the runs."""
-        self._runs = showing.runs
+        self._runs, self._showing = showing.runs, showing
         self.places.show_runs(showing)
         roles = list(self._runs)
         role = self._role if self._role in roles else roles[0]
@@ -100,7 +123,9 @@ class Source(QWidget):
         self.kernel.say("")
         self.remark.hide()
         self.roles.hide()
-        self.places.clear()
+        self._stale = {BESIDE, LINES}
+        for further in (self.places, self.beside, self.lines):
+            further.clear()
         for view in self.views:
             view.light(())
             view.show_code("", {})
@@ -120,7 +145,7 @@ class Source(QWidget):
     def view(self) -> QWidget:
         """What takes the focus in the tab in front."""
         tab = self.tabs.currentIndex()
-        return self.views[tab] if tab < len(self.views) else self.places.canvas
+        return self.views[tab] if tab < len(self.views) else self._focus[tab]
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -132,6 +157,7 @@ class Source(QWidget):
 
     def _turn(self, tab: int) -> None:
         self.stack.setCurrentIndex(tab)
+        self._fill()
         self._remark()
 
     def _show_role(self, role: str) -> None:
@@ -145,7 +171,30 @@ class Source(QWidget):
             view.show_code(code.text, code.notes)
             view.setPlaceholderText(code.missing)
         self.places.show_role(role)
+        self._stale = {BESIDE, LINES}
+        self._fill()
         self._light()
+
+    def _fill(self) -> None:
+        """What takes a moment is made when its tab comes to the front."""
+        tab, run = self.tabs.currentIndex(), self._runs.get(self._role)
+        if tab not in self._stale or run is None or self._showing is None:
+            return
+        self._stale.discard(tab)
+        rows = _rows(run, self._finder.ask(self._showing, self._role))
+        if tab == LINES:
+            self.lines.show_rows(self._role, rows)
+        else:
+            self.beside.show_codes(self._codes)
+            self.beside.tell(rows)
+            self.beside.light(self._line())
+
+    def _learn(self, ptx: str, operands: Operands) -> None:
+        """Which part of its line each access is, as it was found out."""
+        run = self._runs.get(self._role)
+        if operands and run is not None and run.trace.ptx == ptx:
+            self._stale |= {BESIDE, LINES}
+            self._fill()
 
     def _follow(self, *_: object) -> None:
         """Light the line of the step under way."""
@@ -158,22 +207,35 @@ class Source(QWidget):
             self.roles.setCurrentIndex(self.roles.findData(step.role))
         self._light()
 
-    def point_at(self, role: str, line: int, kind: str = "") -> None:
+    def point_at(self, role: str, line: int, kind: str = "", instruction: str = "") -> None:
         """Light a line of a run, until the story goes on to another step; where a step of the story
-        is about that line, the story goes there: to one of this kind, if there is one.
+        is about that line, the story goes there: to one of this kind, if there is one, or to one
+        that names this instruction.
         """
-        self._go_to(role, line, kind)
+        self._go_to(role, line, kind, instruction)
         if role in self._runs and role != self._role:
             self.roles.setCurrentIndex(self.roles.findData(role))
+        self._light_line(line)
+
+    def _light_line(self, line: int) -> None:
         for view, code in zip(self.views, self._codes, strict=False):
             view.light(code.lines.get(line, frozenset()))
+        if BESIDE not in self._stale:
+            self.beside.light(line)
 
-    def _go_to(self, role: str, line: int, kind: str = "") -> bool:
+    def _show_access(self, role: str, access: AccessCost) -> None:
+        """The line and the moment of an access, which a story tells of in the words of the PTX."""
+        at, run = access.instruction, self._runs.get(role)
+        told = (i.text for i in run.trace.instructions if i.pc == at.pc) if run else ()
+        self.point_at(role, at.line, instruction=next(iter(told), at.text))
+
+    def _go_to(self, role: str, line: int, kind: str = "", instruction: str = "") -> bool:
         """Go to the next step of the story about a line; after the last, to the first."""
         story, now = self._player.story, self._player.t
         steps = [s for s in (story.steps if story else ()) if s.line == line]
         steps = [s for s in steps if s.role in ("", role)]
-        starts = [s.start for s in steps if s.kind == kind] or [s.start for s in steps]
+        exact = [s for s in steps if s.kind == kind or (instruction and instruction in s.detail)]
+        starts = [s.start for s in exact or steps]
         if starts:
             self._player.pause()
             self._player.seek(next((t for t in starts if t > now + 1e-6), starts[0]))
@@ -196,9 +258,7 @@ class Source(QWidget):
         return step.line
 
     def _light(self) -> None:
-        line = self._line()
-        for view, code in zip(self.views, self._codes, strict=False):
-            view.light(code.lines.get(line, frozenset()))
+        self._light_line(self._line())
         self._remark()
 
     def _remark(self) -> None:
@@ -215,6 +275,16 @@ def _codes(run: Run) -> list[Code]:
     from gpuviz.results import code_text
 
     return [code_text.cuda(run), code_text.ptx(run), code_text.sass(run)]
+
+
+def _rows(run: Run, operands: Operands) -> list[LineRow]:
+    """The lines by cost. What ranks them is loaded when they are looked at first."""
+    from gpuviz.arch import architecture
+    from gpuviz.memory.line_costs import line_costs
+    from gpuviz.results.line_rows import rows_of
+
+    costs = line_costs(run.trace, run.counts, operands)
+    return rows_of(costs, architecture(run.arch).has_sectors, run.about)
 
 
 def _remarks(run: Run, line: int) -> str:

@@ -32,6 +32,10 @@ class Look:
         """One of the palette's colours by name."""
         return qcolor(getattr(self.palette, name), alpha)
 
+    def lane(self, lane: int) -> QColor:
+        """The colour of a lane."""
+        return qcolor(self.palette.lanes[lane])
+
     def blend(self, name: str, other: str, share: float) -> QColor:
         """A colour moved towards another one by a share from 0 to 1."""
         return qcolor(mix(getattr(self.palette, name), getattr(self.palette, other), share))

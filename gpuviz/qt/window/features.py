@@ -17,6 +17,9 @@ from PySide6.QtWidgets import QMainWindow
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
+from gpuviz.qt.code.lines_view import LinesView
+from gpuviz.qt.code.operand_finder import OperandFinder
+from gpuviz.qt.code.side_by_side import SideBySide
 from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.counts.counts import Counts
@@ -133,7 +136,13 @@ class Features(QObject):
         self.counts = Counts(core.theme)
         self.timing = TimingPanel(core.meter, core.theme, actions)
         panes.add_panels(self.counts, self.timing)
-        panes.source.add_places(PlacementView(core.theme))
+        panes.source.add_views(
+            PlacementView(core.theme),
+            SideBySide(core.theme),
+            LinesView(core.theme),
+            OperandFinder(self),
+        )
+        panes.source.lines.lesson_asked.connect(self._open_lesson)
         pane_commands.add("counts", panes.side, lambda: self.counts.table)
         pane_commands.add("timing", panes.side, lambda: self.timing)
         actions.bind("counts.copy", self.counts.copy)
@@ -156,6 +165,12 @@ class Features(QObject):
         self.lesson_map = LessonMap(core, actions, self._swept_by, self)
         panes.parameters.offer_map(actions["run.map"])
         actions.bind("run.sweep", self._sweep)
+
+    def _open_lesson(self, name: str) -> None:
+        """A lesson of the course, by its id."""
+        course = self._core.course
+        if (listed := next((one for one in course.lessons if one.id == name), None)) is not None:
+            course.open(listed)
 
     def _ask_about(self, codes: tuple[Code, ...]) -> None:
         """May they run on the GPU?"""

@@ -1,0 +1,114 @@
+"""The lines that cost most as rows of a table, and what hovering a line of code says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpuviz.language import grouped, later, tr, trn
+from gpuviz.memory.units import OPS, unit_of
+from gpuviz.results.table import Table
+from gpuviz.scenes import COURSE
+
+if TYPE_CHECKING:
+    from gpuviz.memory.line_costs import AccessCost, LineCost
+    from gpuviz.trace import MemoryInstruction
+
+HEAD = (
+    later("share"), later("line"), later("access"), later("requests"), later("cost"),
+    later("ideal"), later("what is wrong"), later("lesson"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LineRow:
+    """One access; `share` is that of its line, None but for the first access of a line.
+
+    `about` stands before numbers that are estimates.
+    """
+
+    line: LineCost
+    access: AccessCost
+    share: float | None
+    sectors: bool = True
+    about: str = ""
+
+    @property
+    def fine(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return self.access.reason.kind == "fine"
+
+    @property
+    def name(self) -> str:
+        """What is accessed and how: `load b[i * stride]`; the instruction where that is unknown."""
+        at, operand = self.access.instruction, self.access.operand
+        return f"{tr(OPS[at.op])} {operand.text if operand else at.text}"
+
+    @property
+    def cost(self) -> str:
+        """`512 sectors`."""
+        unit = unit_of(self.access.unit, self.sectors)
+        return f"{self.about}{grouped(self.access.cost)} {unit.said(self.access.cost == 1)}"
+
+    @property
+    def lesson(self) -> str:
+        """The title of the lesson that shows it, "" for none."""
+        wanted = self.access.reason.lesson
+        return next((tr(one.title) for one in COURSE if one.id == wanted), "")
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What each column of `HEAD` says."""
+        return (
+            "" if self.share is None else f"{self.about}{100 * self.share:.0f}\u2009%",
+            str(self.line.line) if self.line.line else "–",
+            self.name,
+            f"{self.about}{grouped(self.access.requests)}",
+            self.cost,
+            f"{self.about}{grouped(self.access.ideal)}",
+            self.access.reason.said,
+            self.lesson,
+        )
+
+    @property
+    def told(self) -> str:
+        """All of it in words."""
+        count = self.access.requests
+        requests = trn("{n} request", "{n} requests", count, n=grouped(count))
+        return tr(
+            "{name} ({instruction}): {requests}, {cost}, ideal {ideal}. {reason}",
+            name=self.name,
+            instruction=self.access.instruction.text,
+            requests=requests,
+            cost=self.cost,
+            ideal=grouped(self.access.ideal),
+            reason=self.access.reason.said,
+        )
+
+
+def rows_of(costs: Sequence[LineCost], sectors: bool = True, about: str = "") -> list[LineRow]:
+    """A row an access, lines and accesses that cost most first."""
+    return [
+        LineRow(cost, access, None if number else cost.share, sectors, about)
+        for cost in costs
+        for number, access in enumerate(cost.accesses)
+    ]
+
+
+def head() -> tuple[str, ...]:
+    """The titles of the columns."""
+    return tuple(map(tr, HEAD))
+
+
+def table(rows: Iterable[LineRow]) -> Table:
+    """The ranking as a table of texts, each row with its line and its share."""
+    return Table(head(), tuple(row.cells for row in rows))
+
+
+def tips(rows: Iterable[LineRow], line_of: Callable[[MemoryInstruction], int]) -> Mapping[int, str]:
+    """What hovering the lines of a text says, in which instructions stand where `line_of` says."""
+    found: dict[int, list[str]] = {}
+    for row in rows:
+        found.setdefault(line_of(row.access.instruction), []).append(row.told)
+    return {line: "\n".join(said) for line, said in found.items() if line}
