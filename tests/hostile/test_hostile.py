@@ -29,6 +29,8 @@ def check(outcomes: Iterable[Outcome]) -> None:
     assert not bad, f"{told}\n{files}"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_one_of_each_kind_and_what_was_found_once() -> None:
     check(tried([*(Asked(name, "1") for name in KINDS), *cases()], workers=1))
 
