@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from gpuviz.api.run import Run as Run
     from gpuviz.api.sweeping import sweep as sweep
     from gpuviz.api.table import Table as Table
+    from gpuviz.api.traced import Traced as Traced
     from gpuviz.api.tracing import count as count
     from gpuviz.api.tracing import trace as trace
     from gpuviz.api.verifying import verify as verify
@@ -74,6 +75,7 @@ _FACE = {
     "Run": "api.run",
     "Table": "api.table",
     "Told": "api.lessons",
+    "Traced": "api.traced",
     "count": "api.tracing",
     "lessons": "api.lessons",
     "sweep": "api.sweeping",

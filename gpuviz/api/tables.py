@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,19 @@ def _sums(rows: list[CountRow]) -> Iterator[int]:
     """The quantities of a line, all its accesses together."""
     for quantity in _LINE_QUANTITIES:
         yield sum(n for row in rows for key, n in row.counts.items() if key.quantity == quantity)
+
+
+def brief(runs: Sequence[Run]) -> Table:
+    """A row for each of several runs: what was launched, and its requests and what they cost."""
+    quantities = [key for key in Count if key.quantity in _BRIEF]
+    totals = [run.counts.totals for run in runs]
+    shown = [key for key in quantities if any(found[key] for found in totals)]
+    rows = [
+        (run.trace.launch.kernel, str(run.trace.launch.grid), str(run.trace.launch.block))
+        + tuple(found[key] for key in shown)
+        for run, found in zip(runs, totals, strict=True)
+    ]
+    return Table(("kernel", "grid", "block", *shown), rows)
 
 
 def findings(run: Run) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from gpuviz.api.kernels import Grid, asked
 from gpuviz.arch import architecture
@@ -20,6 +20,7 @@ from gpuviz.waiting import SECONDS
 if TYPE_CHECKING:
     from gpuviz.api.run import Run
     from gpuviz.api.tables import Counts
+    from gpuviz.api.traced import Traced
     from gpuviz.integrations.asked import Asked
 
 Sizes = int | Sequence[int]
@@ -49,8 +50,32 @@ class Wishes:
         )
 
 
+@overload
+def trace(*, max_launches: int = ..., match: str = ..., arch: str = ...) -> Traced: ...
+@overload
 def trace(
     kernel: Any,
+    grid: Grid | None = ...,
+    block: Sizes | None = ...,
+    args: Sequence[Any] = ...,
+    kwargs: Mapping[str, Any] | None = ...,
+    *,
+    name: str = ...,
+    shared: int = ...,
+    defines: Mapping[str, object] | None = ...,
+    include: Sequence[str | Path] = ...,
+    options: Sequence[str] = ...,
+    arch: str = ...,
+    level: Level = ...,
+    record: Sequence[int] = ...,
+    blocks: Blocks = ...,
+    checks: Sequence[str] = ...,
+    engine: Engine = ...,
+    seconds: float = ...,
+    inplace: bool = ...,
+) -> Run: ...
+def trace(
+    kernel: Any = None,
     grid: Grid | None = None,
     block: Sizes | None = None,
     args: Sequence[Any] = (),
@@ -69,8 +94,14 @@ def trace(
     engine: Engine = "auto",
     seconds: float = SECONDS,
     inplace: bool = False,
-) -> Run:
+    max_launches: int = 16,
+    match: str = "",
+) -> Run | Traced:
     """Execute a launch in the emulator, and count what its memory accesses cost.
+
+    Without a kernel it is a context manager: `with gpuviz.trace() as runs:` collects the launches
+    of Triton, Numba, CuPy and cuda.core made inside, at most `max_launches` of kernels whose name
+    contains `match` (see `gpuviz.api.traced.Traced`).
 
     Parameters
     ----------
@@ -104,6 +135,10 @@ def trace(
     >>> run.arrays["x"][:4]
     array([3., 1., 3., 1.], dtype=float32)
     """
+    if kernel is None:
+        from gpuviz.api.traced import Traced
+
+        return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
     building = Building(name, shared, defines or {}, tuple(map(Path, include)), tuple(options))
     wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds)
     made = asked(kernel, grid, block, args, kwargs or {}, building, arch)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ from gpuviz.compile.ptxas import assembled
 from gpuviz.errors import InputError, UnsupportedError
 from gpuviz.integrations.asked import Arguments, Asked, Building
 from gpuviz.integrations.host_arrays import is_array
-from gpuviz.runners.job import Job, Triple
+from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.runners.job import Job, Triple, triple
 
 _LIBRARY = "sm_90"  # counted for, where nobody says
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
@@ -124,3 +127,26 @@ def _program(kernel: Any, types: tuple[Any, ...], arch: str) -> Program:
     file = function.__code__.co_filename
     source = "".join(linecache.getlines(file))
     return assembled(ptx_program(named, source=source, name=Path(file).name), arch)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Numba's launches, all of which go through the dispatcher."""
+    from numba import cuda
+    from numba.cuda.dispatcher import CUDADispatcher
+
+    plain, present = CUDADispatcher.call, cuda.is_available()
+    arch = "sm_{}{}".format(*cuda.get_current_device().compute_capability) if present else ""
+
+    def call(self: Any, args: Sequence[Any], config: Any) -> Any:
+        name = self.py_func.__name__
+        if not watcher.wants(name, present):
+            return plain(self, args, config)
+        grid, block = (triple(tuple(s), "size") for s in (config.griddim, config.blockdim))
+        building = Building(shared=config.sharedmem)
+        made = partial(asked, self, grid, block, args, {}, building, arch)
+        return watcher.launched(name, made, partial(plain, self, args, config) if present else None)
+
+    with ExitStack() as back:
+        back.callback(replaced(CUDADispatcher, "call", call))
+        yield

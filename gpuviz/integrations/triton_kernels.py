@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from gpuviz.compile import ptx_program
 from gpuviz.errors import InputError, UnsupportedError
 from gpuviz.integrations.asked import Arguments, Asked, Building, scalar
 from gpuviz.integrations.host_arrays import is_array
+from gpuviz.integrations.watching import Watcher, replaced
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.job import Job, Triple, triple
 
@@ -202,3 +205,53 @@ def _present() -> str:
     except Exception:  # no driver, no GPU, one of another vendor: each raises something else
         return "sm_90"
     return f"sm_{found.arch}" if found.backend == "cuda" else "sm_90"
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Triton's launches. Its own launch hooks hear names and streams but no arguments, so that
+    `JITFunction.run` is wrapped; what an autotuner launches to time it is let through.
+    """
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    plain, tuned, bench = JITFunction.run, Autotuner.run, Autotuner._bench
+    tuning, gpu = 0, _has_gpu()
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        if tuning or warmup or not watcher.wants(self.fn.__name__, gpu):
+            return plain(self, *args, grid=grid, warmup=warmup, **kwargs)
+        launch = partial(plain, self, *args, grid=grid, warmup=warmup, **kwargs)
+        made = partial(asked, self, grid, None, args, kwargs, Building(), "")
+        return watcher.launched(self.fn.__name__, made, launch if gpu else None)
+
+    def run_tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("warmup") or gpu:
+            return tuned(self, *args, **kwargs)
+        watcher.wants(self.base_fn.__name__, gpu)
+        given = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
+        made = partial(asked, self, kwargs["grid"], None, args, given, Building(), "")
+        return watcher.launched(self.base_fn.__name__, made, None)
+
+    def run_bench(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal tuning
+        tuning += 1
+        try:
+            return bench(self, *args, **kwargs)
+        finally:
+            tuning -= 1
+
+    with ExitStack() as back:
+        back.callback(replaced(JITFunction, "run", run))
+        back.callback(replaced(Autotuner, "run", run_tuned))
+        back.callback(replaced(Autotuner, "_bench", run_bench))
+        yield
+
+
+def _has_gpu() -> bool:
+    from triton.runtime import driver
+
+    try:
+        return bool(driver.active.get_current_target().backend == "cuda")
+    except Exception:  # as in `_present`
+        return False
