@@ -41,6 +41,7 @@ LAYERS = (
         "glossary",
         "fuzzy",
         "expressions",
+        "array_expressions",
         "suffixes",
         "toml_text",
         "processes",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from typing import Any, get_args
 
 from gpuviz.arch import architecture
-from gpuviz.cli import lines
+from gpuviz.cli import buffers, lines
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
 from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
 from gpuviz.cli.table import table
@@ -31,13 +32,16 @@ HOW = get_args(Blocks)
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
          --arg f32[16384]=rand --arg f32[16384]=zeros --arg i32=1
+  gpuviz count saxpy.cu --grid 4 --block 256 --arg 1000 --arg 2 --arg rand --arg ones \\
+         --lines --expect 'y=where(arange(1024) < n, a * x + y, y)' --out y=y.npy
   gpuviz count --scene coalescing --set stride=8 --arch sm_80 --json
   gpuviz count stencil.cu --grid 4 --block 64 --arg f32[256]=arange --arg i32=256 --check race,init
 
 LAUNCH is FILE --entry NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [--dynamic-shared BYTES]
           [--define K=V]... [--arg SPEC]...   or   --scene ID [--set K=V]...
 
-Exit status: 0 done, 1 a check found an error, 2 the launch cannot be counted, 3 something lacks."""
+Exit status: 0 done, 1 a check found an error or a buffer is not as expected, 2 the launch cannot be
+counted, 3 something lacks."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine(parser)
     add_budget(parser)
     add_check(parser)
+    buffers.add_buffers(parser)
     parser.add_argument(
         "--lines",
         action="store_true",
@@ -74,7 +79,7 @@ def _blocks(text: str) -> int | str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count, print; 0, or 1 when a check found an error."""
+    """Count, print; 0, or 1 when a check found an error or a buffer is not as expected."""
     arch = architecture(arguments.arch)
     checks, thorough = checks_of(arguments)
     options = Options(
@@ -87,7 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
         checks=checks,
         thorough=thorough,
     )
+    if buffers.asks(arguments) and arguments.blocks == "auto":
+        options = replace(options, blocks="all")
     entries, findings, checked = [], list[Finding](), set(checks)
+    unexpected = False
     for role, job in jobs(arguments).items():
         try:
             one = emulated.run(job, arch, level=arguments.level, options=options)
@@ -101,16 +109,20 @@ def run(arguments: argparse.Namespace) -> int:
             findings += one.trace.findings
             checked &= set(one.checked)
             ranked = _ranked(one, job) if arguments.lines else None
-            entries.append(as_json(one, role, ranked) if arguments.json else {})
-            if not arguments.json:
+            held = buffers.checked(one, arguments)
+            unexpected |= buffers.wrong(held)
+            if arguments.json:
+                entries.append(as_json(one, role, ranked) | {"buffers": buffers.as_json(held)})
+            else:
                 out(as_text(one, role, ranked))
+                out(f"{buffers.as_text(held)}\n" if held else "")
     if arguments.json:
         out(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1))
     else:
         out(summary([name for name in checks if name in checked], findings))
     for finding in findings:
         err(told(finding))
-    return 1 if errors(findings) else 0
+    return 1 if errors(findings) or unexpected else 0
 
 
 def _ranked(run: Run, job: Job) -> list[LineCost]:

@@ -39,6 +39,8 @@ __all__ = ["RECORD_LIMIT", "Options", "Result", "emulate"]
 class Result:
     """The trace of a launch, and its buffers afterwards (by name, as the arrays passed in).
 
+    `inputs` are the buffers as they were given; nothing of them is copied.
+
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     `engine` is who executed the launch, "compiled" or "numpy"; `engine_note` why not the other.
     `checked` is what was looked for. `coverage` says which blocks were executed, and
@@ -53,6 +55,7 @@ class Result:
     checked: tuple[str, ...] = ()
     coverage: Coverage = Coverage("all", 0, 0)
     samples: tuple[Totals, ...] = ()
+    inputs: Mapping[str, Array] = field(default_factory=dict)
 
 
 def emulate(
@@ -113,6 +116,7 @@ def emulate(
         emulation.checked,
         coverage,
         emulation.samples,
+        emulation.launched.inputs(),
     )
 
 

@@ -32,6 +32,10 @@ class Ready:
     heap: Heap
     given: tuple[Array, ...]
 
+    def inputs(self) -> dict[str, Array]:
+        """The buffers as they were given, by name."""
+        return {b.name: a for b, a in zip(self.launch.buffers, self.given, strict=True)}
+
     def outputs(self) -> dict[str, Array]:
         """The buffers as they are now, by name, of the types and shapes they were given in."""
         return {

@@ -74,7 +74,8 @@ class Run:
     `gpuviz.checks`; `coverage` which of its blocks were executed, `bounds`, of a sample, the least
     and the most that one of its blocks counted, times all blocks. `size` is how big the launch is,
     as its lesson says it; `companion` the same kernel at real size, where this launch is small;
-    `companion_of` the run that this one is such a companion of.
+    `companion_of` the run that this one is such a companion of. `inputs` are the buffers before the
+    launch, where they were kept.
     """
 
     trace: Trace
@@ -97,6 +98,7 @@ class Run:
     size: str = ""
     companion: Companion | None = None
     companion_of: str = ""
+    inputs: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
     def told_size(self) -> str:

@@ -74,6 +74,7 @@ def run(
         coverage=result.coverage,
         bounds=_bounds(result, sass, arch),
         size=job.size,
+        inputs=result.inputs,
     )
 
 

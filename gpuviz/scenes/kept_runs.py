@@ -32,4 +32,5 @@ def _weighed(run: Run) -> tuple[Run, int]:
     """A run, and about how many bytes it holds: what it left behind, and its recorded requests."""
     path = len(run.trace.path.stretch) if run.trace.path else 0
     recorded = len(run.trace.requests) * 320 + path * 20
-    return run, recorded + sum(array.nbytes for array in run.outputs.values())
+    arrays = (*run.inputs.values(), *run.outputs.values())
+    return run, recorded + sum(array.nbytes for array in arrays)

@@ -157,7 +157,7 @@ def _run(
         run = emulated.run(job, architecture(arch), level=level, options=options)
         size = sum(array.nbytes for array in run.outputs.values())
         unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
-        return replace(run, outputs={}) if unread else run
+        return replace(run, outputs={}, inputs={}) if unread else run
 
     if job.whose != "course":
         return made()
