@@ -33,9 +33,9 @@ def wanted() -> tuple[tuple[str, Defines], ...]:
 
 def _plans(lesson: Lesson) -> Iterator[Plan]:
     defaults = lesson.defaults()
-    yield from lesson.plan(defaults)
+    yield from lesson.launches(defaults)
     for preset in lesson.presets:
-        yield from lesson.plan(defaults | dict(preset.values))
+        yield from lesson.launches(defaults | dict(preset.values))
 
 
 def stale(folder: Path) -> list[str]:

@@ -118,7 +118,7 @@ def _of_lesson(lesson: Lesson) -> Iterator[str]:
         yield from _of_parameter(parameter)
     yield from (preset.label for preset in lesson.presets)
     for values in ({}, *(preset.values for preset in lesson.presets)):
-        plans = lesson.plan({**lesson.defaults(), **values})
+        plans = lesson.launches({**lesson.defaults(), **values})
         yield from (plan.role for plan in plans if not plan.companion_of)
 
 

@@ -46,7 +46,7 @@ def _of_the_course() -> frozenset[tuple[str, LaunchKey]]:
 
 
 def _unseen(one: Lesson, values: Values, seen: set[tuple[str, LaunchKey]]) -> Iterator[Variant]:
-    for plan in one.plan(values):
+    for plan in one.launches(values):
         key = key_of(plan)
         if (one.id, key) not in seen:
             seen.add((one.id, key))
@@ -54,7 +54,7 @@ def _unseen(one: Lesson, values: Values, seen: set[tuple[str, LaunchKey]]) -> It
 
 
 def taken(wanted: Iterable[Variant], arch: str) -> tuple[Variant, ...]:
-    """Without what the architecture refuses, or has no need of (`Plan.instead`)."""
+    """Without what the architecture refuses, or has no need of (`Plan.otherwise`)."""
     return tuple(one for one in wanted if one[2] in accepted(one[0].plan(one[1]), arch))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gpuviz.arch import Architecture
 from gpuviz.arguments import Spec, buffers_of
 from gpuviz.compile import Program, Resources
+from gpuviz.compile.archs import capability
 from gpuviz.errors import LaunchError
 from gpuviz.language import grouped, tr
 from gpuviz.ptx.simt.program import static_shared
@@ -132,8 +133,8 @@ def _static_shared(job: Job) -> int:
 
 
 def _check_registers(job: Job, arch: Architecture, threads: int) -> None:
-    if job.resources is None:
-        return
+    if job.resources is None or capability(job.program.arch) != capability(arch.sm):
+        return  # of another architecture's compiler, which takes other registers
     wanted = job.resources.registers * threads
     if wanted > arch.registers_per_block:
         raise LaunchError(

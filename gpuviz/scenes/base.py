@@ -79,11 +79,11 @@ class Plan:
     (`Trace.path`). `size` is how big it is in words, which stand wherever its counts or times do
     ("1024 × 1024 times 1024 × 1024"). `companion_of` names the run that this launch is the
     companion of (see `companion`), "" where it is none. `outputs` says whether the story reads the
-    arrays that the launch leaves behind; large ones are let go where it does not. `instead` names a
-    launch of the lesson that an architecture may refuse: this one is run where it does, and only
-    there. `options` are the compiler's, and folders of headers (`-IFOLDER`) of a user's own kernel.
-    `blocks` "classes" counts it from classes of its blocks, where these provably do the same
-    (see `ptx.options.Options`); it leaves no arrays behind then.
+    arrays that the launch leaves behind; large ones are let go where it does not. `otherwise` is
+    launched on an architecture that refuses this one; without it a launch that is `optional` is
+    left out there, and any other is an error. `options` are the compiler's, and folders of headers
+    (`-IFOLDER`) of a user's own kernel. `blocks` "classes" counts it from classes of its blocks,
+    where these provably do the same (see `ptx.options.Options`); it leaves no arrays behind then.
     """
 
     role: str
@@ -100,7 +100,8 @@ class Plan:
     companion_of: str = ""
     outputs: bool = True
     blocks: Blocks = "all"
-    instead: str = ""
+    otherwise: Plan | None = None
+    optional: bool = False
     options: tuple[str, ...] = ()
 
     @property
@@ -224,3 +225,8 @@ class Lesson:
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""
         return {p.id: p.default for p in self.parameters}
+
+    def launches(self, values: Values) -> tuple[Plan, ...]:
+        """All that may be launched, on whatever architecture (see `Plan.otherwise`)."""
+        plans = self.plan(values)
+        return (*plans, *(plan.otherwise for plan in plans if plan.otherwise))

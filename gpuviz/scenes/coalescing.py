@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.errors import InputError
@@ -24,6 +25,7 @@ _ROLE, _KERNEL = "copy", "coalescing.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}
 _NAMES = {1: "unsigned char", 2: "unsigned short", 4: "float", 8: "float2", 16: "float4"}
 _END = 1.5  # seconds for the result
+_MOST_BLOCKS = 65535  # along x, before CC 3.0
 _ROOM, _INDICES = 320 << 20, 1 << 22  # most bytes of the arrays, and most elements of an index
 # Kernel, and the elements it skips, of the patterns that take no stride.
 _FIXED = {
@@ -105,8 +107,19 @@ PRESETS = (
 
 
 def plan(values: Values) -> tuple[Plan, ...]:
-    """One launch of the copy kernel."""
-    width, threads, blocks = number(values, "bytes"), number(values, "threads"), _blocks(values)
+    """One launch of the copy kernel, of fewer blocks where the first architectures take no more."""
+    blocks = _blocks(values)
+    made = _launched(values, blocks)
+    if blocks <= _MOST_BLOCKS:
+        return (made,)
+    fewer = _launched(values, blocks // 2)
+    size = tr("{size} (here at most {n} blocks)", size=fewer.size, n=grouped(_MOST_BLOCKS))
+    return (replace(made, otherwise=replace(fewer, size=size)),)
+
+
+def _launched(values: Values, blocks: int) -> Plan:
+    """The copy kernel, so many blocks of it."""
+    width, threads = number(values, "bytes"), number(values, "threads")
     count = threads * blocks
     kind, parts = _KINDS[width]
     entry, reach, rest = _kernel(values, count)
@@ -115,8 +128,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     defines = (("BYTES", str(width)),)
     grid, block = (blocks, 1, 1), (threads, 1, 1)
     arguments = buffers + rest
-    made = Plan(_ROLE, _KERNEL, entry, grid, block, arguments, defines, size=size, outputs=False)
-    return (made,)
+    return Plan(_ROLE, _KERNEL, entry, grid, block, arguments, defines, size=size, outputs=False)
 
 
 def _blocks(values: Values) -> int:

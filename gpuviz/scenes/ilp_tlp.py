@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.language import grouped, tr, trn
@@ -82,7 +83,7 @@ def plan(values: Values) -> tuple[Plan, ...]:
     grid = len(LOADS) * len(WARPS)
     return (
         *(_plan(str(n), "independent", 1, threads, n) for n in LOADS),
-        _plan(_SWEEP, "sweep", grid, _WIDEST, LOADS[-1]),
+        replace(_plan(_SWEEP, "sweep", grid, _WIDEST, LOADS[-1]), optional=True),
     )
 
 
@@ -109,13 +110,14 @@ def _plan(role: str, entry: str, blocks: int, threads: int, loads: int) -> Plan:
 
 def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """Warps take turns; the line between hidden and not; the kernels as compiled."""
-    arch = G80 if values["sm"] == "G80" else architecture(runs[_SWEEP].arch)
     threads, independent = number(values, "threads"), number(values, "independent")
-    registers = number(values, "registers") or _registers(runs[str(independent)])
+    shown_run, sweep = runs[str(independent)], runs.get(_SWEEP)  # of blocks too wide for CC 1.x
+    arch = G80 if values["sm"] == "G80" else architecture(shown_run.arch)
+    registers = number(values, "registers") or _registers(shown_run)
     blocks, wait = occupancy(arch, threads, registers).blocks, number(values, "latency")
     one = Latency(blocks * -(-threads // 32), independent, cycles_of(arch), wait)
     variants = tuple(_variant(runs[str(n)], n, arch, threads, wait) for n in LOADS)
-    rates, found = rates_of(runs[_SWEEP]), runs[_SWEEP].measurement
+    rates, found = (rates_of(sweep), sweep.measurement) if sweep else (None, None)
     badge, device = tr("unavailable"), tr("no GPU and no recording")
     if rates is not None and found is not None:
         badge, device = found.badge, found.gpu

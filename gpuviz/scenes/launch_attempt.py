@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,17 +63,16 @@ def attempted(values: Values, entry: str = FMA) -> Plan:
 
 def plan(values: Values) -> tuple[Plan, ...]:
     """Both kernels as asked for; where they are refused, the corrected launch is run instead."""
-    asked = tuple(attempted(values, entry) for entry in (SET, FMA))
-    corrected = (
-        _launched(CORRECTED[entry], entry, ELEMENTS, THREADS, "y", 0, instead=entry)
+    return tuple(
+        replace(
+            attempted(values, entry),
+            otherwise=_launched(CORRECTED[entry], entry, ELEMENTS, THREADS, "y", 0),
+        )
         for entry in (SET, FMA)
     )
-    return (*asked, *corrected)
 
 
-def _launched(
-    role: str, entry: str, elements: int, threads: int, along: str, shared: int, instead: str = ""
-) -> Plan:
+def _launched(role: str, entry: str, elements: int, threads: int, along: str, shared: int) -> Plan:
     """One of the kernels over so many elements in blocks of so many threads."""
     blocks = -(-elements // threads)
     grid = (blocks, 1, 1) if along == "x" else (1, blocks, 1)
@@ -89,7 +88,6 @@ def _launched(
         record=(blocks - 1,),
         size=trn("{n} element", "{n} elements", elements, n=grouped(elements)),
         outputs=entry == FMA,
-        instead=instead,
     )
 
 

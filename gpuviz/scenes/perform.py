@@ -121,22 +121,17 @@ def perform(
 def accepted(
     plans: tuple[Plan, ...], arch: str, prebuilt: bool = False, library: Library | None = None
 ) -> tuple[Plan, ...]:
-    """Of the launches of a lesson those that are run on an architecture (see `Plan.instead`).
+    """The launches of a lesson as they are run on an architecture (see `Plan.otherwise`).
 
     A companion that is too large for it is left out.
     """
-    risky = {plan.instead for plan in plans if plan.instead}
-    refused = {
-        plan.role
-        for plan in plans
-        if (plan.role in risky or plan.companion_of)
-        and _refused(job_of(plan, arch, prebuilt, library), arch)
-    }
-    return tuple(
-        plan
-        for plan in plans
-        if plan.role not in refused and (not plan.instead or plan.instead in refused)
-    )
+
+    def taken(plan: Plan) -> Plan | None:
+        if not (plan.otherwise or plan.optional or plan.companion_of):
+            return plan
+        return plan.otherwise if _refused(job_of(plan, arch, prebuilt, library), arch) else plan
+
+    return tuple(one for plan in plans if (one := taken(plan)) is not None)
 
 
 def _refused(job: Job, arch: str) -> bool:

@@ -118,7 +118,8 @@ def plan(values: Values) -> tuple[Plan, ...]:
         ),
     )
     products = (
-        _product(role, n, width) for role, width in zip(ROLES[len(ENDS) :], WIDTHS, strict=True)
+        replace(_product(role, n, width), optional=width == WIDTHS[-1])
+        for role, width in zip(ROLES[len(ENDS) :], WIDTHS, strict=True)
     )
     return (*(replace(one, size=what, record=(), outputs=False) for one in ends), *products)
 
@@ -187,6 +188,9 @@ def tell(values: Values, runs: Mapping[str, Run]) -> Story:
     """The roof; kernels at both ends; the product, climbing tile by tile; all of it in numbers."""
     shown = _shown(values, runs)
     title, sentence, climbers = _title(shown), _sentence(shown), shown.products[: shown.chosen + 1]
+    if len(shown.products) < len(WIDTHS):
+        left_out = tr("Blocks of {n} × {n} threads are refused here.", n=WIDTHS[-1])
+        sentence = f"{left_out} {sentence}"
     first, script = shown.ends[0].role, Script()
     roof = script.act(_ROOF, "intro", tr("the roof"), tr("bandwidth, then arithmetic"), role=first)
 
@@ -228,12 +232,14 @@ def _last(points: tuple[Point, ...], arrived: float) -> Point | None:
 def _shown(values: Values, runs: Mapping[str, Run]) -> _Shown:
     """The kernels, under the roof that was chosen."""
     names, basis = _names(values), str(values["basis"])
-    every = {role: point_of(role, names[role], runs[role], basis) for role in ROLES}
+    every = {role: point_of(role, names[role], runs[role], basis) for role in ROLES if role in runs}
+    products = tuple(every[role] for role in ROLES[len(ENDS) :] if role in every)
+    widest = WIDTHS[len(products) - 1]
     shown = _Shown(
         None,
         tuple(sorted((every[role] for role in ENDS), key=lambda p: p.intensity)),
-        tuple(every[role] for role in ROLES[len(ENDS) :]),
-        number(values, "tile"),
+        products,
+        min(number(values, "tile"), widest),
         number(values, "size"),
         basis,
         tr("no GPU and no recording"),
@@ -397,7 +403,7 @@ def _roofline(shown: _Shown) -> Roofline:
             tr("matmul, {n} × {n}", n=shown.size),
             tuple(
                 _kernel(shown, p, tr("naive") if width == 1 else str(width))
-                for p, width in zip(shown.products, WIDTHS, strict=True)
+                for p, width in zip(shown.products, WIDTHS, strict=False)
             ),
             -1.0,
             (tr("tile width: drag it"), tr("tile width"), tr("tile")),
