@@ -6,16 +6,17 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpuviz.errors import InputError
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
-    from gpuviz.panels.script import Step
     from gpuviz.runners.base import Run
 
-PANELS = {"coalescing": ("load", "store"), "banks": ("shared",)}
+PANELS = {"coalescing": "global", "banks": "shared"}  # of which memory a panel is
 _PAGE = (1120, 630)
 _PACE = 5  # pictures a second of a page in a notebook: enough to follow, and small
 
@@ -98,7 +99,7 @@ def of_run(run: Run, theme: str = "light") -> Picture:
     """The story of the first warp's requests, of the first block that was recorded."""
     if not run.trace.recorded:
         raise InputError("no block of this run was recorded: trace it with record=(0,)")
-    return _pictured(run, run.trace.recorded[0], 0, 1, theme, _PAGE)
+    return _pictured(run, run.trace.recorded[0], 0, theme, _PAGE)
 
 
 def of_request(
@@ -114,39 +115,27 @@ def of_request(
     """The moment at which a request has been served; see `Run.picture`."""
     if panel and panel not in PANELS:
         raise InputError(f"there is no panel {panel!r}; there are: {', '.join(PANELS)}")
-    told = _pictured(run, block, warp, turn, theme, size)
-    steps = told._view.story.steps
-    wanted = [s for s in steps if _is(s, panel, line)]
-    if not wanted:
-        there = sorted({s.line for s in steps if s.line})
+    from gpuviz.arch import architecture
+    from gpuviz.scenes.own_kernel.events import events_of
+    from gpuviz.scenes.own_kernel.moment import steps_of
+
+    events = events_of(run.trace, architecture(run.arch), block, warp)
+    number = events.request_on(line, PANELS.get(panel, ""), turn)
+    if number is None:
+        there = np.unique(events.lines[events.lines > 0]).tolist()
         at = f" at line {line}" if line else ""
         raise InputError(
             f"warp {warp} of block {block} makes no {panel or 'memory'} request{at}; it makes "
             f"requests at lines {', '.join(map(str, there)) or '(none)'}"
         )
-    return told.at(_last_of(steps, wanted[0]).end - 1e-3)
+    told = _pictured(run, block, warp, theme, size)
+    return told.at(float(steps_of(events, "").stops[number]))
 
 
-def _is(step: Step, panel: str, line: int) -> bool:
-    return (not panel or step.kind in PANELS[panel]) and line in (0, step.line)
-
-
-def _last_of(steps: tuple[Step, ...], first: Step) -> Step:
-    """The last of the steps in a row that are about the same line and kind."""
-    last = first
-    for step in steps[steps.index(first) + 1 :]:
-        if (step.line, step.kind) != (first.line, first.kind):
-            break
-        last = step
-    return last
-
-
-def _pictured(
-    run: Run, block: int, warp: int, turn: int, theme: str, size: tuple[int, int]
-) -> Picture:
+def _pictured(run: Run, block: int, warp: int, theme: str, size: tuple[int, int]) -> Picture:
     from gpuviz.scenes import kernel
 
-    values = {"block": block, "warp": warp, "turn": turn}
+    values = {"block": block, "warp": warp}
     runs = {kernel.ROLE: run}
     made = Provenance(
         run.trace.launch.kernel,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from html import escape
@@ -30,6 +30,7 @@ from gpuviz.views.lesson_view import View
 from gpuviz.views.provenance import KEYWORD
 
 MOST_PER_SECOND = 12  # enough to follow, and small
+_MOST_BOUNDS = 400
 _LONG, _NEAR = 600, 80  # characters of an element worth dividing; pixels that stay together
 _ENDS = re.compile("[ a-zA-Z]")  # of a number in a path
 
@@ -68,7 +69,7 @@ def document(
         "parts": list(parts.known),
         "edits": edits(pictures),
         "end": view.provenance.end or view.story.duration,
-        "steps": [_step(step) for step in view.story.steps],
+        "steps": [_step(step) for step in _between(view)],
         "sources": _sources(view.runs),
     }
     first = min(range(len(times)), key=lambda i: abs(times[i] - sum(times) / len(times)))
@@ -156,12 +157,25 @@ def moments_of(view: View, options: Options) -> tuple[float, ...]:
     """
     if options.fps < 1:
         raise InputError(f"{options.fps} pictures a second: a page takes at least 1")
-    made = view.provenance
-    start, end = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
+    start, end = _range(view)
     pace = min(options.fps, MOST_PER_SECOND)
-    bounds = [step.start for step in view.story.steps if start <= step.start <= end]
+    bounds = [step.start for step in _between(view) if start <= step.start <= end]
+    if len(bounds) > _MOST_BOUNDS:  # a page of hundreds of steps is told evenly
+        bounds = []
     even = [t for t in moments(start, end, pace) if all(abs(t - b) > 0.3 / pace for b in bounds)]
     return tuple(sorted({*even, *bounds, end}))
+
+
+def _range(view: View) -> tuple[float, float]:
+    """What of the story is written: a stretch that was chosen, or all."""
+    made = view.provenance
+    return (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
+
+
+def _between(view: View) -> Sequence[Step]:
+    """The steps that are seen in it."""
+    start, end = _range(view)
+    return view.story.steps[view.story.step_at(start) : view.story.step_at(end) + 1]
 
 
 def _step(step: Step) -> dict[str, Any]:

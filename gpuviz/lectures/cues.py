@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuviz.lectures.lecture import Slide
+from gpuviz.panels.long_steps import bounds_of, edges_of
 from gpuviz.scenes.base import Story
 
 _CLOSE = 5e-3  # seconds: stops nearer than this are one
@@ -35,9 +38,9 @@ def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
     if story is None or slide.view is None:
         return (Cue(asks=slide.question is not None),)
     stops = _stops(slide, story)
-    begins = {step.start for step in story.steps}
+    begins = edges_of(story.steps)[:-1]
     plays = [
-        Cue(a, b - _BEFORE * any(abs(b - begin) < _CLOSE for begin in begins))
+        Cue(a, b - _BEFORE * bool(len(begins) and np.abs(begins - b).min() < _CLOSE))
         for a, b in zip(stops, stops[1:], strict=False)
     ]
     if slide.question is None:
@@ -50,10 +53,8 @@ def cues(slide: Slide, story: Story | None) -> tuple[Cue, ...]:
 def _stops(slide: Slide, story: Story) -> tuple[float, ...]:
     """The moments to wait at, all within the story."""
     begin, end = (story.steps[0].start, story.duration) if story.steps else (0.0, 0.0)
-    if slide.steps:
-        wanted = (*(step.start for step in story.steps), end)
-    else:
-        wanted = slide.stops or (begin, end)
+    every = tuple(bounds_of(story.steps).tolist()) if slide.steps else ()
+    wanted = every or slide.stops or (begin, end)
     if len(wanted) == 1 and slide.question is not None:
         wanted = (*wanted, end)  # a question has something to reveal
     kept: list[float] = []

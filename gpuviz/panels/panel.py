@@ -14,6 +14,7 @@ from gpuviz.draw.stage import Stage
 
 Value = int | str | bool  # of a parameter
 Values = Mapping[str, Value]
+GO = "go"  # among values that a click sets: where in the story to go, as its search understands it
 # Colours by what they mean; the theme decides what they look like (`gpuviz.draw.palette`).
 Ink = Literal[
     "ink",

@@ -12,7 +12,7 @@ import numpy as np
 from gpuviz.arrays import F64
 from gpuviz.draw.ease import progress, staggered
 
-StepKind = Literal["load", "store", "barrier", "compute", "shared", "intro", "result"]
+StepKind = Literal["load", "store", "atomic", "barrier", "compute", "shared", "intro", "result"]
 
 _MOST = 8  # acts that a series is cut in
 

@@ -7,15 +7,18 @@ tests and export are all the same call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gpuviz.draw.marks import Frame
 from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.layout import panels
+from gpuviz.panels.long_steps import LongSteps, edges_of, step_at
 from gpuviz.panels.panel import Value as Value
 from gpuviz.panels.panel import Values as Values
 from gpuviz.panels.picture import placed
@@ -23,10 +26,13 @@ from gpuviz.panels.script import Script, Step
 from gpuviz.runners.base import size_of
 
 if TYPE_CHECKING:
+    from gpuviz.arrays import F64
     from gpuviz.panels.picture import At
     from gpuviz.ptx.options import Blocks
     from gpuviz.runners.base import Run
     from gpuviz.sweeps.axis import Axis
+
+_MOST = 64  # pictures that scales are taken from
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,8 @@ class Parameter:
 
     An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
     default without choices is a switch. `compiled` marks a parameter that is a compile-time
-    constant of the kernel (changing it needs NVRTC).
+    constant of the kernel (changing it needs NVRTC). The choices of one of `pictures` are offered
+    beside the picture, a key for each.
     """
 
     id: str
@@ -59,6 +66,7 @@ class Parameter:
     choices: tuple[Choice, ...] = ()
     hint: str = ""
     compiled: bool = False
+    pictures: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,18 @@ def nothing(t: float, stage: Stage, x: float, y: float) -> Values | None:
     return None
 
 
+@dataclass(frozen=True)
+class Search:
+    """How moments of a story are found by words; `hint` says which words there are.
+
+    `find` gives the (N,) moments, ascending; InputError when it does not understand the words. It
+    may take seconds where there are millions of steps.
+    """
+
+    hint: str
+    find: Callable[[str], F64]
+
+
 @dataclass(frozen=True, eq=False)
 class Story:
     """A lesson told for one set of parameters: what happens when, and its pictures.
@@ -146,19 +166,28 @@ class Story:
     `title` is one sentence about what is seen, `sentence` the one below it. `expected` states the
     closed form or published count that the counts should show. `pick` says which values a click at
     a point of the picture sets (None: it sets none); the story then begins anew. As `frame`, it is
-    a pure function. `at` is the picture at a time, as data, for what looks at its panels.
+    a pure function. `at` is the picture at a time, as data, for what looks at its panels. `search`
+    finds moments, None where there are few.
     """
 
     title: str
     sentence: str
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     frame: Callable[[float, Stage], Frame]
     expected: str = ""
     pick: Pick = nothing
     at: At | None = None
+    search: Search | None = None
 
     @classmethod
-    def of(cls, script: Script, at: At, expected: str = "", sentence: str = "") -> Story:
+    def of(
+        cls,
+        script: Script | LongSteps,
+        at: At,
+        expected: str = "",
+        sentence: str = "",
+        search: Search | None = None,
+    ) -> Story:
         """The story of a script and the pictures at its times.
 
         The first picture names it; `sentence` is what sums it up, by default the first one's.
@@ -169,11 +198,12 @@ class Story:
         return cls(
             began.title,
             sentence or began.sentence,
-            tuple(script.steps),
+            script if isinstance(script, LongSteps) else tuple(script.steps),
             lambda t, stage: shown(t, stage).frame(),
             expected,
             lambda t, stage, x, y: shown(t, stage).pick(x, y),
             at,
+            search,
         )
 
     @property
@@ -187,13 +217,15 @@ class Story:
         at = self.at
         if at is None:
             return {}
-        shown = [at(step.start) for step in self.steps]
+        begun = edges_of(self.steps)[:-1]
+        some = np.unique(np.linspace(0, len(begun) - 1, min(len(begun), _MOST)).astype(int))
+        shown = [at(t) for t in begun[some].tolist()]
         every = (panel.scales() for one in shown for panel in panels(one.body))
         return reduce(wider, every, {})
 
     def step_at(self, t: float) -> int:
         """Index of the step under way at time t (the last one at and after the end)."""
-        return next((i for i, s in enumerate(self.steps) if t < s.end), len(self.steps) - 1)
+        return step_at(self.steps, t)
 
 
 @dataclass(frozen=True)
@@ -205,7 +237,8 @@ class Lesson:
     are the ids of the glossary's words that the lesson is about (`gpuviz.glossary`). `launch` is
     how a kernel of the user's own is launched, as plain values; empty in lessons of the course.
     `given(arch)` is what needs no launch: runs from a file, by role, counted for an architecture.
-    `swept` is what a sweep varies that is shown beside the launch; all its runs have it.
+    `swept` is what a sweep varies that is shown beside the launch; all its runs have it. `former`
+    are names of parameters that it had once: stored values of theirs say nothing any more.
     """
 
     id: str
@@ -221,6 +254,7 @@ class Lesson:
     launch: Values = field(default_factory=dict)
     given: Callable[[str], Mapping[str, Run]] = field(default=lambda arch: {})
     swept: tuple[Axis, ...] = ()
+    former: tuple[str, ...] = ()
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""

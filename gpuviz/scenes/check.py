@@ -15,7 +15,7 @@ def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
     """
     known = {p.id: p for p in lesson.parameters}
     for name in values:
-        if name not in known:
+        if name not in known and name not in lesson.former:
             raise InputError(
                 f"lesson {lesson.id} has no parameter {name!r}; it has: {', '.join(known)}"
             )

@@ -13,28 +13,43 @@ from gpuviz.draw.question import question
 from gpuviz.draw.scales import Scales, wider
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
-from gpuviz.scenes.base import Lesson, Preset, Story, Values
+from gpuviz.panels.long_steps import LongSteps, joined
+from gpuviz.scenes.base import Lesson, Preset, Search, Story, Values
 from gpuviz.scenes.shared_clock import Clock, clock_of
 
 SIDES = ("A", "B")
 _LABEL, _BAND = 16.0, 36.0  # letters of the line that names a side, and its height, at scale 1
+_MANY = 400  # steps: stories with more are not held against each other step by step
 
 
 def beside(a: Story, b: Story, name_a: str, name_b: str) -> Story:
     """Both stories at the same moment of what they tell (see `shared_clock`), on the same scales.
 
-    A click sets the values of the side it is on.
+    Of stories with more steps than that is told of, the one that is over first waits at its end.
+    A click sets the values of the side it is on. What is looked for is found in A.
     """
-    clock = clock_of(a.steps, b.steps)
+    many = max(len(a.steps), len(b.steps)) > _MANY
+    clock = Clock(()) if many else clock_of(a.steps, b.steps)
+    steps = joined(a.steps, b.steps, SIDES) if many else clock.steps(a.steps, b.steps, SIDES)
     pair = _Pair((a, b), (name_a, name_b), clock)
     return Story(
         f"{name_a} | {name_b}",
         "",
-        tuple(clock.steps(a.steps, b.steps, SIDES)),
+        steps if isinstance(steps, LongSteps) else tuple(steps),
         pair.frame,
         _both(a.expected, b.expected),
         pair.pick,
+        search=_search(a, clock),
     )
+
+
+def _search(a: Story, clock: Clock) -> Search | None:
+    """What finds moments of A, at the times of the clock."""
+    own = a.search
+    if own is None:
+        return None
+    find = own.find
+    return Search(own.hint, lambda text: np.array([clock.when(0, t) for t in find(text).tolist()]))
 
 
 def _both(a: str, b: str) -> str:

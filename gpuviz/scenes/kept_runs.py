@@ -1,6 +1,7 @@
-"""Runs of the course's launches, kept: other lanes, moments and widths are shown of the same ones.
+"""Runs of launches, kept: other lanes, moments, pictures and widths are shown of the same ones.
 
-The newest are kept, as many as fit a budget for their arrays; those of companions have none.
+The newest is kept, and of those before it as many as fit a budget for their arrays; those of
+companions have none.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from threading import Lock
 from gpuviz.runners.base import Run
 
 _BYTES, _MOST = 64 << 20, 128
+_LARGEST = 512 << 20  # of the newest, which is being looked at
 _KEPT: dict[Hashable, tuple[Run, int]] = {}
 _LOCK = Lock()
 
@@ -21,9 +23,11 @@ def kept(key: Hashable, made: Callable[[], Run]) -> Run:
         found = _KEPT.pop(key, None)
     run, size = found or _weighed(made())
     with _LOCK:
-        if size < _BYTES:
+        if size < _LARGEST:
             _KEPT[key] = run, size  # the newest is the last
-        while len(_KEPT) > _MOST or sum(weight for _, weight in _KEPT.values()) > _BYTES:
+        while len(_KEPT) > 1 and (
+            len(_KEPT) > _MOST or sum(weight for _, weight in _KEPT.values()) > _BYTES
+        ):
             _KEPT.pop(next(iter(_KEPT)))
     return run
 

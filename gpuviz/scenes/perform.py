@@ -17,7 +17,6 @@ from gpuviz.runners.base import Cancel, Companion, Level, Progress, Run
 from gpuviz.runners.consent import Whose
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recording import key_of
 from gpuviz.runners.session import Library
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
@@ -145,7 +144,7 @@ def _refused(job: Job, arch: str) -> bool:
 def _run(
     plan: Plan, arch: str, level: Level, options: Options, prebuilt: bool, library: Library
 ) -> Run:
-    """The emulation of a plan, without arrays that nobody reads; one of the course is kept."""
+    """The emulation of a plan, without arrays that nobody reads; it is kept."""
     job = job_of(plan, arch, prebuilt, library)
 
     def made() -> Run:
@@ -154,18 +153,11 @@ def _run(
         unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
         return replace(run, outputs={}, inputs={}) if unread else run
 
-    if job.whose != "course":
-        return made()
-    shown = (
-        plan.size,
-        plan.record,
-        plan.path,
-        plan.outputs,
-        plan.blocks,
-        plan.companion_of,
-        options.checks,
-    )
-    return kept((key_of(plan), job.program.ptx, job.program.cubin, arch, level, shown), made)
+    if any("=@" in argument for argument in plan.arguments):
+        return made()  # its files may have changed
+    program, known = job.program, replace(plan, role="", instead="")
+    text = program.source, program.ptx, program.cubin, program.origin, program.note
+    return kept((known, text, arch, level, options.checks), made)
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:

@@ -61,6 +61,12 @@ class Clock:
             return min(here, span.end)
         return min(here, max(span.end - _JUST, 0.0))
 
+    def when(self, side: int, t: float) -> float:
+        """When a story is at a time of its own."""
+        spans = ((one.start, one.spans[side]) for one in self.stretches)
+        found = (start + t - span.start for start, span in spans if span.start <= t < span.end)
+        return next(found, t)
+
     def steps(self, a: Sequence[Step], b: Sequence[Step], names: tuple[str, str]) -> list[Step]:
         """The steps of the first story and, where it waits, those of the second; roles by side."""
         made: list[Step] = []

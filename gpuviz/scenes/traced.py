@@ -51,6 +51,7 @@ def lesson_of(path: Path) -> Lesson:
         lambda values: (),
         partial(_tell, trace),
         launch=record_of(path),
+        former=kernel.FORMER,
         given=lambda arch: {kernel.ROLE: _run(trace, architecture(arch))},
     )
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpuviz.panels import long_steps
 from gpuviz.scenes.base import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuviz.arrays import F64
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Two times nearer than this are the same step boundary.
@@ -15,7 +23,7 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Playback:
-    """A place on a time line. `bounds` are the starts of all steps and the end of the last.
+    """A place on a time line; `bounds` (ascending) are where it waits when it is stepped through.
 
     When `calm` nothing moves: while the `clock` runs through a step, `t` is the end of that step.
     Standing still there is no clock.
@@ -25,42 +33,42 @@ class Playback:
     playing: bool = False
     speed: float = 1.0
     loop: bool = False
-    bounds: tuple[float, ...] = (0.0,)
+    bounds: Sequence[float] | F64 = field(default=(0.0,), compare=False)
     calm: bool = False
     clock: float | None = None
 
     @property
     def start(self) -> float:
         """Time of the first step."""
-        return self.bounds[0]
+        return float(self.bounds[0])
 
     @property
     def end(self) -> float:
         """Time at which the last step ends."""
-        return self.bounds[-1]
+        return float(self.bounds[-1])
 
 
-def bounds_of(story: Story) -> tuple[float, ...]:
-    """Every time at which a step of the story starts, and its end."""
-    return (*(s.start for s in story.steps), story.duration) if story.steps else (0.0,)
+def bounds_of(story: Story) -> F64:
+    """Its beginning and end, and between them where steps start, or show all that they have."""
+    return long_steps.bounds_of(story.steps)
 
 
 def told(state: Playback, story: Story, keep: bool = False) -> Playback:
     """The state for a new story, entered at its beginning or at the place there was."""
     bounds = bounds_of(story)
     if not keep:
-        return replace(state, bounds=bounds, t=bounds[0], clock=None)
+        return replace(state, bounds=bounds, t=float(bounds[0]), clock=None)
     clock = state.clock if state.clock is None else _place(replace(state, t=state.clock), bounds)
     return replace(state, bounds=bounds, t=_place(state, bounds), clock=clock)
 
 
-def _place(state: Playback, bounds: tuple[float, ...]) -> float:
+def _place(state: Playback, bounds: F64) -> float:
     """The same share of the same step where there are as many steps, else of the whole story."""
     if len(bounds) == len(state.bounds):
         return float(np.interp(state.t, state.bounds, bounds))
     span = state.end - state.start
     share = (state.t - state.start) / span if span > 0 else 0.0
-    return bounds[0] + share * (bounds[-1] - bounds[0])
+    return float(bounds[0] + share * (bounds[-1] - bounds[0]))
 
 
 def sought(state: Playback, t: float) -> Playback:
@@ -84,7 +92,7 @@ def _reached(state: Playback, t: float) -> Playback:
     """The state with its clock at t: which is shown, or the end of the step that it is in."""
     if not state.calm:
         return replace(state, t=t, clock=None)
-    return replace(state, t=next((b for b in state.bounds if b > t), state.end), clock=t)
+    return replace(state, t=_after(state, t), clock=t)
 
 
 def calmed(state: Playback, calm: bool) -> Playback:
@@ -102,10 +110,16 @@ def toggled(state: Playback) -> Playback:
 def stepped(state: Playback, forward: bool) -> Playback:
     """Paused at the next, or the previous, step boundary."""
     if forward:
-        t = next((b for b in state.bounds if b > state.t + CLOSE), state.end)
+        t = _after(state, state.t + CLOSE)
     else:
-        t = next((b for b in reversed(state.bounds) if b < state.t - CLOSE), state.start)
+        before = bisect_left(state.bounds, state.t - CLOSE) - 1
+        t = float(state.bounds[max(before, 0)])
     return replace(state, t=t, playing=False, clock=None)
+
+
+def _after(state: Playback, t: float) -> float:
+    """The first bound after a time, or the end."""
+    return float(state.bounds[min(bisect_right(state.bounds, t), len(state.bounds) - 1)])
 
 
 def paced(state: Playback, faster: bool) -> Playback:

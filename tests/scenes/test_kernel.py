@@ -60,7 +60,7 @@ def said(performance: Performance, t: float) -> list[str]:
 def test_requests_come_in_the_order_made(file: Path) -> None:
     steps = shown(file).story.steps
     kinds = list(dict.fromkeys((s.kind, s.line) for s in steps))
-    assert [kind for kind, _ in kinds][:3] == ["load", "shared", "shared"]
+    assert [kind for kind, _ in kinds][:4] == ["load", "shared", "barrier", "shared"]
     assert kinds[0][1] == 6 and kinds[-1] == ("store", 9)
     assert all(a.end == b.start for a, b in zip(steps, steps[1:], strict=False))
     assert "2 wavefronts" in next(s.detail for s in steps if s.kind == "shared")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gpuviz.language import later, tr
+from gpuviz.panels.long_steps import moments_on
 from gpuviz.qt.code.code_view import CodeView
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.controls.tab_order import tab_after
+from gpuviz.views.playback import CLOSE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -232,14 +235,13 @@ class Source(QWidget):
     def _go_to(self, role: str, line: int, kind: str = "", instruction: str = "") -> bool:
         """Go to the next step of the story about a line; after the last, to the first."""
         story, now = self._player.story, self._player.t
-        steps = [s for s in (story.steps if story else ()) if s.line == line]
-        steps = [s for s in steps if s.role in ("", role)]
-        exact = [s for s in steps if s.kind == kind or (instruction and instruction in s.detail)]
-        starts = [s.start for s in exact or steps]
-        if starts:
+        roles = "", role
+        moments = moments_on(story.steps, line, roles, kind, instruction) if story else ()
+        if len(moments):
             self._player.pause()
-            self._player.seek(next((t for t in starts if t > now + 1e-6), starts[0]))
-        return bool(starts)
+            at = int(np.searchsorted(moments, now + CLOSE, side="right"))
+            self._player.seek(float(moments[at % len(moments)]))
+        return bool(len(moments))
 
     def _choose(self, shown: int) -> None:
         """A line was clicked, of whichever code: the story goes to its request."""

@@ -1,10 +1,14 @@
-"""The time line: one segment a step, coloured by kind; done, now, to come; scrubbed by dragging."""
+"""The time line: one segment a step, coloured by kind; done, now, to come; scrubbed by dragging.
+
+Of more steps than have room beside each other a strip shows all, and below it a page shows some.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -20,13 +24,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuviz.language import tr
+from gpuviz.language import grouped, tr
+from gpuviz.panels.long_steps import LongSteps
 from gpuviz.qt.controls.controls import Ring, plain_tip
 from gpuviz.qt.look.style import qcolor
+from gpuviz.qt.playing import long_strip
+from gpuviz.qt.playing.long_strip import is_long, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpuviz.arrays import F64, Rgba
     from gpuviz.panels.script import Step
     from gpuviz.qt.look.theme import Look, Theme
     from gpuviz.qt.playing.player import Player
@@ -40,6 +48,7 @@ _NUDGE, _LEAP = 0.01, 0.1  # of the story, by a key
 _COLOR_OF = {
     "load": "load",
     "store": "store",
+    "atomic": "compute",
     "barrier": "barrier",
     "compute": "compute",
     "shared": "shared",
@@ -91,6 +100,9 @@ class Timeline(QWidget):
         self._ring = Ring()
         self._strips_key: tuple[object, ...] = ()
         self._kept = (QPixmap(), QPixmap())
+        self._hits: F64 = np.zeros(0)
+        self._held: range | None = None  # the page while it is scrubbed
+        self._grabbed = 0.0
         self.setAccessibleName(tr("Timeline"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -108,9 +120,43 @@ class Timeline(QWidget):
         return QSize(60, self.sizeHint().height())
 
     def rects(self) -> list[QRectF]:
-        """Where each step is drawn."""
+        """Where each step is drawn; of many those of the page."""
         story = self._player.story
-        return segment_rects(story.steps, self.width(), self._bar()) if story else []
+        if story is None:
+            return []
+        some = [story.steps[i] for i in self._shown(story)]
+        rects = segment_rects(some, self.width(), self._bar())
+        if not is_long(story.steps):
+            return rects
+        low = long_strip.parts(self._whole())[1]
+        return [QRectF(r.left(), low.top(), r.width(), low.height()) for r in rects]
+
+    def show_hits(self, moments: F64) -> None:
+        """Mark moments that have been looked for."""
+        self._hits = moments
+        self.update()
+
+    def _shown(self, story: Story) -> range:
+        """The steps that have a segment."""
+        if is_long(story.steps):
+            return page_of(story.steps, story.step_at(self._player.t))
+        return range(len(story.steps))
+
+    def _whole(self) -> QRectF:
+        """The room of all segments."""
+        return QRectF(EDGE, BAR[0], self.width() - 2 * EDGE, self._bar())
+
+    def _time_at(self, x: float, y: float) -> float:
+        """Which time lies at a point: on the strip of all steps, or on the page."""
+        story = self._player.story
+        if story is None or not is_long(story.steps):
+            return self.t_of(x)
+        if y < long_strip.parts(self._whole())[1].top():
+            return self.t_of(x)
+        page = self._held or self._shown(story)
+        start, end = story.steps[page[0]].start, story.steps[page[-1]].end
+        share = (x - EDGE) / max(self.width() - 2 * EDGE, 1.0)
+        return start + min(max(share, 0.0), 1.0) * (end - start)
 
     def x_of(self, t: float) -> float:
         """Where a time lies."""
@@ -142,13 +188,19 @@ class Timeline(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there; the story waits while it is held."""
         if event.button() == Qt.MouseButton.LeftButton:
+            story, self._grabbed = self._player.story, event.position().y()
+            self._held = self._shown(story) if story is not None else None
             self._player.pause()
-            self._player.seek(self.t_of(event.position().x()))
+            self._player.seek(self._time_at(event.position().x(), self._grabbed))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrub."""
+        """Scrub, on the page or the strip that was grabbed."""
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self._player.seek(self.t_of(event.position().x()))
+            self._player.seek(self._time_at(event.position().x(), self._grabbed))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go of the page."""
+        self._held = None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Scrub by keys: the window's arrow keys go from step to step."""
@@ -166,16 +218,17 @@ class Timeline(QWidget):
     def event(self, event: QEvent) -> bool:
         """Hovering a segment says what happens there."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain_tip(self.tip(event.pos().x())), self)
+            said = self.tip(event.pos().x(), event.pos().y())
+            QToolTip.showText(event.globalPos(), plain_tip(said), self)
             return True
         return super().event(event)
 
-    def tip(self, x: float) -> str:
+    def tip(self, x: float, y: float = 0.0) -> str:
         """The step at a place, in words."""
         story = self._player.story
         if not story or not story.steps:
             return ""
-        index = story.step_at(self.t_of(x))
+        index = story.step_at(self._time_at(x, y))
         step = story.steps[index]
         said = tr(
             "step {number} of {count}: {label}",
@@ -195,6 +248,10 @@ class Timeline(QWidget):
         rects = self.rects()
         now = story.step_at(self._player.t)
         hand = self.x_of(self._player.t)
+        if is_long(story.steps):
+            self._paint_long(painter, story, now)
+            self._ring.paint(painter, self, self._theme)
+            return
         for done, part in ((True, (0.0, hand)), (False, (hand, self.width() - hand))):
             painter.save()
             painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
@@ -204,6 +261,59 @@ class Timeline(QWidget):
         self._outline(painter, rects[now])
         self._hand(painter, hand)
         self._ring.paint(painter, self, self._theme)
+
+    def _paint_long(self, painter: QPainter, story: Story, now: int) -> None:
+        """The strip of all steps with what was found, and the page with its segments."""
+        look, steps = self._theme.look, story.steps
+        top, low = long_strip.parts(self._whole())
+        hand = self.x_of(self._player.t)
+        for done, part in ((True, (0.0, hand)), (False, (hand, self.width() - hand))):
+            painter.save()
+            painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
+            painter.drawPixmap(0, 0, self._strips(story)[done])
+            painter.restore()
+        page, rects = self._shown(story), self.rects()
+        painter.setFont(look.font(12))
+        for number, rect in zip(page, rects, strict=True):
+            self._segment(painter, steps[number], rect, number < now)
+        ends = [self.x_of(steps[page[0]].start), self.x_of(steps[page[-1]].end)]
+        painter.setPen(QPen(look.color("outline"), 1))
+        painter.drawPolyline(
+            [
+                QPointF(low.left(), low.top() - 1),
+                QPointF(ends[0], top.bottom() + 0.5),
+                QPointF(max(ends[1], ends[0] + 2), top.bottom() + 0.5),
+                QPointF(low.right(), low.top() - 1),
+            ]
+        )
+        painter.setPen(QPen(look.color("bad"), 2))
+        for x in np.unique(np.rint(self._x_of_many(self._hits))).tolist():
+            painter.drawLine(QPointF(x, top.top() - 6), QPointF(x, top.top() + 1))
+        self._captions_of(painter, rects, page, now)
+        self._outline(painter, rects[now - page[0]])
+        painter.setPen(QPen(look.color("outline"), 2))
+        painter.drawLine(QPointF(hand, top.top() - 6), QPointF(hand, top.bottom()))
+
+    def _x_of_many(self, t: F64) -> F64:
+        state = self._player.state
+        share = (t - state.start) / max(state.end - state.start, 1e-9)
+        return np.asarray(EDGE + share * (self.width() - 2 * EDGE))
+
+    def _captions_of(self, painter: QPainter, rects: list[QRectF], page: range, now: int) -> None:
+        """Below the page: what the step under way is."""
+        story, look = self._player.story, self._theme.look
+        assert story is not None
+        painter.setFont(look.font(12))
+        measure = QFontMetricsF(painter.font())
+        count = tr("{number} of {count}", number=grouped(now + 1), count=grouped(len(story.steps)))
+        said = f"{count} · {caption(story.steps[now])}"
+        rect = rects[now - page[0]]
+        wide = min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE)
+        left = max(EDGE, min(rect.left(), self.width() - EDGE - wide))
+        room = QRectF(left + 2, rect.bottom() + look.px(5), wide, look.px(17))
+        painter.setPen(look.color("ink"))
+        words = measure.elidedText(said, Qt.TextElideMode.ElideRight, wide)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _strips(self, story: Story) -> tuple[QPixmap, QPixmap]:
         """All segments as they look while to come, and done; kept until something changes."""
@@ -221,10 +331,18 @@ class Timeline(QWidget):
         painter = QPainter(made)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._theme.look.font(12))
-        for step, rect in zip(story.steps, self.rects(), strict=True):
-            self._segment(painter, step, rect, done)
+        if isinstance(story.steps, LongSteps) and is_long(story.steps):
+            top, width = long_strip.parts(self._whole())[0], round(self.width() - 2 * EDGE)
+            painter.drawImage(top, long_strip.strip(story.steps, self._colors(done), max(width, 1)))
+        else:
+            for step, rect in zip(story.steps, self.rects(), strict=True):
+                self._segment(painter, step, rect, done)
         painter.end()
         return made
+
+    def _colors(self, done: bool) -> dict[str, Rgba]:
+        """Of each kind of step."""
+        return {kind: _rgba(self._theme.look, kind, done) for kind in _COLOR_OF}
 
     def _segment(self, painter: QPainter, step: Step, rect: QRectF, done: bool) -> None:
         """One step, with its label where there is room."""
@@ -284,6 +402,9 @@ def _runs(story: Story) -> tuple[tuple[int, int, str], ...]:
 
 def _color(look: Look, step: Step, done: bool) -> QColor:
     """A step's colour when done, or while it is to come."""
-    palette = look.palette
-    color = getattr(palette, _COLOR_OF[step.kind])
-    return qcolor(palette.soft(color, 0.42 if done else 0.78))
+    return qcolor(_rgba(look, step.kind, done))
+
+
+def _rgba(look: Look, kind: str, done: bool) -> Rgba:
+    color: Rgba = getattr(look.palette, _COLOR_OF[kind])
+    return look.palette.soft(color, 0.42 if done else 0.78)

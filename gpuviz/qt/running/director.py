@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.checks import ALL
+from gpuviz.panels.panel import GO
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.compare import SIDES
@@ -76,6 +77,7 @@ class Director(QObject):
         self._turned = ""  # the id of the lesson turned to
         self._showing: Showing | None = None
         self._hurry = True
+        self._going = ""
         self._held = 1  # until it is let go
         self.performer = Performer(perform, self)
         self.performer.performed.connect(self._take)
@@ -169,10 +171,29 @@ class Director(QObject):
             self.performer.ask(Job(tuple(side.variant for side in sides), performances))
 
     def pick(self, values: Values, right: bool) -> None:
-        """What was clicked in a picture: that side with these values, from the beginning."""
+        """What was clicked in a picture: that side with these values, from the beginning, or at
+        the moment that it names (`GO`).
+        """
         compared = self._showing is not None and self._showing.compared
+        side = self._comparison if compared and right else self._player
+        self._going = str(values.get(GO, ""))
+        wanted = {id: value for id, value in values.items() if id != GO}
+        if self._going and not wanted.items() - side.values.items():
+            self._arrive()
+            return
         self._player.seek(self._player.state.start)
-        (self._comparison if compared and right else self._player).set_values(values)
+        side.set_values(wanted)
+
+    def _arrive(self) -> None:
+        """Go to where a click wants to be, now that its story is told."""
+        going, self._going = self._going, ""
+        story = self._player.story
+        if not going or story is None or story.search is None:
+            return
+        moments = story.search.find(going)
+        if len(moments):
+            self._player.pause()
+            self._player.seek(float(moments[0]))
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -236,6 +257,7 @@ class Director(QObject):
         self._told = job.lesson
         self._showing = made = showing(job.variants, performances)
         self._player.tell(made.story, keep=same)
+        self._arrive()
         self.performed.emit(made)
         if job.hurried:
             self.run()

@@ -11,6 +11,7 @@ from gpuviz.qt.code.source import Source
 from gpuviz.qt.controls.message import Message
 from gpuviz.qt.controls.tab_order import tab_after
 from gpuviz.qt.playing.stage_view import StageView
+from gpuviz.qt.playing.story_bar import StoryBar
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
 from gpuviz.qt.window.left_tabs import LeftTabs
@@ -47,8 +48,11 @@ class Panes(QWidget):
         self.stage = StageView(player, theme)
         self.message = Message(self.stage)
         self.transport = Transport(player, theme, actions)
+        self.bar = StoryBar(player, core.comparison, theme, actions)
         self.timeline = Timeline(player, theme)
-        _put(self._picture, self.stage, _time_row(self.transport, self.timeline))
+        self.bar.finder.found.connect(self.timeline.show_hits)
+        row = _time_row(self.transport, self.timeline)
+        _put(self._picture, self.stage, self.bar, row)
         self.source = Source(player, theme, self.code)
         _put(self.code, self.source)
         self._column = _Column()

@@ -174,8 +174,9 @@ class Parameters(QWidget):
         grid.setColumnStretch(1, 1)
         self.knobs = {}
         # All numbers are as wide as the longest: the sliders beside them line up.
-        digits = max([3, *(len(str(p.maximum)) for p in lesson.parameters)])
-        for row, parameter in enumerate(lesson.parameters):
+        knobs = [p for p in lesson.parameters if not p.pictures]
+        digits = max([3, *(len(str(p.maximum)) for p in knobs)])
+        for row, parameter in enumerate(knobs):
             made = knob(parameter, self._theme, digits)
             made.changed.connect(self._set)
             grid.addWidget(_name(parameter), row, 0)

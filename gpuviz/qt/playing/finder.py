@@ -1,0 +1,168 @@
+"""Looking for moments of a story: a line to type in, how many there are, on to the next one."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+
+from gpuviz.errors import InputError
+from gpuviz.language import grouped, tr
+from gpuviz.qt.controls.controls import IconButton, keep_arrows, keep_space, label, restyle
+from gpuviz.views.playback import CLOSE
+
+if TYPE_CHECKING:
+    from gpuviz.arrays import F64
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.scenes.base import Search, Story
+
+_WAIT_MS = 150  # after the last letter
+_NONE: F64 = np.zeros(0)
+
+
+class Finder(QWidget):
+    """Follows the player; what is looked for is looked for again in another story.
+
+    Signals
+    -------
+    found : the moments, none when nothing is looked for
+    """
+
+    found = Signal(object)
+    _landed = Signal(object, object)
+
+    def __init__(self, player: Player, theme: Theme) -> None:
+        super().__init__()
+        self._player, self._theme = player, theme
+        self.moments: F64 = _NONE
+        self._asked: tuple[Search, str] | None = None
+        self._goes = False
+        self.line = QLineEdit()
+        self.line.setClearButtonEnabled(True)
+        self.line.setAccessibleName(tr("Find in the story"))
+        self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.line.setMinimumWidth(90)
+        self.count = label("", "muted")
+        self.back = IconButton("back", tr("Previous one found"), "Shift+F3", theme, 26)
+        self.next = IconButton("forward", tr("Next one found"), "F3", theme, 26)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        for part in (self.line, self.count, self.back, self.next):
+            row.addWidget(part, int(part is self.line))
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_WAIT_MS)
+        self._timer.timeout.connect(lambda: self._look())
+        self._wire()
+
+    def _wire(self) -> None:
+        self.line.textEdited.connect(lambda text: self._timer.start())
+        self.line.textChanged.connect(self._cleared)
+        self.line.returnPressed.connect(lambda: self.go(True))
+        self.back.clicked.connect(lambda: self.go(False))
+        self.next.clicked.connect(lambda: self.go(True))
+        for part in (self.back, self.next):
+            keep_space(part)
+        keep_arrows(self.line)
+        keep_space(self.line)
+        self._landed.connect(self._land)
+        self._player.story_changed.connect(self._follow)
+        self._player.t_changed.connect(self._tell)
+        self._follow(self._player.story)
+
+    def _cleared(self, text: str) -> None:
+        if not text:
+            self._look()
+
+    def open(self) -> None:
+        """Type what to look for."""
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def look_for(self, text: str) -> None:
+        """Look for something, and go to the first moment of it."""
+        self.line.setText(text)
+        self._look(goes=True)
+
+    def go(self, forward: bool) -> None:
+        """To the next moment found, or the previous one; from the last to the first."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self._look(goes=True)
+            return
+        if not len(self.moments):
+            return
+        t = self._player.t
+        if forward:
+            at = int(np.searchsorted(self.moments, t + CLOSE, side="right"))
+        else:
+            at = int(np.searchsorted(self.moments, t - CLOSE, side="left")) - 1
+        self._player.pause()
+        self._player.seek(float(self.moments[at % len(self.moments)]))
+
+    def _follow(self, story: Story | None) -> None:
+        search = story.search if story is not None else None
+        self.line.setPlaceholderText(search.hint if search is not None else "")
+        self.line.setToolTip(search.hint if search is not None else "")
+        self.setVisible(search is not None)
+        self._look()
+
+    def _look(self, goes: bool = False) -> None:
+        """In a thread: there may be millions of steps. Then it `goes` to the first one."""
+        story, text = self._player.story, self.line.text().strip()
+        self._goes = goes
+        if story is None or story.search is None or not text:
+            self._asked = None
+            self._show(_NONE, "")
+            return
+        asked = self._asked = story.search, text
+        threading.Thread(target=self._work, args=(asked,), daemon=True).start()
+
+    def _work(self, asked: tuple[Search, str]) -> None:
+        search, text = asked
+        try:
+            outcome: object = search.find(text)
+        except Exception as error:  # whatever it is, it is said
+            outcome = error
+        with suppress(RuntimeError):  # the window may be gone by now
+            self._landed.emit(asked, outcome)
+
+    def _land(self, asked: tuple[Search, str], outcome: object) -> None:
+        if asked is not self._asked:
+            return
+        if isinstance(outcome, np.ndarray):
+            self._show(outcome, tr("none") if not len(outcome) else "")
+            if self._goes:
+                self._goes = False
+                self.go(True)
+        else:
+            known = isinstance(outcome, InputError)
+            self._show(_NONE, "?" if known else "!", str(outcome))
+
+    def _show(self, moments: F64, said: str, why: str = "") -> None:
+        self.moments = moments
+        for part in (self.back, self.next):
+            part.setEnabled(bool(len(moments)))
+        self.count.setToolTip(why)
+        self.line.setToolTip(why or self.line.placeholderText())
+        self.count.setText(said)
+        self.count.setProperty("role", "problem" if why else "muted")
+        restyle(self.count)
+        self.found.emit(moments)
+        self._tell()
+
+    def _tell(self, *_: object) -> None:
+        """Which of how many is shown."""
+        if not len(self.moments):
+            return
+        at = int(np.searchsorted(self.moments, self._player.t - CLOSE))
+        here = at < len(self.moments) and abs(float(self.moments[at]) - self._player.t) < CLOSE
+        of = grouped(len(self.moments))
+        number = grouped(at + 1)
+        self.count.setText(tr("{number} of {count}", number=number, count=of) if here else of)
