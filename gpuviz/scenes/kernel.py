@@ -10,7 +10,7 @@ from gpuviz.language import tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.kernel_launch import KernelLaunch, record_of
-from gpuviz.scenes.own_kernel import story
+from gpuviz.scenes.own_kernel import pictures, story
 from gpuviz.scenes.own_kernel.events import ALL
 from gpuviz.scenes.own_kernel.story import Shown
 from gpuviz.scenes.values import number
@@ -27,7 +27,7 @@ def parameters_of(block: Parameter, warps: int) -> tuple[Parameter, ...]:
     hint = tr("What all warps of the block do, in the order in which they were run here.")
     every = (Parameter("every", tr("all warps"), False, hint=hint),) if warps > 1 else ()
     chosen = (one for one in (block, warp) if len(one.choices) > 1 or one.maximum > one.minimum)
-    return (*chosen, *every)
+    return (*chosen, *every, *pictures.parameters())
 
 
 def lesson_of(launch: KernelLaunch) -> Lesson:

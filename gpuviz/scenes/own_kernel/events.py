@@ -161,6 +161,16 @@ def events_of(trace: Trace, arch: Architecture, block: int, warp: int) -> Events
     )
 
 
+def every_warp(events: Events) -> Events:
+    """Those of all warps of the same block."""
+    return events if events.warp == ALL else _every(events.trace, events.arch, events.block)
+
+
+@lru_cache(maxsize=2)
+def _every(trace: Trace, arch: Architecture, block: int) -> Events:
+    return events_of(trace, arch, block, ALL)
+
+
 def kind_of(did: MemoryInstruction) -> StepKind:
     """How a request is shown on a time line."""
     if did.op in ("atomic", "reduction"):

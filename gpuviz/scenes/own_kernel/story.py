@@ -13,9 +13,9 @@ from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run, not_checked
 from gpuviz.scenes.base import Story, Values
-from gpuviz.scenes.own_kernel import requests
 from gpuviz.scenes.own_kernel.events import ALL, Events, events_of
 from gpuviz.scenes.own_kernel.moment import Moment, shares, steps_of
+from gpuviz.scenes.own_kernel.pictures import picture
 from gpuviz.scenes.own_kernel.search import search
 
 _END = 1.5  # seconds
@@ -41,7 +41,7 @@ def tell(role: str, shown: Shown, values: Values, runs: Mapping[str, Run]) -> St
     def at(t: float) -> Picture:
         number = story.step_at(t)
         moment = Moment(run, events, number, *shares(steps.edges, number, t), values)
-        told = requests.picture(moment)
+        told = picture(moment)
         return Picture(told.title, told.sentence, rows(told.body, *doubt))
 
     story = Story("", "", steps, lambda t, stage: stage.frame())
