@@ -155,7 +155,7 @@ def _run(
 
     if any("=@" in argument for argument in plan.arguments):
         return made()  # its files may have changed
-    program, known = job.program, replace(plan, role="", instead="")
+    program, known = job.program, replace(plan, role="")
     text = program.source, program.ptx, program.cubin, program.origin, program.note
     return kept((known, text, arch, level, options.checks), made)
 

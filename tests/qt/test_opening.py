@@ -93,7 +93,7 @@ def test_the_launch_becomes_a_lesson(
     form.accept()
     assert window.player.lesson.title == "pairs (pairs.ptx)"
     assert window.player.lesson.chapter == CHAPTER
-    assert set(window.player.values) == {"block", "warp", "every"}
+    assert set(window.player.values) == {"block", "warp", "every", "picture", "columns"}
     (plan,) = window.player.lesson.plan(window.player.values)
     assert plan.arguments[2] == "i32=1" and Path(plan.kernel).is_absolute()
     model = window.lessons.model()
