@@ -4,6 +4,7 @@
                        unset, a VALUE for all, [a, b, ...], @file.npy, @file.bin, @image.png
     TYPE=VALUE         a scalar
     TYPE*COUNT=FILL    an array by value: of a structure, or of __constant__ memory
+    image TYPE*CHANNELS[WIDTH,HEIGHT,DEPTH] MODES=FILL   a texture or surface object
     {SIZE; NAME@BYTE ARGUMENT; ...}   a structure by value: what lies at which byte
     &NUMBER+BYTES      a pointer into the buffer of another argument, counted from 0
     NAME:=ARGUMENT     what a __constant__ or __device__ variable holds; after those of the kernel
@@ -20,10 +21,12 @@ from gpuviz.arguments.specs import (
     DTYPES,
     FILLS,
     FLOATS,
+    MODES,
     UNSET,
     ArraySpec,
     BufferSpec,
     Field,
+    ImageSpec,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -38,10 +41,12 @@ __all__ = [
     "DTYPES",
     "FILLS",
     "FLOATS",
+    "MODES",
     "UNSET",
     "ArraySpec",
     "BufferSpec",
     "Field",
+    "ImageSpec",
     "Passed",
     "Pointer",
     "PointerSpec",

@@ -49,7 +49,7 @@ def count_in(path: Path, kind: str, lanes: int = 1) -> int:
         with npy.opened(path, _LARGEST) as stored:
             return stored.count
     if suffix in _IMAGES:
-        width, height = _pixels(path)
+        width, height = size_of_image(path)
         return width * height * (lanes if lanes in _CHANNELS else 1)
     try:
         return path.stat().st_size // np.dtype(DTYPES[kind]).itemsize
@@ -57,7 +57,8 @@ def count_in(path: Path, kind: str, lanes: int = 1) -> int:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _pixels(path: Path) -> tuple[int, int]:
+def size_of_image(path: Path) -> tuple[int, int]:
+    """Its width and height in pixels; InputError when it cannot be read."""
     from PIL import Image
 
     try:

@@ -13,6 +13,7 @@ from gpuviz.arguments.filling import materialise
 from gpuviz.arguments.specs import (
     UNSET,
     BufferSpec,
+    ImageSpec,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -29,7 +30,7 @@ class Pointer:
     """At byte `at` of what is passed lies the address of a buffer, `offset` bytes from its start.
 
     `to` is the buffer, or the number of the argument that it is. `name` is that of the field, ""
-    where the whole argument is the pointer.
+    where the whole argument is the pointer. A handle of an `image` is the address of its texels.
     """
 
     at: int
@@ -37,6 +38,7 @@ class Pointer:
     offset: int = 0
     name: str = ""
     unset: bool = False
+    image: ImageSpec | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def _bytes(spec: Spec, number: int) -> Passed:
     if isinstance(spec, StructSpec):
         return _struct(spec, number)
     assert not isinstance(spec, VariableSpec | Given)
-    if isinstance(spec, BufferSpec):
+    if isinstance(spec, BufferSpec | ImageSpec):
         return Passed(bytes(8), (_pointer(0, spec, number, ""),))
     value = np.asarray(materialise(spec, number))
     values = (("", value.item()),) if isinstance(spec, ScalarSpec) else ()
@@ -93,7 +95,7 @@ def _struct(spec: StructSpec, number: int) -> Passed:
             pointers.append(Pointer(at, inner.number, inner.offset, field.name))
             continue
         seed = number + 31 * (place + 1)
-        if isinstance(inner, BufferSpec):
+        if isinstance(inner, BufferSpec | ImageSpec):
             pointers.append(_pointer(at, inner, seed, field.name))
             continue
         made = np.asarray(materialise(inner, seed))
@@ -104,6 +106,9 @@ def _struct(spec: StructSpec, number: int) -> Passed:
     return Passed(bytes(content), tuple(pointers), tuple(values))
 
 
-def _pointer(at: int, spec: BufferSpec, seed: int, name: str) -> Pointer:
+def _pointer(at: int, spec: BufferSpec | ImageSpec, seed: int, name: str) -> Pointer:
+    if isinstance(spec, ImageSpec):
+        texels = np.asarray(materialise(spec.texels, seed))
+        return Pointer(at, texels, 0, name, spec.fill == UNSET, spec)
     offset = spec.offset * size_of(spec.dtype)
     return Pointer(at, np.asarray(materialise(spec, seed)), offset, name, spec.fill == UNSET)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -10,9 +11,11 @@ from gpuviz.arguments.specs import (
     DTYPES,
     FILLS,
     FLOATS,
+    MODES,
     ArraySpec,
     BufferSpec,
     Field,
+    ImageSpec,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -26,6 +29,7 @@ _ARRAY = re.compile(r"\s*(\w+)\s*\*\s*(\w+)\s*=(.*)$", re.DOTALL)
 _POINTER = re.compile(r"\s*&(\d{1,4})\+(\d{1,18})\s*$")
 _STRUCT = re.compile(r"\s*\{\s*(\d{1,9})\s*((?:;[^;]*)*)\}\s*$", re.DOTALL)
 _FIELD = re.compile(r"\s*([\w.\[\]]+)@(\d{1,9}) (.+)$", re.DOTALL)
+_IMAGE = re.compile(r"\s*image\s+(\w+)(?:\*(\d))?\[([\d, ]+)\]([a-z ]*)=(.*)$", re.DOTALL)
 _VARIABLE = re.compile(r"\s*([A-Za-z_$][\w$]*):=(.*)$", re.DOTALL)
 _SEEDED = re.compile(r"(?:rand|shuffle)\(\d{1,18}\)")
 _LISTED = 4096  # values written one by one, at most
@@ -47,7 +51,9 @@ def parse(text: str) -> Spec:
     return _plain(text)
 
 
-def _plain(text: str) -> BufferSpec | ArraySpec | ScalarSpec | PointerSpec:
+def _plain(text: str) -> BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec:
+    if text.lstrip().startswith("image "):
+        return _image(text)
     if found := _POINTER.match(text):
         return PointerSpec(int(found[1]), int(found[2]))
     if found := _ARRAY.match(text):
@@ -61,6 +67,25 @@ def _plain(text: str) -> BufferSpec | ArraySpec | ScalarSpec | PointerSpec:
         return _scalar(text, dtype, value)
     number = _count(text, count)
     return BufferSpec(dtype, number, _fill(text, dtype, value, number), int(match[3] or 0))
+
+
+def _image(text: str) -> ImageSpec:
+    match = _IMAGE.match(text)
+    if match is None:
+        form = "image TYPE*CHANNELS[WIDTH,HEIGHT] MODES=FILL, as in image u8*4[64,64] wrap=rand"
+        raise InputError(f"Argument {text!r} is no texture or surface: write {form}.")
+    dtype, channels = _known(text, match[1]), int(match[2] or 1)
+    shape = tuple(_count(text, size.strip()) for size in match[3].split(","))
+    modes = match[4].split()
+    if wrong := [mode for mode in modes if mode not in MODES]:
+        raise InputError(f"Argument {text!r}: {wrong[0]!r} is none of {', '.join(MODES)}.")
+    if channels not in (1, 2, 4) or len(shape) > 3:
+        raise InputError(f"Argument {text!r}: give 1, 2 or 4 channels, and one to three sizes.")
+    if "linear" in modes and dtype not in ("f16", "f32") and "float" not in modes:
+        raise InputError(f"Argument {text!r}: linear filtering is of floats: say float, too.")
+    ordered = tuple(mode for mode in MODES if mode in modes)
+    fill = _fill(text, dtype, match[5].strip(), math.prod(shape) * channels)
+    return ImageSpec(dtype, channels, shape, fill, ordered)
 
 
 def _known(text: str, dtype: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
@@ -28,6 +29,10 @@ DTYPES: dict[str, type[np.generic]] = {
 }
 FLOATS = frozenset({"f16", "f32", "f64", "bf16", "e4m3", "e5m2"})
 UNSET = "unset"
+ADDRESSING = ("clamp", "wrap", "mirror", "border")
+# Of textures: what lies beyond the edges; filtering; coordinates from 0 to 1; integers read as
+# floats from 0 (or -1) to 1; the last size counts layers.
+MODES = (*ADDRESSING, "point", "linear", "normalized", "float", "layered")
 FILLS = ("zeros", "ones", "arange", "rand", "shuffle", UNSET)
 
 
@@ -89,6 +94,34 @@ class ScalarSpec:
 
 
 @dataclass(frozen=True)
+class ImageSpec:
+    """A texture or surface object: `shape` texels (width, height, depth or layers) of `channels`
+    elements, filled as a buffer. `modes` are some of MODES, in that order.
+    """
+
+    dtype: str
+    channels: int
+    shape: tuple[int, ...]
+    fill: str
+    modes: tuple[str, ...] = ()
+
+    @property
+    def texels(self) -> BufferSpec:
+        """Its elements, row by row, those of a texel together."""
+        return BufferSpec(self.dtype, math.prod(self.shape) * self.channels, self.fill)
+
+    @property
+    def addressing(self) -> str:
+        """What lies beyond its edges."""
+        return next((mode for mode in self.modes if mode in ADDRESSING), "clamp")
+
+    def __str__(self) -> str:
+        each = f"*{self.channels}" if self.channels > 1 else ""
+        head = f"image {self.dtype}{each}[{','.join(map(str, self.shape))}]"
+        return f"{' '.join((head, *self.modes))}={self.fill}"
+
+
+@dataclass(frozen=True)
 class PointerSpec:
     """A pointer into the buffer of argument `number`, so many bytes from its start."""
 
@@ -105,7 +138,7 @@ class Field:
 
     name: str
     offset: int
-    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec
+    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec
 
     def __str__(self) -> str:
         return f"{self.name}@{self.offset} {self.spec}"
@@ -133,7 +166,16 @@ class VariableSpec:
         return f"{self.name}:={self.spec}"
 
 
-Spec = BufferSpec | ScalarSpec | ArraySpec | PointerSpec | StructSpec | VariableSpec | Given
+Spec = (
+    BufferSpec
+    | ScalarSpec
+    | ArraySpec
+    | PointerSpec
+    | ImageSpec
+    | StructSpec
+    | VariableSpec
+    | Given
+)
 _Spec = TypeVar("_Spec", bound=Spec)
 
 
@@ -148,14 +190,17 @@ def buffers_of(spec: Spec) -> Iterator[BufferSpec]:
         yield spec
     elif isinstance(spec, VariableSpec):
         yield from buffers_of(spec.spec)
+    elif isinstance(spec, ImageSpec):
+        yield spec.texels
     elif isinstance(spec, StructSpec):
-        yield from (field.spec for field in spec.fields if isinstance(field.spec, BufferSpec))
+        for field in spec.fields:
+            yield from buffers_of(field.spec)
 
 
 def renamed(spec: _Spec, how: Callable[[str], str]) -> _Spec:
     """An argument with the files that it is read from under other names."""
     made: Any = spec
-    if isinstance(spec, BufferSpec | ArraySpec) and spec.fill.startswith("@"):
+    if isinstance(spec, BufferSpec | ArraySpec | ImageSpec) and spec.fill.startswith("@"):
         made = replace(spec, fill=f"@{how(spec.fill[1:])}")
     elif isinstance(spec, StructSpec):
         fields = (replace(one, spec=renamed(one.spec, how)) for one in spec.fields)

@@ -26,7 +26,7 @@ def guess(taken: Taken, threads: int) -> str:
         count = max(threads, SIDE * SIDE) * taken.lanes
         return f"{taken.kind}[{count}]={fill}"
     if taken.kind in ("texture", "surface"):
-        return "u64=0"
+        return f"image {taken.image}={'rand' if taken.kind == 'texture' else 'zeros'}"
     if taken.count > 1:
         return f"{taken.kind}*{taken.count}=zeros"
     if taken.kind[0] not in "iu":

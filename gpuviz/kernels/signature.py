@@ -14,8 +14,9 @@ from gpuviz.compile.names import plain_name
 from gpuviz.compile.split.parts import Text, read, text_of
 from gpuviz.errors import FormatError, InputError
 from gpuviz.kernels.c_types import Array, CType, Pointer, Scalar, Struct, Types, scalars
+from gpuviz.kernels.images import image_read
 from gpuviz.kernels.names import source_parameters, split_at_commas
-from gpuviz.ptx.text.ir import Variable
+from gpuviz.ptx.text.ir import Function, Variable
 from gpuviz.ptx.text.parser import parse
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Taken:
     count : elements of an array by value
     size : bytes
     fields : of a structure
+    image : of a texture or surface what the kernel reads or writes there, `f32*4[64,64]`
     """
 
     name: str
@@ -66,6 +68,7 @@ class Taken:
     count: int = 1
     size: int = 8
     fields: tuple[Taken, ...] = field(default=())
+    image: str = ""
 
     @property
     def leaves(self) -> tuple[Taken, ...]:
@@ -95,8 +98,18 @@ def taken_by(program: Program, entry: str) -> tuple[Taken, ...]:
             name, kind = written[number]
         if kind is None and number < len(mangled):
             kind = types.read(mangled[number])
-        found.append(_taken(name, kind, variable))
+        found.append(with_images(_taken(name, kind, variable), variable.name, function))
     return tuple(found)
+
+
+def with_images(taken: Taken, parameter: str, function: Function) -> Taken:
+    """A parameter with what the kernel reads of the textures and surfaces in it."""
+    if taken.kind == "struct":
+        fields = tuple(with_images(one, parameter, function) for one in taken.fields)
+        return replace(taken, fields=fields)
+    if taken.kind not in ("texture", "surface"):
+        return taken
+    return replace(taken, image=image_read(function, parameter, taken.offset))
 
 
 def short_name(entry: str) -> str:

@@ -21,9 +21,11 @@ from gpuviz.arguments import (
     DTYPES,
     FILLS,
     FLOATS,
+    MODES,
     ArraySpec,
     BufferSpec,
     Field,
+    ImageSpec,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -31,7 +33,7 @@ from gpuviz.arguments import (
     parse,
     size_of,
 )
-from gpuviz.arguments.from_files import count_in
+from gpuviz.arguments.from_files import count_in, size_of_image
 from gpuviz.errors import InputError
 from gpuviz.expressions import evaluate, number
 from gpuviz.kernels.scope import Scope
@@ -39,10 +41,11 @@ from gpuviz.kernels.signature import Taken
 
 _TYPED = re.compile(r"(\w+)\s*(?:\[(.*?)\]\s*(?:\+([^=]*))?|\*([^=]*))?=(.*)$", re.DOTALL)
 _CALL = re.compile(rf"({'|'.join(FILLS)})\s*\((.*)\)\s*(?:\+(.*))?$", re.DOTALL)
+_IMAGE = re.compile(r"(?:image\s+)?(\w+?)(?:\*(\d))?\[(.*?)\]([a-z ]*)=(.*)$", re.DOTALL)
 _INTO = re.compile(r"([A-Za-z_][\w.]*)\s*(?:\+(.*))?$", re.DOTALL)
 _SUFFIXED = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?[fFuUlL]+")
 _WORDS = (*FILLS, "nan", "inf", "-inf", "+inf", "infinity", "-infinity", "true", "false")
-Plain = BufferSpec | ArraySpec | ScalarSpec | PointerSpec
+Plain = BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec
 _OPEN, _CLOSE = "<([{", ">)]}"
 
 
@@ -92,6 +95,8 @@ class Reader:
         return found
 
     def _read(self, taken: Taken, text: str) -> Plain:
+        if taken.kind in ("texture", "surface"):
+            return self._image(taken, text)
         if (typed := _TYPED.match(text)) and typed[1] in DTYPES:
             return self._typed(taken, text, typed)
         if taken.buffer:
@@ -148,6 +153,25 @@ class Reader:
             f"{text!r} is no buffer: write {', '.join(FILLS)} with a length, as in rand(1024), "
             f"@file.npy, [1, 2, 3], or another buffer, as in a + 3 (there are: {others})"
         )
+
+    def _image(self, taken: Taken, text: str) -> Plain:
+        """`image f32[64, n] wrap=rand`, `f32[64, 64]=rand`, `@photo.png linear float`."""
+        kind = taken.image.partition("[")[0]
+        if text.startswith("@"):
+            name, *modes = text[1:].split(" ")
+            path = self.placed(name)
+            width, height = size_of_image(Path(path))
+            return _plain(f"image {kind}[{width},{height}] {' '.join(modes)}=@{path}")
+        found = _IMAGE.match(text)
+        if found is None:
+            raise InputError(
+                f"{text!r} is no texture or surface: write {taken.image} MODES=FILL, as in "
+                f"{taken.image} wrap=rand, or @photo.png (modes: {', '.join(MODES)})"
+            )
+        sizes = ",".join(str(evaluate(one, self.scope)) for one in split(found[3]))
+        each = f"*{found[2]}" if found[2] else ""
+        fill = self._fill(found[1], found[5].strip())
+        return _plain(f"image {found[1]}{each}[{sizes}] {found[4].strip()}={fill}")
 
     def _called(self, taken: Taken, called: re.Match[str]) -> Plain:
         """`zeros(f32, n)`, `rand(n, seed=3) + 2`."""

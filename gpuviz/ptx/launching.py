@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arguments import Passed, Pointer
+from gpuviz.arguments import ImageSpec, Passed, Pointer
 from gpuviz.arrays import Array
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
@@ -97,6 +97,7 @@ def ready(
     memory = placing.memory
     heap = memory.add("heap", np.zeros(HEAP_BYTES, np.uint8)) if _allocates(module, function) else 0
     program = place(module, function, grid, block, dynamic_shared, memory, bytes(content), held)
+    program.images.update(placing.images)
     launch = Launch(
         kernel, grid, block, dynamic_shared, tuple(placing.buffers), tuple(placing.scalars)
     )
@@ -134,6 +135,7 @@ class Placing:
         self.buffers: list[Buffer] = []
         self.given: list[Array] = []
         self.scalars: list[tuple[str, int | float]] = []
+        self.images: dict[int, ImageSpec] = {}
         self._unset = unset
         self._addresses: dict[int, int] = {}  # of the arguments that are buffers
         self._placed: dict[int, int] = {}  # where an array is, that may be an argument again
@@ -173,7 +175,10 @@ class Placing:
 
     def _target(self, label: str, pointer: Pointer) -> int:
         if not isinstance(pointer.to, int):
-            return self.buffer(label, pointer.to, pointer.unset) + pointer.offset
+            address = self.buffer(label, pointer.to, pointer.unset)
+            if pointer.image is not None:
+                self.images[address] = pointer.image
+            return address + pointer.offset
         if pointer.to not in self._addresses:
             raise LaunchError(
                 f"{label} points into argument {pointer.to + 1}, which is no buffer of its own"

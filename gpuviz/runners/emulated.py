@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gpuviz.arch import Architecture
 from gpuviz.arguments import UNSET, check_room, passed, variables
+from gpuviz.kernels.images import not_modelled
 from gpuviz.kernels.names import source_parameters
 from gpuviz.memory.counting import Counter, Counts
 from gpuviz.memory.counts import Count
@@ -57,8 +58,10 @@ def run(
         variables=variables(job.arguments),
     )
     counts, reason = _level_counts(sass, sink, counter, result.executed)
+    unknown = not_modelled(module, job.entry)
+    trace = replace(result.trace, notes=(*result.trace.notes, *filter(None, [unknown])))
     return Run(
-        _trace(job, sass, result.trace),
+        _trace(job, sass, trace),
         counts,
         result.outputs,
         arch.sm,

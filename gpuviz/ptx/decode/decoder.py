@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuviz.errors import UnsupportedError
 from gpuviz.observe import Place
-from gpuviz.ptx.decode import address, atomics, control, memory, moves, parameters, warp
+from gpuviz.ptx.decode import address, atomics, control, images, memory, moves, parameters, warp
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
 from gpuviz.ptx.decode.operands import Builder, Reader, Site, Unsupported
@@ -54,6 +54,7 @@ STEPS: dict[str, Builder] = {
     **moves.STEPS,
     **address.STEPS,
     **warp.STEPS,
+    **images.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,

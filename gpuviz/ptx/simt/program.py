@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuviz import free_memory
+from gpuviz.arguments import ImageSpec
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.global_memory import GlobalMemory
@@ -37,6 +38,7 @@ class Program:
     addresses: dict[str, int] = field(default_factory=dict)
     parameter_offset: dict[str, int] = field(default_factory=dict)
     spaces: dict[str, str] = field(default_factory=dict)
+    images: dict[int, ImageSpec] = field(default_factory=dict)  # by handle, where their texels are
     workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
 
     def address_of(self, name: str) -> int | None:
@@ -149,7 +151,7 @@ def place(
         addresses,
         parameter_offsets(kernel),
         spaces,
-        workspace,
+        workspace=workspace,
     )
 
 

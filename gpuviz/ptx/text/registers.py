@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gpuviz.ptx.text.ir import Instruction, Operand
 
-_NO_TARGET = frozenset({"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp"})
+_NO_TARGET = frozenset(
+    {"st", "red", "bra", "brx", "call", "bar", "barrier", "prefetch", "cp", "sust"}
+)
 
 
 def registers_read(instruction: Instruction) -> list[Operand | None]:
