@@ -77,6 +77,7 @@ INNER_LAYERS = {
     "ptx": (
         ("text",),
         ("arithmetic",),
+        ("tensor",),
         ("limits",),
         ("simt",),
         ("decode",),

@@ -19,7 +19,8 @@ trace       the immutable record a run leaves behind: the seam between running a
             runs; arguments are kernel arguments as text)
 compile     CUDA C to PTX, cubin and log, through NVRTC
 ptx         PTX text to a whole-launch SIMT emulation: text (read), arithmetic (what opcodes
-            compute), simt (the machine), decode (instructions to steps of it), checks
+            compute), tensor (fragments and sums of tensor cores), simt (the machine), decode
+            (instructions to steps of it), checks
             (races and the like, as sinks), compiled (the same as machine code), emulator
 kernels     a kernel file as its user opens it: what its kernels take, arguments as people write
             them, what is kept beside the file

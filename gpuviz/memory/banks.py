@@ -9,8 +9,10 @@ group collide when they need different cells of one bank. What a cell is:
 5.0+  32 banks of 32 bits; 64 bits: half warps, 128 bits: quarter warps; loads whose neighbours
       ask for the same are merged two groups to one
 
-Not modelled: LDSM and STSM, arbitration with other traffic (hardware counters of full launches
-read up to 5 % more), data-dependent retries of shared atomics (lock loops) on 2.x and 3.x.
+LDSM and STSM (ldmatrix, stmatrix) are counted as accesses of 128 bits by the lanes that name rows,
+eight of them a phase; that has not been read from hardware yet. Not modelled: arbitration with
+other traffic (hardware counters of full launches read up to 5 % more), data-dependent retries of
+shared atomics (lock loops) on 2.x and 3.x.
 """
 
 from __future__ import annotations

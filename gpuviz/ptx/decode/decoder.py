@@ -6,7 +6,17 @@ import numpy as np
 
 from gpuviz.errors import UnsupportedError
 from gpuviz.observe import Place
-from gpuviz.ptx.decode import address, atomics, control, images, memory, moves, parameters, warp
+from gpuviz.ptx.decode import (
+    address,
+    atomics,
+    control,
+    images,
+    memory,
+    moves,
+    parameters,
+    tensor,
+    warp,
+)
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
 from gpuviz.ptx.decode.operands import Builder, Reader, Site, Unsupported
@@ -55,6 +65,7 @@ STEPS: dict[str, Builder] = {
     **address.STEPS,
     **warp.STEPS,
     **images.STEPS,
+    **tensor.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,

@@ -85,14 +85,17 @@ def store_step(site: Site) -> Step:
     readers = [site.reader(o, shape.kind) for o in items]
 
     def store(g: Group) -> None:
-        place = locate(g)
-        values = [read(g) for read in readers]
-        if g.machine.told.stored and place.access is not None:
-            _tell_stored(g, place, values, shape.unit)
-        for i, value in enumerate(values):
-            _put_cells(g, place, place.index + i if i else place.index, value, shape.unit)
+        write(g, locate(g), [read(g) for read in readers], shape.unit)
 
     return store if shape.space else generic(store, locate)
+
+
+def write(g: Group, place: Located, values: list[Array], unit: int) -> None:
+    """Store what lies side by side at a place, `unit` bytes each, and tell who listens."""
+    if g.machine.told.stored and place.access is not None:
+        _tell_stored(g, place, values, unit)
+    for i, value in enumerate(values):
+        _put_cells(g, place, place.index + i if i else place.index, value, unit)
 
 
 def _tell_stored(g: Group, place: Located, values: list[Array], unit: int) -> None:

@@ -1,0 +1,97 @@
+"""Which lane and register of a warp holds which element of a matrix.
+
+One formula gives the figures of all shapes: a lane is in group g = lane / 4 with place t = lane % 4
+in it; a register holds E consecutive elements. Rows of A and of the sum, and columns of B, go with
+g; the other direction goes with t, E elements a lane, and begins anew with every further register.
+Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions", the figures of each shape but
+m8n8k4 with f16 (which pairs of quads hold; not here).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arrays import I64, Array
+
+_LANE = np.arange(32)[:, None, None]
+_GROUP, _PLACE = _LANE >> 2, _LANE & 3
+
+
+@dataclass(frozen=True, eq=False)
+class Fragment:
+    """The row and the column of each element, (32, registers, elements of a register).
+
+    `bits` are an element's; `container` those of a register.
+    """
+
+    row: I64
+    column: I64
+    bits: int
+    container: int
+
+    @property
+    def registers(self) -> int:
+        """How many of a lane hold the matrix."""
+        return int(self.row.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        return int(self.row.max()) + 1, int(self.column.max()) + 1
+
+    def matrix(self, registers: Array) -> Array:
+        """(N, 32, registers) bits to the matrices they hold, (N, rows, columns) unsigned."""
+        each = self.row.shape[2]
+        wide = registers[..., None]
+        if each > 1:
+            shift = (np.arange(each) * self.bits).astype(registers.dtype)
+            wide = (wide >> shift) & registers.dtype.type((1 << self.bits) - 1)
+        made = np.zeros((len(registers), *self.shape), registers.dtype)
+        made[:, self.row, self.column] = wide
+        return made
+
+    def hold(self, matrices: Array) -> Array:
+        """(N, rows, columns) elements to the registers that hold them, (N, 32, registers)."""
+        kind = np.uint64 if self.container == 64 else np.uint32
+        parts: Array = matrices[:, self.row, self.column].astype(kind)
+        shift: Array = (np.arange(self.row.shape[2]) * self.bits).astype(kind)
+        held: Array = np.bitwise_or.reduce(parts << shift, axis=-1)
+        return held
+
+
+def left(rows: int, inner: int, bits: int) -> Fragment:
+    """A of `rows` x `inner` elements: registers go down 8 rows first, then along."""
+    each, down = _each(bits), rows // 8
+    register = np.arange(rows * inner // (32 * each))[None, :, None]
+    element = np.arange(each)
+    row = _GROUP + 8 * (register % down) + 0 * element
+    column = 4 * each * (register // down) + _PLACE * each + element
+    return Fragment(row, column, bits, _container(bits))
+
+
+def right(inner: int, columns: int, bits: int) -> Fragment:
+    """B of `inner` x 8 elements."""
+    each = _each(bits)
+    register = np.arange(inner * columns // (32 * each))[None, :, None]
+    element = np.arange(each)
+    row = 4 * each * register + _PLACE * each + element
+    return Fragment(row, _GROUP + 0 * row, bits, _container(bits))
+
+
+def total(rows: int, bits: int) -> Fragment:
+    """C and D of `rows` x 8 elements: two neighbours a lane in each 8 rows."""
+    each = _each(bits)
+    held = np.arange(rows // 4 // each)[None, :, None] * each + np.arange(each)
+    row, column = _GROUP + 8 * (held // 2), _PLACE * 2 + held % 2
+    return Fragment(row, column, bits, _container(bits))
+
+
+def _each(bits: int) -> int:
+    """Elements of a register."""
+    return max(1, 32 // bits)
+
+
+def _container(bits: int) -> int:
+    return 64 if bits == 64 else 32
