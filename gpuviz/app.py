@@ -79,6 +79,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     from gpuviz.qt.diagnostics.uncaught import UncaughtErrors
     from gpuviz.qt.history import stored
     from gpuviz.qt.history.crash_file import CrashFile
+    from gpuviz.qt.history.settings import fit_to_screen
     from gpuviz.qt.window.window import Window
     from gpuviz.runners.agreed import kept
     from gpuviz.runners.session import Session
@@ -106,6 +107,7 @@ def _run(argv: Sequence[str], wanted: Provenance | Path | None) -> int:
     uncaught = UncaughtErrors(window)
     uncaught.happened.connect(lambda error: window.message.show_failure(failure_of(error)))
     uncaught.install()
+    fit_to_screen(window)
     window.show()
     return _until_over(app, window.leave, window)
 

@@ -126,6 +126,7 @@ class Soak:
         application = QApplication(["gpuviz"])
         load_fonts()
         settings = QSettings(str(self._home / "gpuviz.ini"), QSettings.Format.IniFormat)
+        settings.setValue("tour", "seen")
         sources = Sources(lambda number: Gpu(number, limit=5.0, arguments=fake_gpu.arguments()))
         self.window = Window(
             entry._perform, COURSE, settings, sources, self._home / "state", None, Session()

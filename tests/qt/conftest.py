@@ -55,6 +55,8 @@ def make(qtbot: QtBot, tmp_path: Path, perform: FakePerform) -> Iterator[Callabl
         settings = QSettings(str(tmp_path / "gpuviz.ini"), QSettings.Format.IniFormat)
         if not settings.contains("gpu_live"):
             settings.setValue("gpu_live", by_itself)
+        if not settings.contains("tour"):
+            settings.setValue("tour", "seen")
         shown = Window(perform, COURSE, settings, sources, state, session=session)
         made.append(shown)
         shown.show()

@@ -191,6 +191,7 @@ def test_tab_goes_from_pane_to_pane(full: Window) -> None:
     panes = (
         full.toolbar,
         full.panes.list,
+        full.panes.guide,
         full.stage,
         full.transport,
         full.timeline,
@@ -204,7 +205,7 @@ def test_tab_goes_from_pane_to_pane(full: Window) -> None:
         next(i for i, pane in enumerate(panes) if pane is w or pane.isAncestorOf(w))
         for w in walk(full)
     ]
-    assert order == sorted(order) and set(order) == set(range(10))
+    assert order == sorted(order) and set(order) == set(range(11))
 
 
 def test_the_message_is_reached_behind_the_stage(full: Window) -> None:

@@ -50,6 +50,7 @@ class CodeView(QPlainTextEdit):
         self._narrow = narrow
         self._notes: Mapping[int, tuple[str, str]] = {}
         self._lit: frozenset[int] = frozenset()
+        self._hushed = False
         self._bands: Mapping[int, int] = {}
         self._tips: Mapping[int, str] = {}
         self.setAccessibleName(name)
@@ -97,6 +98,11 @@ class CodeView(QPlainTextEdit):
     def tell(self, tips: Mapping[int, str]) -> None:
         """What hovering a line says."""
         self._tips = tips
+
+    def hush(self, hushed: bool) -> None:
+        """Keep back what lines cost while the picture asks."""
+        self._hushed = hushed
+        self.viewport().update()
 
     def light(self, lines: Collection[int]) -> None:
         """Light these lines, and bring the first that costs something into view."""
@@ -192,7 +198,7 @@ class CodeView(QPlainTextEdit):
         if self._bands:
             self._paint_bands()
         super().paintEvent(event)
-        if not self._notes:
+        if not self._notes or self._hushed:
             return
         painter = QPainter(self.viewport())
         painter.setFont(self._theme.look.font(NOTE))

@@ -101,7 +101,7 @@ class Settings:
         geometry = self._value("geometry")
         if isinstance(geometry, QByteArray):
             window.restoreGeometry(geometry)
-        _fit(window)
+            fit_to_screen(window)
         if self.flag("maximised", False):
             window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
         for name, splitter in splitters.items():
@@ -110,7 +110,7 @@ class Settings:
                 splitter.restoreState(state)
 
 
-def _fit(window: QMainWindow) -> None:
+def fit_to_screen(window: QMainWindow) -> None:
     """No larger than the screen it is on, which may be another one than when it was left."""
     room = window.screen().availableGeometry()
     window.resize(window.size().boundedTo(room.size()))

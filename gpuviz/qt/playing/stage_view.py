@@ -72,6 +72,7 @@ class StageView(QWidget):
         self._held: QPointF | None = None  # where the enlarged picture is dragged
         self._pressed: QPointF | None = None
         self.lane: int | None = None  # the one that is followed
+        self._asked, self._told = "", False
         self.zoom = Zoom()
         self.lit = np.zeros((0, 4), np.float32)
         self.spoken = SpokenSteps(player, self)
@@ -111,7 +112,14 @@ class StageView(QWidget):
     def stage(self) -> Stage:
         """The stage of this widget's size, in the colours in use."""
         look = self._theme.look
-        return Stage(float(self.width()), float(self.height()), look.palette, look.scale)
+        size = float(self.width()), float(self.height())
+        return Stage(*size, look.palette, look.scale, self._asked, revealed=self._told)
+
+    def ask(self, question: str, told: bool = False) -> None:
+        """Ask at the head of the picture, which keeps back what answers it until that is `told`."""
+        if (question, told) != (self._asked, self._told):
+            self._asked, self._told = question, told
+            self.refresh()
 
     def refresh(self, *_: object) -> None:
         """Make a new picture at the next painting."""

@@ -103,6 +103,7 @@ class Timeline(QWidget):
         self._hits: F64 = np.zeros(0)
         self._held: range | None = None  # the page while it is scrubbed
         self._grabbed = 0.0
+        self._hushed = False
         self.setAccessibleName(tr("Timeline"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -110,6 +111,12 @@ class Timeline(QWidget):
         for signal in (player.story_changed, player.t_changed):
             signal.connect(self._show)
         theme.changed.connect(self.updateGeometry)
+
+    def hush(self, hushed: bool) -> None:
+        """Keep back what the steps say while the picture asks."""
+        self._hushed = hushed
+        self._strips_key = ()
+        self._show()
 
     def sizeHint(self) -> QSize:
         """Segments, and one line of captions."""
@@ -226,7 +233,7 @@ class Timeline(QWidget):
     def tip(self, x: float, y: float = 0.0) -> str:
         """The step at a place, in words."""
         story = self._player.story
-        if not story or not story.steps:
+        if not story or not story.steps or self._hushed:
             return ""
         index = story.step_at(self._time_at(x, y))
         step = story.steps[index]
@@ -257,7 +264,8 @@ class Timeline(QWidget):
             painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
             painter.drawPixmap(0, 0, self._strips(story)[done])
             painter.restore()
-        self._captions(painter, story, rects, now)
+        if not self._hushed:
+            self._captions(painter, story, rects, now)
         self._outline(painter, rects[now])
         self._hand(painter, hand)
         self._ring.paint(painter, self, self._theme)
@@ -351,6 +359,8 @@ class Timeline(QWidget):
         painter.setBrush(_color(look, step, done))
         radius = min(4.0, rect.width() / 3)
         painter.drawRoundedRect(rect, radius, radius)
+        if self._hushed:
+            return
         if painter.fontMetrics().horizontalAdvance(step.label) + 8 <= rect.width():
             painter.setPen(look.color("ink" if done else "muted"))
             painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, step.label)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.errors import failure_of
@@ -40,6 +40,7 @@ from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.retelling import Retelling
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
+from gpuviz.qt.start.guess import Guess
 from gpuviz.qt.sweep.lesson_map import LessonMap
 from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.qt.timing.timing_panel import TimingPanel
@@ -55,9 +56,11 @@ from gpuviz.scenes.showing import Showing
 from gpuviz.views.provenance import Provenance
 
 if TYPE_CHECKING:
+    from gpuviz.qt.start.tour import Tour
     from gpuviz.qt.sweep.sweep_work import SweepWork
     from gpuviz.scenes.swept import CellView
 
+TOUR = "tour"  # the setting that says whether it has been seen
 _ONCE = Qt.ConnectionType.SingleShotConnection
 
 
@@ -93,6 +96,7 @@ class Features(QObject):
         self._add_history()
         self._add_lecture(perform, pane_commands)
         self._add_kernels()
+        self._add_guess()
         self._add_files()
         self._add_dialogs()
         ActivityLog(core.director, core.meter, window)
@@ -100,8 +104,11 @@ class Features(QObject):
 
     def begin(self, first: Provenance | None) -> None:
         """Show what was asked for, or what a crash left behind."""
-        if self.recovery.begin(first):
+        crashed = self.recovery.begin(first)
+        if crashed:
             self.recovery.tell_of_crash(self._panes.message, self._panes.status)
+        if first is None and not crashed and not self._core.settings.text(TOUR, ""):
+            self._core.director.performed.connect(lambda showing: self.show_tour(), _ONCE)
         autosave = self.recovery.keep(self.remember)
         if autosave is None:
             return
@@ -263,6 +270,24 @@ class Features(QObject):
         if launch is not None:
             self.kernel_opener.open(launch.path, self._core.director.arch)
 
+    def _add_guess(self) -> None:
+        """The picture can ask before it tells; what else would tell is kept back meanwhile."""
+        panes, director = self._panes, self._core.director
+        guess = self.guess = Guess(self._core.player, director, self)
+        panes.guide.follow(guess)
+        self._actions.bind("lesson.guess", panes.guide.asked.click)
+
+        def hush() -> None:
+            asked = guess.question.ask if guess.question is not None else ""
+            panes.stage.ask(asked, not guess.asks)
+            panes.timeline.hush(guess.asks)
+            for view in panes.source.views:
+                view.hush(guess.asks)
+            for panel in (self.counts, self.timing):
+                panel.setVisible(not guess.asks and director.showing is not None)
+
+        guess.changed.connect(hush)
+
     def _add_files(self) -> None:
         """Views go into files, and come back out of them."""
         core, panes = self._core, self._panes
@@ -280,12 +305,14 @@ class Features(QObject):
         )
 
     def _add_dialogs(self) -> None:
+        self.tour: Tour | None = None
         core, actions, window = self._core, self._actions, self._window
         self.preference_store = PreferenceStore(core)
         actions.bind("file.quit", window.close)
         actions.bind("edit.preferences", self._prefer)
         actions.bind("help.commands", self._find_command)
         actions.bind("help.keys", self._show_keys)
+        actions.bind("help.tour", self.show_tour)
         actions.bind("view.words", self._show_words)
 
     def _prefer(self) -> None:
@@ -338,6 +365,30 @@ class Features(QObject):
         from gpuviz.qt.commands.keys_dialog import KeysDialog
 
         ask(KeysDialog(self._actions, self._window))
+
+    def show_tour(self) -> None:
+        """Go through the parts of the window."""
+        from gpuviz.qt.start.tour import Tour
+
+        if self.tour is None:
+            self.tour = Tour(self._window, self._part, self._core.theme)
+            self.tour.ended.connect(lambda: self._core.settings.keep(TOUR, "seen"))
+        self.tour.begin()
+
+    def _part(self, name: str) -> QWidget | None:
+        panes = self._panes
+        if name in ("parameters", "counts"):
+            panel: QWidget = panes.parameters if name == "parameters" else self.counts
+            panes.reveal(panel)
+            return panes.side
+        parts: dict[str, QWidget] = {
+            "stage": panes.stage,
+            "timeline": panes.timeline,
+            "source": panes.code,
+            "compare": panes.toolbar.compare,
+            "lessons": panes.list,
+        }
+        return parts[name]
 
     def _show_words(self) -> None:
         from gpuviz.qt.playing.words_dialog import show_words

@@ -14,6 +14,7 @@ from gpuviz.qt.playing.stage_view import StageView
 from gpuviz.qt.playing.story_bar import StoryBar
 from gpuviz.qt.playing.timeline import Timeline
 from gpuviz.qt.playing.transport import Transport
+from gpuviz.qt.start.lesson_bar import LessonBar
 from gpuviz.qt.window.left_tabs import LeftTabs
 from gpuviz.qt.window.lesson_list import LessonList
 from gpuviz.qt.window.parameters import Parameters
@@ -45,6 +46,9 @@ class Panes(QWidget):
         self.lessons = LessonList(core.course.lessons, theme)
         self.left = LeftTabs(self.lessons)
         _put(self.list, self.left)
+        self.guide = LessonBar()
+        _rows_of(self._picture).addWidget(self.guide)
+        player.lesson_changed.connect(self.guide.show_lesson)
         self.stage = StageView(player, theme)
         self.message = Message(self.stage)
         self.transport = Transport(player, theme, actions)
@@ -132,10 +136,14 @@ def _rows(of: QWidget) -> QVBoxLayout:
 
 def _put(pane: QFrame, *widgets: QWidget) -> None:
     """Fill a pane; the first one takes what room there is."""
+    for index, widget in enumerate(widgets):
+        _rows_of(pane).addWidget(widget, 1 if index == 0 else 0)
+
+
+def _rows_of(pane: QFrame) -> QVBoxLayout:
     rows = pane.layout()
     assert isinstance(rows, QVBoxLayout)
-    for index, widget in enumerate(widgets):
-        rows.addWidget(widget, 1 if index == 0 else 0)
+    return rows
 
 
 def _time_row(transport: Transport, timeline: Timeline) -> QFrame:

@@ -1,0 +1,63 @@
+"""A question about any launch, for who looks at it alone: how much its dearest requests take."""
+
+from __future__ import annotations
+
+from gpuviz.arch import architecture
+from gpuviz.language import tr
+from gpuviz.lectures.answer import Runs
+from gpuviz.lectures.lecture import Question
+from gpuviz.memory.counts import Count, Kind, cost_of, count_of, find
+from gpuviz.memory.units import OPS, SPACES, unit_of
+from gpuviz.runners.base import Run
+from gpuviz.trace import LANES
+
+_FEW = 4  # choices
+
+
+def desk_question(runs: Runs) -> Question | None:
+    """What can be asked of the first run; None where it makes no requests of which much differs.
+
+    The choices are the answer, what would be ideal, and what people guess: half, twice, one a lane.
+    """
+    key = next((key for key, run in runs.items() if not run.companion_of), "")
+    if not key:
+        return None
+    run = runs[key]
+    totals = run.counts.totals
+    costs = [(_cost(kind, totals), kind) for kind in _kinds(totals)]
+    if not costs:
+        return None
+    (value, ideal), kind = max(costs, key=lambda one: (one[0][0] / max(one[0][1], 1e-9), one[0][0]))
+    count = count_of(kind, cost_of(kind[0]))
+    return Question(_asked(run, kind), _choices(value, ideal), count.value, run=key)
+
+
+def _kinds(totals: dict[Count, int]) -> list[Kind]:
+    """The kinds of requests that the launch makes, and that have an ideal."""
+    ideals = [count for count in Count if count.value.endswith("_ideal")]
+    return [c.kind for c in ideals if totals.get(count_of(c.kind, "requests")) and totals.get(c)]
+
+
+def _cost(kind: Kind, totals: dict[Count, int]) -> tuple[float, float]:
+    """What a request takes, and would take at best."""
+    count = count_of(kind, cost_of(kind[0]))
+    requests, best = totals[count_of(kind, "requests")], find(f"{count}_ideal")
+    return totals[count] / requests, totals[best] / requests if best else 0.0
+
+
+def _choices(value: float, ideal: float) -> tuple[int | float, ...]:
+    """From the least to the most; the answer is among them."""
+    guesses = [value, ideal, 2 * value, value / 2, float(LANES), 1.0, 2 * ideal]
+    found = list(dict.fromkeys(guess for guess in guesses if guess >= 1 or guess == value))[:_FEW]
+    return tuple(int(one) if one == int(one) else one for one in sorted(found))
+
+
+def _asked(run: Run, kind: Kind) -> str:
+    sectors = architecture(run.arch).has_sectors
+    space, op = kind
+    return tr(
+        "How many {units} does one {op} request of a warp take, on average? ({space})",
+        units=unit_of(cost_of(space), sectors).said(),
+        op=tr(OPS[op]),
+        space=tr(SPACES[space]),
+    )

@@ -1,0 +1,89 @@
+"""Guess first: the picture asks before it tells, and the numbers beside it are kept back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.language import tr
+
+if TYPE_CHECKING:
+    from gpuviz.lectures.answer import Answer
+    from gpuviz.lectures.lecture import Question
+    from gpuviz.qt.playing.player import Player
+    from gpuviz.qt.running.director import Director
+    from gpuviz.scenes.showing import Showing
+
+
+class Guess(QObject):
+    """Asks about what is shown, takes a guess, tells.
+
+    Signals
+    -------
+    changed : there is a question, or none any more, or its answer is out
+    offered : whether something can be asked of what is shown
+    """
+
+    changed = Signal()
+    offered = Signal(bool)
+
+    def __init__(self, player: Player, director: Director, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._player, self._director = player, director
+        self.question: Question | None = None
+        self.answer: Answer | None = None
+        self.guessed: int | None = None
+        director.performed.connect(self._take)
+        director.forgotten.connect(self.forget)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question waits for its answer."""
+        return self.question is not None and self.guessed is None
+
+    def ask(self) -> None:
+        """Ask, from the beginning of the story."""
+        from gpuviz.lectures.answer import answer
+        from gpuviz.lectures.desk_question import desk_question
+
+        showing = self._director.showing
+        found = desk_question(showing.runs) if showing is not None else None
+        if showing is None or found is None:
+            return
+        self.question, self.answer = found, answer(found, showing.runs, {})
+        self.guessed = None
+        self._player.pause()
+        self._player.seek(self._player.state.start)
+        self.changed.emit()
+
+    def guess(self, number: int) -> None:
+        """This is the guess: the answer comes out, and the story with it."""
+        if self.asks:
+            self.guessed = number
+            self.changed.emit()
+            if not self._player.state.playing:
+                self._player.toggle()
+
+    def forget(self) -> None:
+        """Nothing is asked."""
+        if self.question is not None:
+            self.question = self.answer = self.guessed = None
+            self.changed.emit()
+
+    def said(self) -> str:
+        """Whether the guess was right, and the answer."""
+        from gpuviz.lectures.answer import shown
+
+        if self.answer is None or self.guessed is None:
+            return ""
+        told = {"value": shown(self.answer.value), "unit": self.answer.unit}
+        if self.guessed == self.answer.right:
+            return tr("✓ Right: {value} {unit}", **told)
+        return tr("✗ It is {value} {unit}", **told)
+
+    def _take(self, showing: Showing) -> None:
+        from gpuviz.lectures.desk_question import desk_question
+
+        self.forget()
+        self.offered.emit(desk_question(showing.runs) is not None)

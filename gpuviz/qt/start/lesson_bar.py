@@ -1,0 +1,83 @@
+"""Above the stage: what to look for; a question to guess at, and its choices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+
+from gpuviz.language import tr
+from gpuviz.qt.controls.controls import button, keep_space, label
+
+if TYPE_CHECKING:
+    from gpuviz.qt.start.guess import Guess
+    from gpuviz.scenes.base import Lesson
+
+
+class LessonBar(QFrame):
+    """One row. `follow` gives it a guess to offer; before, it says what to look for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("lessonbar")
+        self._look_for = ""
+        self._guess: Guess | None = None
+        self.words = label("", "quiet")
+        self.words.setWordWrap(True)
+        self.choices: list[QPushButton] = []
+        self.asked = button(
+            tr("Guess first"), tr("Guess first"), "link", tr("Be asked before the picture tells")
+        )
+        self.asked.hide()
+        keep_space(self.asked)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(20, 5, 14, 3)
+        self._row.setSpacing(8)
+        self._row.addWidget(self.words, 1)
+        self._row.addWidget(self.asked, alignment=Qt.AlignmentFlag.AlignTop)
+
+    def show_lesson(self, lesson: Lesson) -> None:
+        """Say what to look for in it."""
+        self._look_for = tr(lesson.look_for)
+        self._show()
+
+    def follow(self, guess: Guess) -> None:
+        """Offer to ask, and show what can be guessed."""
+        self._guess = guess
+        guess.changed.connect(self._show)
+        guess.offered.connect(self.asked.setVisible)
+        self.asked.clicked.connect(lambda: guess.forget() if guess.question else guess.ask())
+
+    def _show(self) -> None:
+        for one in self.choices:
+            self._row.removeWidget(one)
+            one.hide()
+            one.deleteLater()
+        self.choices = []
+        guess = self._guess
+        if guess is None or guess.question is None:
+            self.words.setText(self._look_for)
+            self.asked.setText(tr("Guess first"))
+            return
+        self.asked.setText(tr("Close") if not guess.asks else tr("Do not ask"))
+        self.words.setText(guess.said() or tr("What do you think?"))
+        self._offer_choices(guess)
+
+    def _offer_choices(self, guess: Guess) -> None:
+        """A button a choice; once the answer is out, the right one is marked."""
+        from gpuviz.lectures.answer import shown
+
+        assert guess.question is not None and guess.answer is not None
+        for number, choice in enumerate(guess.question.choices):
+            text = shown(choice) if isinstance(choice, int | float) else choice
+            right = not guess.asks and number == guess.answer.right
+            made = button(f"✓ {text}" if right else text, text, "chip")
+            made.setEnabled(guess.asks or right)
+            keep_space(made)
+            made.clicked.connect(partial(guess.guess, number))
+            self._row.insertWidget(self._row.count() - 1, made)
+            self.choices.append(made)
+        if guess.asks:
+            self.choices[0].setFocus(Qt.FocusReason.OtherFocusReason)

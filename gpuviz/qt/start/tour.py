@@ -1,0 +1,255 @@
+"""A guided tour of the window: a card beside each part of it, gone through by keys or clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from gpuviz.language import later, tr
+from gpuviz.qt.controls.announce import Announcer
+from gpuviz.qt.controls.controls import button, keep_arrows, label
+
+if TYPE_CHECKING:
+    from gpuviz.qt.look.theme import Theme
+
+WIDTH, GAP = 330, 12
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A part of the window by its name, and what there is to know and to press."""
+
+    part: str
+    title: str
+    text: str
+
+
+STOPS = (
+    Stop(
+        "stage",
+        later("Welcome to gpuviz"),
+        later(
+            "It shows, for a real CUDA kernel, which lane of a warp touches which address, what "
+            "the memory system makes of it, and what that costs. Press Space to play this picture."
+        ),
+    ),
+    Stop(
+        "stage",
+        later("The picture"),
+        later(
+            "Colour is the lane; what is hatched is moved for nothing. Point at anything to be "
+            "told what it is, click a lane to follow it, turn the wheel to enlarge."
+        ),
+    ),
+    Stop(
+        "timeline",
+        later("The story"),
+        later(
+            "One piece a step. Left and Right go from step to step, Space plays, and the bar can "
+            "be dragged."
+        ),
+    ),
+    Stop(
+        "parameters",
+        later("Change the kernel"),
+        later(
+            "Every change compiles and runs the kernel again, here in an emulator. The buttons "
+            "above are variants worth seeing."
+        ),
+    ),
+    Stop(
+        "counts",
+        later("What it costs"),
+        later(
+            "Counts predicted for the whole launch, and beside them what a GPU counted. A click "
+            "on a number goes to the line it comes from."
+        ),
+    ),
+    Stop(
+        "source",
+        later("The kernel itself"),
+        later(
+            "The line under way is lit, with its cost; PTX and machine code are behind the tabs. "
+            "A click on a line goes to its moment."
+        ),
+    ),
+    Stop(
+        "compare",
+        later("Two variants, side by side"),
+        later("Ctrl+B shows A and B on one clock and one scale, two architectures as well."),
+    ),
+    Stop(
+        "lessons",
+        later("Where to go on"),
+        later(
+            "The lessons are in the order of a course. Ctrl+O opens a kernel of your own, Ctrl+K "
+            "finds every command, F1 lists the keys. This tour is in the menu “Help”."
+        ),
+    ),
+)
+
+
+class Tour(QFrame):
+    """The card; `find` gives the part of the window a stop is about, if it can be seen.
+
+    Right or Enter goes on, Left goes back, Esc leaves; other keys are the window's.
+
+    Signals
+    -------
+    ended : it was left, or gone through
+    """
+
+    ended = Signal()
+
+    def __init__(
+        self, window: QWidget, find: Callable[[str], QWidget | None], theme: Theme
+    ) -> None:
+        super().__init__(window)
+        self._window, self._find, self._theme = window, find, theme
+        self._at = 0
+        self.setObjectName("card")
+        self.setAccessibleName(tr("Guided tour"))
+        self.title, self.text = label("", "value"), label("")
+        self.text.setWordWrap(True)
+        self.place = label("", "quiet")
+        self.skip = button(tr("Skip"), tr("Skip the tour"), "link", tr("Skip the tour  (Esc)"))
+        self.back = button(tr("Back"), tr("Back"), "", tr("Back  (Left)"))
+        self.on = button(tr("Next"), tr("Next"), "", tr("Next  (Right)"))
+        for made, do in ((self.skip, self.leave), (self.back, self.go_back), (self.on, self.go_on)):
+            made.clicked.connect(do)
+            keep_arrows(made)
+            made.installEventFilter(self)
+        row = QHBoxLayout()
+        row.addWidget(self.place)
+        row.addStretch(1)
+        for made in (self.skip, self.back, self.on):
+            row.addWidget(made)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        for part in (self.title, self.text):
+            column.addWidget(part)
+        column.addLayout(row)
+        self.outline = _Outline(window)
+        self.announcer = Announcer(self)
+        window.installEventFilter(self)
+        self.hide()
+
+    @property
+    def stop(self) -> Stop:
+        """Where it is."""
+        return STOPS[self._at]
+
+    def begin(self) -> None:
+        """From the first stop."""
+        self._at = 0
+        self.show()
+        self._show_stop()
+
+    def go_on(self) -> None:
+        """The next stop; after the last one it is over."""
+        if self._at == len(STOPS) - 1:
+            self.leave()
+            return
+        self._at += 1
+        self._show_stop()
+
+    def go_back(self) -> None:
+        """The stop before."""
+        self._at = max(self._at - 1, 0)
+        self._show_stop()
+
+    def leave(self) -> None:
+        """It is over."""
+        self.hide()
+        self.outline.hide()
+        self.ended.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """It stays beside its part when the window changes; its keys."""
+        if watched is self._window and event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        if isinstance(event, QKeyEvent) and watched is not self._window:
+            return self._key(event)
+        return False
+
+    def _key(self, event: QKeyEvent) -> bool:
+        doing = {
+            Qt.Key.Key_Right: self.go_on,
+            Qt.Key.Key_Return: self.go_on,
+            Qt.Key.Key_Enter: self.go_on,
+            Qt.Key.Key_Left: self.go_back,
+            Qt.Key.Key_Escape: self.leave,
+        }
+        do = doing.get(Qt.Key(event.key()))
+        if do is None:
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+        elif event.type() == QEvent.Type.KeyPress:
+            do()
+        return event.type() == QEvent.Type.KeyPress
+
+    def _show_stop(self) -> None:
+        stop = self.stop
+        self.title.setText(tr(stop.title))
+        self.text.setText(tr(stop.text))
+        self.place.setText(tr("{n} of {all}", n=self._at + 1, all=len(STOPS)))
+        self.back.setVisible(self._at > 0)
+        self.skip.setVisible(self._at < len(STOPS) - 1)
+        self.on.setText(tr("Done") if self._at == len(STOPS) - 1 else tr("Next"))
+        self._place()
+        self.on.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.announcer.say(f"{tr(stop.title)}. {tr(stop.text)}")
+
+    def _place(self) -> None:
+        """Beside its part, where there is room, and a line around that."""
+        self.setFixedWidth(min(self._theme.look.px(WIDTH), self._window.width() - 2 * GAP))
+        self.text.setFixedWidth(self.width() - 34)
+        self.adjustSize()
+        found = self._find(self.stop.part)
+        room = self._window.rect()
+        if found is None or not found.isVisible():
+            self.outline.hide()
+            self.move(room.center() - self.rect().center())
+        else:
+            part = QRect(found.mapTo(self._window, QPoint(0, 0)), found.size()).intersected(room)
+            self.outline.around(part)
+            self.move(beside(part, self.size(), room))
+        self.raise_()
+
+
+def beside(part: QRect, size: QSize, room: QRect) -> QPoint:
+    """Where a card of a size lies beside a part of a window: to its side, else over its corner."""
+    y = min(max(part.top(), room.top() + GAP), room.bottom() - size.height() - GAP)
+    if part.right() + GAP + size.width() <= room.right():
+        return QPoint(part.right() + GAP, y)
+    if part.left() - GAP - size.width() >= room.left():
+        return QPoint(part.left() - GAP - size.width(), y)
+    x = min(max(part.left() + GAP, room.left() + GAP), room.right() - size.width() - GAP)
+    if part.bottom() + GAP + size.height() <= room.bottom():
+        return QPoint(x, part.bottom() + GAP)
+    if part.top() - GAP - size.height() >= room.top():
+        return QPoint(x, part.top() - GAP - size.height())
+    return QPoint(x, min(part.bottom(), room.bottom()) - size.height() - GAP)
+
+
+class _Outline(QFrame):
+    """A line around the part that a stop is about; clicks go through it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("outline")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def around(self, part: QRect) -> None:
+        """Show it around a part of the window."""
+        self.setGeometry(part.adjusted(-1, -1, 1, 1))
+        self.show()
+        self.raise_()
