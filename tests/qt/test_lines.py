@@ -50,7 +50,7 @@ def test_operands_are_told_when_they_are_found(ranked: Window) -> None:
     source = ranked.source
     run = source._runs[source._role]
     at = source.lines.model.rows[0].access.instruction
-    source._finder.found.emit(run.trace.ptx, {at.ptx_line: Place(3, 14, "in[i * stride]")})
+    source._finder._take(run.trace.ptx, {at.ptx_line: Place(3, 14, "in[i * stride]")})
     assert "in[i * stride]" in source.lines.model.index(0, ACCESS).data()
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gpuviz.memory.line_costs import AccessCost
     from gpuviz.memory.operands import Operands
     from gpuviz.panels.script import Step
+    from gpuviz.qt.code.buffers_view import BuffersView
     from gpuviz.qt.code.lines_view import LinesView
     from gpuviz.qt.code.operand_finder import OperandFinder
     from gpuviz.qt.code.side_by_side import SideBySide
@@ -38,9 +39,10 @@ TABS = ((later("source"), "cuda"), ("PTX", "ptx"), ("SASS", "sass"))
 FURTHER = (
     (later("side by side"), later("Source, PTX and SASS, what belongs together in one colour")),
     (later("lines"), later("The lines that cost most, what is wrong with them, and the ideal")),
+    (later("buffers"), later("What the launch made of its buffers, and what was expected")),
     (later("SMs"), later("Which multiprocessor ran which block, and when")),
 )
-SOURCE, PTX, SASS, BESIDE, LINES, SMS = range(len(TABS) + len(FURTHER))
+SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS = range(len(TABS) + len(FURTHER))
 
 
 class Source(QWidget):
@@ -52,7 +54,7 @@ class Source(QWidget):
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []
         self._showing: Showing | None = None
-        self._stale = {BESIDE, LINES}  # tabs that do not show the run in view yet
+        self._stale = {BESIDE, LINES, BUFFERS}  # tabs that do not show the run in view yet
         self._role = ""
         self._step: Step | None = None
         self.setAccessibleName(tr("Source"))
@@ -87,14 +89,21 @@ class Source(QWidget):
         player.t_changed.connect(self._follow)
 
     def add_views(
-        self, places: PlacementView, beside: SideBySide, lines: LinesView, finder: OperandFinder
+        self,
+        beside: SideBySide,
+        lines: LinesView,
+        buffers: BuffersView,
+        places: PlacementView,
+        finder: OperandFinder,
     ) -> None:
         """What stands in the further tabs; there is no run before."""
-        self.places, self.beside, self.lines, self._finder = places, beside, lines, finder
-        self._focus = {SMS: places.canvas, BESIDE: beside.focus, LINES: lines.focus}
-        for view in (beside, lines, places):
+        self.beside, self.lines, self.buffers, self.places = beside, lines, buffers, places
+        self._finder = finder
+        further = (beside, lines, buffers, places)
+        self._focus: tuple[QWidget, ...] = tuple(view.focus for view in further)
+        for view in further:
             self.stack.addWidget(view)
-        for view in (places, lines, beside):
+        for view in reversed(further):
             tab_after(self.views[-1], view)
         lines.pointed.connect(self._show_access)
         lines.source_asked.connect(lambda: self.tabs.setCurrentIndex(SOURCE))
@@ -126,8 +135,8 @@ class Source(QWidget):
         self.kernel.say("")
         self.remark.hide()
         self.roles.hide()
-        self._stale = {BESIDE, LINES}
-        for further in (self.places, self.beside, self.lines):
+        self._stale = {BESIDE, LINES, BUFFERS}
+        for further in (self.beside, self.lines, self.buffers, self.places):
             further.clear()
         for view in self.views:
             view.light(())
@@ -148,7 +157,7 @@ class Source(QWidget):
     def view(self) -> QWidget:
         """What takes the focus in the tab in front."""
         tab = self.tabs.currentIndex()
-        return self.views[tab] if tab < len(self.views) else self._focus[tab]
+        return self.views[tab] if tab < len(self.views) else self._focus[tab - len(self.views)]
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -174,7 +183,7 @@ class Source(QWidget):
             view.show_code(code.text, code.notes)
             view.setPlaceholderText(code.missing)
         self.places.show_role(role)
-        self._stale = {BESIDE, LINES}
+        self._stale = {BESIDE, LINES, BUFFERS}
         self._fill()
         self._light()
 
@@ -184,6 +193,9 @@ class Source(QWidget):
         if tab not in self._stale or run is None or self._showing is None:
             return
         self._stale.discard(tab)
+        if tab == BUFFERS:
+            self.buffers.show_run(run)
+            return
         rows = _rows(run, self._finder.ask(self._showing, self._role))
         if tab == LINES:
             self.lines.show_rows(self._role, rows)

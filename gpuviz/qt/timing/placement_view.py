@@ -130,6 +130,11 @@ class PlacementView(QWidget):
         self._lay_out()
         theme.changed.connect(self._fit)
 
+    @property
+    def focus(self) -> QWidget:
+        """What takes the focus."""
+        return self.canvas
+
     def follow(self, meter: Meter) -> None:
         """Show what a meter measures, or has from a recording."""
         meter.measured.connect(self._measure)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from gpuviz.arch import ARCHITECTURES
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
+from gpuviz.qt.code.buffers_view import BuffersView
 from gpuviz.qt.code.lines_view import LinesView
 from gpuviz.qt.code.operand_finder import OperandFinder
 from gpuviz.qt.code.side_by_side import SideBySide
@@ -144,9 +145,10 @@ class Features(QObject):
         self.timing = TimingPanel(core.meter, core.theme, actions)
         panes.add_panels(self.counts, self.timing)
         panes.source.add_views(
-            PlacementView(core.theme),
             SideBySide(core.theme),
             LinesView(core.theme),
+            BuffersView(core.theme),
+            PlacementView(core.theme),
             OperandFinder(self),
         )
         panes.source.lines.lesson_asked.connect(self._open_lesson)

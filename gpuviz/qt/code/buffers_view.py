@@ -1,0 +1,271 @@
+"""The tab with the buffers of a run: before, after, what was expected, and where it differs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, get_args
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpuviz.errors import InputError
+from gpuviz.language import grouped, later, tr, trn
+from gpuviz.qt.code.buffers_model import STATE_ROLE, BuffersModel, Index, Shown, short
+from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, label, restyle
+from gpuviz.qt.running.in_thread import InThread
+
+if TYPE_CHECKING:
+    from gpuviz.qt.look.theme import Theme
+    from gpuviz.results.buffers import BufferResult
+    from gpuviz.runners.base import Run
+
+_ROW, _CELL = 22, 76
+_NAMES = {
+    "after": later("after"),
+    "before": later("before"),
+    "expected": later("expected"),
+    "difference": later("difference"),
+}
+_INKS = {"worst": "bad", "wrong": "warn", "changed": "ink", "": "muted"}
+
+
+class BuffersView(QWidget):
+    """Which buffer, which of its values, what is expected of it; its elements below."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._run: Run | None = None
+        self._results: tuple[BufferResult, ...] = ()
+        self._expected: dict[str, str] = {}  # by buffer, as it was written
+        self._work = InThread(self._take, self)
+        self.names = Combo(tr("Buffer"), theme)
+        self.shown = Combo(tr("Values shown"), theme)
+        for combo in (self.names, self.shown):
+            combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToContents)
+        for name in get_args(Shown):
+            self.shown.addItem(tr(_NAMES[name]), name)
+        self.field = QLineEdit()
+        self.field.setAccessibleName(tr("Expected"))
+        self.field.setPlaceholderText(tr("expected: a * x + y, or file.npy"))
+        self.field.setToolTip(
+            tr(
+                "NumPy arithmetic over the arguments as they were before the launch, or a .npy or "
+                ".bin file"
+            )
+        )
+        self.said = Elided("quiet")
+        self.model = BuffersModel()
+        self.table = QTableView()
+        self.empty = label("", "quiet")
+        self.empty.setMargin(10)
+        self.empty.setWordWrap(True)
+        self._prepare()
+        self._lay_out()
+        self.names.currentIndexChanged.connect(lambda index: self._show())
+        self.shown.currentIndexChanged.connect(lambda index: self._show())
+        self.field.editingFinished.connect(self._expect)
+        theme.changed.connect(self._fit)
+        self.clear()
+
+    @property
+    def focus(self) -> QWidget:
+        """What takes the focus."""
+        return self.table
+
+    def show_run(self, run: Run) -> None:
+        """The buffers of a run; what is expected of buffers of the same names stays."""
+        self._run = run
+        missing = "" if run.outputs else tr("The arrays of this launch were not kept.")
+        if not run.whole:
+            missing = tr("Not all blocks were executed: what they leave behind is not known.")
+        self._say(missing)
+        self._find()
+
+    def clear(self) -> None:
+        """Nothing is shown."""
+        self._run = None
+        self._work.forget()
+        self._put(())
+        self._say(tr("Nothing has run yet."))
+
+    def _find(self) -> None:
+        """Compare with what is expected, in a thread: buffers may be large."""
+        run = self._run
+        if run is not None and not self.empty.text():
+            wanted = {name: text for name, text in self._expected.items() if name in run.outputs}
+            self._work.ask(partial(_results, run, wanted), run)
+
+    def _take(self, run: Run | None, outcome: object) -> None:
+        if isinstance(outcome, tuple):
+            self._put(outcome)
+        elif isinstance(outcome, InputError):
+            self._complain(str(outcome))
+            if run is not None:  # which is shown all the same, and what is wrong stays
+                self._work.ask(partial(_results, run, {}), None)
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        if isinstance(outcome, tuple) and run is not None:
+            self._complain("")
+
+    def _complain(self, why: str) -> None:
+        self._wrong = why
+        self.field.setProperty("bad", bool(why))
+        restyle(self.field)
+        self._tell()
+
+    def _put(self, results: tuple[BufferResult, ...]) -> None:
+        chosen = self.names.currentText()
+        self._results = results
+        names = [one.name for one in results]
+        self.names.blockSignals(True)
+        self.names.clear()
+        self.names.addItems(names)
+        changed = (n for n, one in enumerate(results) if one.changed)
+        at = names.index(chosen) if chosen in names else next(changed, 0)
+        self.names.setCurrentIndex(at if names else -1)
+        self.names.blockSignals(False)
+        self._show()
+
+    def _result(self) -> BufferResult | None:
+        at = self.names.currentIndex()
+        return self._results[at] if 0 <= at < len(self._results) else None
+
+    def _show(self) -> None:
+        result = self._result()
+        self.model.show(result, self.shown.currentData())
+        if result is not None:
+            self.field.setText(self._expected.get(result.name, ""))
+        if result is not None and result.worst is not None:
+            place = self.model.place(result.worst)
+            self.table.setCurrentIndex(place)
+            self.table.scrollTo(place, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._tell()
+
+    def _expect(self) -> None:
+        """Something else is expected of the buffer in view."""
+        result, text = self._result(), self.field.text().strip()
+        if result is None or text == self._expected.get(result.name, ""):
+            return
+        self._expected.pop(result.name, None)
+        if text:
+            self._expected[result.name] = text
+        self._find()
+
+    def _tell(self) -> None:
+        result = self._result()
+        self.said.say(self._wrong or (_summary(result) if result is not None else ""))
+
+    def _say(self, why: str) -> None:
+        self.empty.setText(why)
+        self.empty.setVisible(bool(why))
+        self._whole.setVisible(not why)
+
+    def _prepare(self) -> None:
+        table = self.table
+        table.setModel(self.model)
+        table.setItemDelegate(_Cell(self._theme, table))
+        table.setAccessibleName(tr("Elements"))
+        table.setObjectName("lines")
+        table.setShowGrid(False)
+        table.setCornerButtonEnabled(False)
+        table.setTabKeyNavigation(False)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        for header in (table.horizontalHeader(), table.verticalHeader()):
+            header.setSectionsClickable(False)
+            header.setHighlightSections(False)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        keep_arrows(table)
+        self._wrong = ""
+
+    def _lay_out(self) -> None:
+        self._whole = QWidget()
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 4, 12, 2)
+        row.setSpacing(8)
+        row.addWidget(self.names)
+        row.addWidget(self.shown)
+        row.addWidget(self.field, 2)
+        row.addWidget(self.said, 4)
+        inner = QVBoxLayout(self._whole)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(2)
+        inner.addLayout(row)
+        inner.addWidget(self.table, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._whole, 1)
+        column.addWidget(self.empty, 1, Qt.AlignmentFlag.AlignTop)
+        self._fit()
+
+    def _fit(self) -> None:
+        px = self._theme.look.px
+        self.table.verticalHeader().setMinimumSectionSize(1)
+        self.table.verticalHeader().setDefaultSectionSize(px(_ROW))
+        self.table.horizontalHeader().setDefaultSectionSize(px(_CELL))
+
+
+def _results(run: Run, expected: dict[str, str]) -> tuple[BufferResult, ...]:
+    """Runs in a thread, and makes what is asked of each result there."""
+    from gpuviz.results.buffers import results_of
+
+    found = results_of(run, expected)
+    for one in found:
+        _ = one.changed, one.worst, one.wrong
+    return found
+
+
+def _summary(one: BufferResult) -> str:
+    """What there is to say of a buffer in a line."""
+    if one.expected is None:
+        n, size = one.changed, grouped(one.after.size)
+        if n is None:
+            return trn("{n} element", "{n} elements", one.after.size, n=size)
+        return tr("{n} of {size} elements changed", n=grouped(n), size=size)
+    if one.worst is None or one.apart is None:
+        return tr("every element is as expected")
+    largest = tr(
+        "largest difference {value} at [{at}]", value=short(one.apart[one.worst]), at=one.worst
+    )
+    if not one.wrong:
+        return tr("as expected within rounding: {largest}", largest=largest)
+    many = trn("{n} element is wrong", "{n} elements are wrong", one.wrong, n=grouped(one.wrong))
+    return f"{many}: {largest}"
+
+
+class _Cell(QStyledItemDelegate):
+    """An element; what changed is plain, what did not is quiet, what is wrong is marked."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """One element."""
+        look, rect = self._theme.look, QRect(option.rect)
+        state, text = str(index.data(STATE_ROLE) or ""), str(index.data() or "")
+        painter.save()
+        if state in ("worst", "wrong"):
+            strength = 0.6 if state == "worst" else 0.85
+            painter.fillRect(rect, look.blend(_INKS[state], "panel", strength))
+        painter.setPen(look.color("ink" if state == "worst" else _INKS[state]))
+        painter.setFont(look.font(12.5, mono=True, bold=state == "worst"))
+        inner = rect.adjusted(look.px(4), 0, -look.px(6), 0)
+        side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(inner, side, text)
+        view = option.widget
+        if isinstance(view, QTableView) and view.hasFocus() and view.currentIndex() == index:
+            painter.setPen(look.color("accent"))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        painter.restore()
