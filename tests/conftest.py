@@ -6,13 +6,11 @@ import importlib.util
 import os
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["GPUVIZ_SIZES"] = "small"  # slow tests look at lessons as they ship (performed.real)
 
 import pytest
 from hypothesis import settings
 
-from tests import small
-
-small.begin()
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")

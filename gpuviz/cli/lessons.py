@@ -49,7 +49,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     out: dict[str, Any] = {
         "id": parameter.id,
         "label": tr(parameter.label),
-        "default": parameter.default,
+        "default": parameter.begins,
     }
     if parameter.choices:
         out["choices"] = [choice.value for choice in parameter.choices]
@@ -61,7 +61,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 def as_text(lesson: Lesson) -> str:
     """A lesson for people."""
     lines = [f"{lesson.id}  ({tr(lesson.chapter)}: {tr(lesson.title)})", f"  {tr(lesson.look_for)}"]
-    lines += [f"    {p.id} = {p.default}  {_range(p)}" for p in lesson.parameters]
+    lines += [f"    {p.id} = {p.begins}  {_range(p)}" for p in lesson.parameters]
     return "\n".join(lines)
 
 

@@ -17,9 +17,12 @@ from gpuviz.runners.recorded import shipped
 from gpuviz.scenes import lesson
 from gpuviz.scenes.base import Value, Values
 from gpuviz.scenes.check import check_values
+from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.perform import Performance, perform
 
 Settings = tuple[tuple[str, Value], ...]
+_THIN = "\u2009"  # between digits on screen
+_THIN = "\u2009"  # between digits on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +123,7 @@ class Figure:
         ------
         InputError : there is no such lesson or preset, or the values make no sense
         """
-        return _shown(self.lesson, self.preset, self.settings, self.arch)
+        return performances(self.lesson, self.preset, self.settings, self.arch)
 
     @property
     def predicted(self) -> str:
@@ -133,9 +136,16 @@ class Figure:
         if self.arch not in _measured_architectures():
             return f"no GPU of CC {architecture(self.arch).version}"
         shown = self.shown()
-        found = shown.measurement(self.timed)
-        time = f"{found.timing.median:.4g} µs" if self.timed and found and found.timing else ""
+        time = _time(shown.run(self.timed)) if self.timed else ""
         return "; ".join(filter(None, (self.answer.measured(shown), time))) or "not measured"
+
+
+def _time(run: Run) -> str:
+    """How long the launch took, how big it is, and whether that is the launching more than it."""
+    found = time_of(run)
+    if found is None:
+        return ""
+    return f"{found.whole} ({(found.size or run.told_size).replace(_THIN, ' ')})"
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,8 @@ def _measured_architectures() -> frozenset[str]:
 
 
 @cache
-def _shown(name: str, preset: str, settings: Settings, arch: str) -> Shown:
+def performances(name: str, preset: str, settings: Settings, arch: str) -> Shown:
+    """A lesson performed; as `Figure.shown`."""
     chosen = lesson(name)
     known = {one.label: one.values for one in chosen.presets}
     if preset and preset not in known:

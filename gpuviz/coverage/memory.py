@@ -75,16 +75,11 @@ def _trial(triple: Triple) -> Figure:
 
     return Figure(
         "square-array",
-        Said(text, _elements),
+        Said(text),
         f"{role}: {PUBLISHED[triple]} ms",
         "The seven trials",
         timed=role,
     )
-
-
-def _elements(shown: Shown) -> str:
-    """The size that was measured, which is not the published one."""
-    return f"{shown.values['elements']} elements" if shown.measurement() else ""
 
 
 def _first_row(shown: Shown) -> str:

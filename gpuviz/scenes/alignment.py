@@ -47,7 +47,7 @@ PARAMETERS = (
         hint="how the five floats of each particle lie in memory",
     ),
     Parameter("threads", "threads per block", 128, choices=offered(32, 64, 128, 256, 512)),
-    Parameter("blocks", "blocks", 32768, 1, 32768),
+    Parameter("blocks", "blocks", 32768, 1, 32768, small=16),
     Parameter("warp", "warp shown", 0, 0, 15, hint="of block 0"),
 )
 

@@ -7,6 +7,7 @@ tests and export are all the same call.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, reduce
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 _MOST = 64  # pictures that scales are taken from
 
 
+SIZES = "GPUVIZ_SIZES"
+
+
 @dataclass(frozen=True)
 class Choice:
     """One value of a parameter that has names rather than numbers."""
@@ -55,7 +59,8 @@ class Parameter:
     An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
     default without choices is a switch. `compiled` marks a parameter that is a compile-time
     constant of the kernel (changing it needs NVRTC). The choices of one of `pictures` are offered
-    beside the picture, a key for each.
+    beside the picture, a key for each. `small` is what it begins with where sizes that people run
+    take too long (`small_sizes`), None where that is its default, too.
     """
 
     id: str
@@ -67,6 +72,17 @@ class Parameter:
     hint: str = ""
     compiled: bool = False
     pictures: bool = False
+    small: Value | None = None
+
+    @property
+    def begins(self) -> Value:
+        """What it begins with."""
+        return self.default if self.small is None or not small_sizes() else self.small
+
+
+def small_sizes() -> bool:
+    """Whether lessons begin small: `GPUVIZ_SIZES=small`, for slow machines, and for tests."""
+    return os.environ.get(SIZES) == "small"
 
 
 @dataclass(frozen=True)
@@ -258,7 +274,7 @@ class Lesson:
 
     def defaults(self) -> dict[str, Value]:
         """Parameter values to start with."""
-        return {p.id: p.default for p in self.parameters}
+        return {p.id: p.begins for p in self.parameters}
 
     def launches(self, values: Values) -> tuple[Plan, ...]:
         """All that may be launched, on whatever architecture (see `Plan.otherwise`)."""

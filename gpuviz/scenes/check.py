@@ -19,7 +19,7 @@ def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
             raise InputError(
                 f"lesson {lesson.id} has no parameter {name!r}; it has: {', '.join(known)}"
             )
-    complete = {p.id: value_of(p, values.get(p.id, p.default)) for p in lesson.parameters}
+    complete = {p.id: value_of(p, values.get(p.id, p.begins)) for p in lesson.parameters}
     problem = lesson.problem(complete)
     if problem:
         raise InputError(problem)

@@ -87,6 +87,7 @@ PARAMETERS = (
         65536,
         1,
         65536,
+        small=64,
         hint="fewer where the arrays would take more than 320 MB, or an index more than 16",
     ),
     Parameter("warp", "warp shown", 0, 0, 31, hint="of block 0"),

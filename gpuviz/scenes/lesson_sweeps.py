@@ -40,7 +40,7 @@ def says(lesson: Lesson, values: Values, axes: Sequence[Axis]) -> dict[str, str]
             )
     swept = {axis.name for axis in axes}
     fixed = {
-        name: str(value_of(p, values.get(name, p.default)))
+        name: str(value_of(p, values.get(name, p.begins)))
         for name, p in sorted(known.items())
         if name not in swept
     }

@@ -51,7 +51,7 @@ PARAMETERS = (
         128,
         choices=tuple(Choice(n, str(n)) for n in (32, 64, 128, 256)),
     ),
-    Parameter("blocks", "blocks", 16384, 1, 16384),
+    Parameter("blocks", "blocks", 16384, 1, 16384, small=16),
 )
 
 PRESETS = (

@@ -58,12 +58,14 @@ PARAMETERS = (
         "matrix size",
         1024,
         choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+        small=256,
     ),
     Parameter(
         "elements",
         "vector elements",
         1 << 22,
         choices=tuple(Choice(1 << n, f"2^{n}") for n in (16, 20, 22, 24)),
+        small=1 << 16,
     ),
     Parameter("stride", "stride of the strided kernel", 8, 1, 32),
     Parameter(

@@ -66,6 +66,7 @@ PARAMETERS = (
         "matrix size",
         1024,
         choices=tuple(Choice(n, f"{n} × {n}") for n in (256, 512, 1024, 2048)),
+        small=256,
     ),
     Parameter("lane", "lane", 20, 0, LANES - 1, hint="the thread of warp 0 whose cells are lit"),
 )

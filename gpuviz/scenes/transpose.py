@@ -43,7 +43,9 @@ PARAMETERS = (
             Choice("swizzled", "shared, swizzled"),
         ),
     ),
-    Parameter("size", "rows and columns", 4096, choices=offered(*(32 << n for n in range(8)))),
+    Parameter(
+        "size", "rows and columns", 4096, choices=offered(*(32 << n for n in range(8))), small=64
+    ),
     Parameter("warp", "warp shown", 0, 0, 7),
 )
 

@@ -85,7 +85,7 @@ def test_with_the_option_it_runs_and_nothing_is_remembered(
 ) -> None:
     assert main([*COMMANDS[command](tmp_path / "o.gpurec"), "--trust"]) in (0, 1)
     assert launched(ran)
-    assert main(COMMANDS[command](tmp_path / "o.gpurec")) == 3
+    assert main(COMMANDS[command](tmp_path / "other.gpurec")) == 3
 
 
 @pytest.mark.parametrize("answer", ["y\n", "\n", ""])

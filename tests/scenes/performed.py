@@ -5,6 +5,7 @@ Presets share launches: each of these is emulated once, too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
@@ -21,6 +22,11 @@ from gpuviz.scenes.perform import Performance, perform
 
 _EMULATED: dict[object, Run] = {}
 _RUN = emulated.run
+
+
+def real(one: Lesson) -> Lesson:
+    """The lesson as it ships, where it begins small in tests."""
+    return replace(one, parameters=tuple(replace(p, small=None) for p in one.parameters))
 
 
 def performed(one: Lesson, values: Values, arch: str = "sm_90") -> Performance:

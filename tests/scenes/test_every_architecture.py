@@ -14,16 +14,12 @@ from gpuviz.draw.stage import Stage
 from gpuviz.errors import LaunchError
 from gpuviz.runners.job import check_limits
 from gpuviz.scenes import SCENES, lesson
-from gpuviz.scenes.base import Lesson, Story
+from gpuviz.scenes.base import Story
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.perform import accepted, job_of, perform
+from tests.scenes.performed import real
 
 FIRST = "sm_10"
-REAL = {"blocks": 65536}  # what coalescing opens with where it is not made small
-
-
-def shipped(one: Lesson) -> dict[str, object]:
-    return REAL if one.id == "coalescing" else {}
 
 
 @pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
@@ -36,14 +32,14 @@ def shipped(one: Lesson) -> dict[str, object]:
 )
 def test_what_a_lesson_opens_with_is_never_refused(arch: Architecture) -> None:
     for one in SCENES:
-        values = check_values(one, shipped(one))  # type: ignore[arg-type]
+        values = check_values(real(one), {})
         for plan in accepted(one.plan(values), arch.sm):
             check_limits(job_of(plan, arch.sm), arch)
 
 
 def test_a_launch_of_fewer_blocks_says_so() -> None:
     one = lesson("coalescing")
-    plans = one.plan(check_values(one, REAL))
+    plans = one.plan(check_values(real(one), {}))
     (then,), (now,) = (accepted(plans, sm) for sm in (FIRST, "sm_90"))
     assert now.grid == (65536, 1, 1) and now.size == "16\u2009777\u2009216 elements of 4 bytes"
     assert then.grid == (32768, 1, 1) and then.role == now.role

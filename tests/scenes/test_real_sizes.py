@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gpuviz.compile import nvrtc
-from gpuviz.scenes import lesson
+from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.perform import perform
-from tests import small
-from tests.scenes.performed import performed
+from tests.scenes.performed import performed, real
 
 LONG = 1 << 20  # threads, or elements: what an H200 needs tens of microseconds for
 PRODUCTS = {"roofline", "thread-coarsening"}  # of n x n matrices: loads grow with the cube of n
+SIZED = {one.id for one in SCENES if any(p.small is not None for p in one.parameters)}
 SCALES = ("requests", "sectors", "lines", "wavefronts", "bytes")
 
 pytestmark = [
@@ -20,11 +20,11 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(small.SIZES.keys() - PRODUCTS))
+@pytest.mark.parametrize("name", sorted(SIZED - PRODUCTS))
 def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str) -> None:
     shown = lesson(name)
-    large = perform(small.real(shown), {}, level="ptx", measured=lambda plan: None)
-    whole = perform(small.real(shown), {}, level="ptx", measured=lambda plan: None, begun=large)
+    large = perform(real(shown), {}, level="ptx", measured=lambda plan: None)
+    whole = perform(real(shown), {}, level="ptx", measured=lambda plan: None, begun=large)
     few = performed(shown, {}).runs
     for role, run in large.runs.items():
         launch, other = run.trace.launch, few[role].trace.launch
@@ -41,7 +41,7 @@ def test_a_large_launch_counts_what_its_small_one_does_times_its_size(name: str)
 
 @pytest.mark.parametrize("name", sorted(PRODUCTS))
 def test_a_large_product_loads_as_much_for_each_multiplication_as_a_small_one(name: str) -> None:
-    shown = small.real(lesson(name))
+    shown = real(lesson(name))
     large = perform(shown, {}, level="ptx", measured=lambda plan: None).runs
     few = performed(lesson(name), {}).runs
     times = (shown.defaults()["size"] // lesson(name).defaults()["size"]) ** 3

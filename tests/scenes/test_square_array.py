@@ -14,9 +14,8 @@ from gpuviz.scenes.measured import Timed
 from gpuviz.scenes.perform import Performance
 from gpuviz.scenes.square_array import LESSON, Walk, walk_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Trial, trial_of
-from tests import small
 from tests.scenes import pictures
-from tests.scenes.performed import performed
+from tests.scenes.performed import performed, real
 
 CASES = {
     "small": {},
@@ -147,7 +146,7 @@ def test_published_times_and_ours_stand_side_by_side() -> None:
 
 
 def test_the_trials_are_as_large_as_published_and_the_small_example_has_one_beside_it() -> None:
-    ships = small.real(LESSON)
+    ships = real(LESSON)
     trials = ships.plan(ships.defaults() | {"show": "trials", "stride": 32})
     assert {plan.grid[0] * plan.block[0] * 8 for plan in trials} == {1 << 25}
     drawn, timed = ships.plan(ships.defaults())
