@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from html import escape
-from typing import IO, Any
+from typing import IO, Any, Generic, TypeVar
 
 from gpuviz import resources
 from gpuviz.draw.color import code
+from gpuviz.draw.marks import Frame
 from gpuviz.draw.palette import THEMES, Palette
 from gpuviz.errors import Cancelled, InputError
 from gpuviz.export import svg
 from gpuviz.export.export import Export, Options
 from gpuviz.export.film import moments
+from gpuviz.export.hover_texts import Hover, hovers
 from gpuviz.export.svg_marks import elements, number
 from gpuviz.kernels.signature import short_name
+from gpuviz.memory.counts import Count, by_name
 from gpuviz.panels.script import Step
 from gpuviz.results.table import Table
 from gpuviz.runners.base import Cancel, Progress, Run, go_on, quiet
@@ -34,28 +37,55 @@ _MOST_BOUNDS = 400
 _LONG, _NEAR = 600, 80  # characters of an element worth dividing; pixels that stay together
 _ENDS = re.compile("[ a-zA-Z]")  # of a number in a path
 
+Part = TypeVar("Part", bound=Hashable)
 Edit = tuple[int, int, list[int]]  # replace `count` numbers from `at` by these
 
 
 @dataclass(eq=False)
-class Parts:
-    """Every element once, by its number."""
+class Parts(Generic[Part]):
+    """Everything once, by its number."""
 
-    known: dict[str, int] = field(default_factory=dict)
+    known: dict[Part, int] = field(default_factory=dict)
 
-    def numbers(self, found: Iterable[str]) -> list[int]:
-        """The numbers of elements; new ones are given the next."""
-        return [self.known.setdefault(element, len(self.known)) for element in found]
+    def numbers(self, found: Iterable[Part]) -> list[int]:
+        """The numbers of things; new ones are given the next."""
+        return [self.known.setdefault(one, len(self.known)) for one in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a page shows: the elements in its body, its style, and the pictures as data."""
+
+    body: str
+    style: str
+    data: str
 
 
 def document(
     view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
 ) -> str:
     """The page; Cancelled when `cancel` says so."""
-    made, palette = view.provenance, THEMES[view.provenance.theme]
+    made, shown = view.provenance, contents(view, options, progress, cancel)
+    filled = {
+        "title": escape(view.story.title or made.lesson),
+        "record": made.text(),
+        "style": shown.style,
+        "body": shown.body,
+        "data": shown.data.replace("<", "\\u003c"),  # which cannot end the element it stands in
+        "script": _text("page.js"),
+        "keyword": KEYWORD,
+        "language": made.language,
+    }
+    return _fill(_text("page.html"), filled)
+
+
+def contents(
+    view: View, options: Options, progress: Progress = quiet, cancel: Cancel = go_on
+) -> Contents:
+    """What the page of a view shows; Cancelled when `cancel` says so."""
     times = moments_of(view, options)
-    parts = Parts()
-    frames, pictures = [], []
+    parts, tips = Parts[str](), Parts[Hover]()
+    frames, pictures, hovered = [], [], []
     for count, t in enumerate(times, 1):
         if cancel():
             raise Cancelled("stopped; the page was not written")
@@ -63,36 +93,37 @@ def document(
         pictures.append(
             parts.numbers(piece for element in elements(frames[-1]) for piece in pieces(element))
         )
+        hovered.append(tips.numbers(hovers(frames[-1])))
         progress(count / len(times))
     data = {
         "times": times,
         "parts": list(parts.known),
         "edits": edits(pictures),
+        "tips": list(tips.known),
+        "hovers": edits(hovered),
         "end": view.provenance.end or view.story.duration,
         "steps": [_step(step) for step in _between(view)],
         "sources": _sources(view.runs),
     }
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    colours = _colours(THEMES[view.provenance.theme])
+    style = "\n".join((colours, svg.STYLE, _text("page.css")))
+    return Contents(_body(view, frames, times), style, text)
+
+
+def _body(view: View, frames: list[Frame], times: tuple[float, ...]) -> str:
     first = min(range(len(times)), key=lambda i: abs(times[i] - sum(times) / len(times)))
-    still = "".join(elements(frames[first]))
     filled = {
-        "title": escape(view.story.title or made.lesson),
-        "record": made.text(),
-        "words": escape(made.words()),
-        "style": _text("page.css"),
-        "colours": _colours(palette),
-        "svgstyle": svg.STYLE,
+        "title": escape(view.story.title or view.provenance.lesson),
+        "words": escape(view.provenance.words()),
         "width": number(frames[0].width),
         "height": number(frames[0].height),
         "ground": svg.ground(frames[0]),
         "patterns": svg.patterns(svg.hatches(frames)),
-        "still": still,
+        "still": "".join(elements(frames[first])),
         "counts": _html(totals(view.runs)),
-        "data": _json(data),
-        "script": _text("page.js"),
-        "keyword": KEYWORD,
-        "language": made.language,
     }
-    return _fill(_text("page.html"), filled)
+    return _fill(_text("body.html"), filled)
 
 
 def write(export: Export, file: IO[bytes]) -> None:
@@ -138,14 +169,21 @@ def _changes(before: list[int], after: list[int]) -> list[Edit]:
 
 
 def totals(runs: Mapping[str, Run]) -> Table:
-    """A row a quantity that some run counts, a column a run; all are of the model."""
-    found = {role: run.counts.totals for role, run in runs.items()}
-    keys = [key for key in next(iter(found.values()), {}) if any(t[key] for t in found.values())]
-    heads = [f"{role} (modelled)" for role in found]
-    return Table(
-        ("quantity", *heads),
-        tuple((key.replace("_", " "), *(f"{t[key]:,}" for t in found.values())) for key in keys),
-    )
+    """A row a quantity that some run counts; of each run what is predicted, and what a GPU read."""
+    columns: dict[str, Mapping[str, float]] = {}
+    for role, run in runs.items():
+        name = f"{role}: " if len(runs) > 1 else ""
+        columns[name + run.modelled] = by_name(run.counts.totals)
+        if (found := run.measurement) is not None:
+            columns[name + found.caption] = found.values()
+    keys = [key for key in Count if any(run.counts.totals[key] for run in runs.values())]
+    cells = (tuple(_cell(values.get(key)) for values in columns.values()) for key in keys)
+    rows = tuple((key.replace("_", " "), *row) for key, row in zip(keys, cells, strict=True))
+    return Table(("quantity", *columns), rows)
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
 
 
 def moments_of(view: View, options: Options) -> tuple[float, ...]:
@@ -213,13 +251,7 @@ def _colours(palette: Palette) -> str:
     """The theme's colours as properties of CSS."""
     names = ("ground", "panel", "border", "ink", "muted", "faint", "accent", "accent_soft")
     named = (f"--{name.replace('_', '-')}:{code(getattr(palette, name))}" for name in names)
-    return f":root{{color-scheme:{'dark' if palette.dark else 'light'};{';'.join(named)}}}"
-
-
-def _json(data: dict[str, Any]) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c")
+    return f":root,:host{{color-scheme:{'dark' if palette.dark else 'light'};{';'.join(named)}}}"
 
 
 def _text(name: str) -> str:

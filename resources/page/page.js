@@ -1,19 +1,24 @@
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const find = (id) => document.getElementById(id);
+// Plays the pictures of `data` in a root that holds the elements of body.html: a document, or the
+// shadow root of a widget. Returns how to seek, and where it is.
+const gpuvizPlayer = (root, data) => {
+  const find = (id) => root.getElementById(id);
   const [marks, play, slider, clock] = ["marks", "play", "time", "clock"].map(find);
   const {times, steps, parts} = data;
   const first = times[0], last = times[times.length - 1];
   const NS = "http://www.w3.org/2000/svg";
 
-  // Pictures: the numbers of their elements, told as changes to the picture before.
-  const pictures = [];
-  for (const edits of data.edits) {
-    const next = pictures.length ? pictures[pictures.length - 1].slice() : [];
-    for (const [at, count, added] of edits) next.splice(at, count, ...added);
-    pictures.push(next);
-  }
+  // Of each picture the numbers of what is in it, told as changes to the picture before.
+  const rebuilt = (every) => {
+    const found = [];
+    for (const edits of every) {
+      const next = found.length ? found[found.length - 1].slice() : [];
+      for (const [at, count, added] of edits) next.splice(at, count, ...added);
+      found.push(next);
+    }
+    return found;
+  };
+  const pictures = rebuilt(data.edits), hovered = rebuilt(data.hovers);
 
   const nodes = new Map();
   const node = (number, used) => {
@@ -130,9 +135,11 @@
     End: () => { setPlaying(false); seek(last); },
     ".": () => picture(1), ",": () => picture(-1),
   };
-  document.addEventListener("keydown", (event) => {
+  (root.host || document).addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in KEYS)) return;
-    if (event.key === " " && event.target.tagName === "BUTTON") return;
+    const at = event.composedPath()[0];
+    if (event.key === " " && at.tagName === "BUTTON") return;
+    if (at.dataset && at.dataset.parameter) return;
     event.preventDefault();
     KEYS[event.key]();
   });
@@ -141,8 +148,35 @@
   find("next").addEventListener("click", () => step(true));
   slider.addEventListener("input", () => { setPlaying(false); seek(Number(slider.value)); });
 
+  // What lies under the pointer says, topmost first.
+  const stage = find("stage"), tip = find("tip");
+  const tipAt = (x, y) => {
+    const there = hovered[shown];
+    for (let i = there.length - 1; i >= 0; i--) {
+      const [left, top, width, height, text] = data.tips[there[i]];
+      if (left <= x && x < left + width && top <= y && y < top + height) return text;
+    }
+    return "";
+  };
+  stage.addEventListener("pointermove", (event) => {
+    const box = stage.getBoundingClientRect(), view = stage.viewBox.baseVal;
+    const scale = Math.min(box.width / view.width, box.height / view.height) || 1;
+    const x = (event.clientX - box.left - (box.width - view.width * scale) / 2) / scale;
+    const y = (event.clientY - box.top - (box.height - view.height * scale) / 2) / scale;
+    const text = tipAt(x, y);
+    tip.hidden = !text;
+    if (!text) return;
+    tip.textContent = text;
+    const right = event.clientX - box.left > box.width / 2;
+    tip.style.left = right ? "auto" : `${event.clientX - box.left + 14}px`;
+    tip.style.right = right ? `${box.right - event.clientX + 14}px` : "auto";
+    tip.style.top = `${event.clientY - box.top + 14}px`;
+  });
+  stage.addEventListener("pointerleave", () => { tip.hidden = true; });
+
   slider.min = first;
   slider.max = last;
-  document.querySelector("nav").hidden = false;
+  root.querySelector("nav").hidden = false;
   seek(first);
-})();
+  return {seek, time: () => now, stop: () => setPlaying(false)};
+};

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from html import unescape
 from html.parser import HTMLParser
@@ -9,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuviz.draw.hit import tip_at
+from gpuviz.draw.marks import Curves, Frame
 from gpuviz.export import page, svg
 from gpuviz.export.export import Options
+from gpuviz.export.hover_texts import hovers
 from gpuviz.export.reading import read
 from gpuviz.export.svg_marks import elements
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Reading
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
 from gpuviz.views.provenance import Provenance
@@ -38,6 +43,14 @@ slider.value = slider.max; slider.dispatchEvent(new Event("input")); say("scrubb
 key("Home"); say("home");
 key("."); say("picture");
 key("End"); key(" "); say("playing"); key(" "); say("paused");
+key("Home");
+for (let i = 0; i < STEP; i++) key("ArrowRight");
+const stage = document.getElementById("stage"), box = stage.getBoundingClientRect();
+const scale = box.width / stage.viewBox.baseVal.width;
+const point = (x, y) => stage.dispatchEvent(new PointerEvent("pointermove",
+  {clientX: box.left + x * scale, clientY: box.top + y * scale}));
+point(POINT); said.push(["tip", document.getElementById("tip").textContent]);
+point(1, 1); said.push(["away", String(document.getElementById("tip").hidden)]);
 const out = document.createElement("pre");
 out.id = "said"; out.textContent = JSON.stringify(said);
 document.body.append(out);
@@ -121,6 +134,36 @@ def test_pages_load_nothing_and_say_where_they_are_from(tmp_path: Path) -> None:
         assert f"{run.counts.totals['global_load_sectors']:,}" in text
 
 
+def test_what_a_gpu_read_stands_beside_what_is_predicted() -> None:
+    device = DeviceFacts(0, "NVIDIA H200", "9.0", "580", "13.0", 132, 1, 1)
+    read = {"global_load_sectors": Reading(5.0), "global_load_requests": Reading(None, "denied")}
+    (run,) = performed(LESSONS[0]).runs.values()
+    table = page.totals({"": replace(run, measurement=Measurement("live", "today", device, read))})
+    assert table.head == ("quantity", "modelled", "measured on NVIDIA H200, today")
+    cells = {row[0]: row[2] for row in table.rows}
+    assert (cells["global load sectors"], cells["global load requests"]) == ("5", "–")
+
+
+def test_what_is_pointed_at_says_what_it_says_in_the_window() -> None:
+    shown, data = view(LESSONS[0]), data_of(document(LESSONS[0]))
+    parts = [tuple(tip) for tip in data["tips"]]
+    every = rebuilt({"edits": data["hovers"], "parts": parts})
+    asked = 0
+    for t, there in list(zip(data["times"], every, strict=True))[::23]:
+        frame = shown.frame(t)
+        for left, top, width, height, _ in there[::7]:
+            x, y = left + width / 2, top + height / 2
+            over = [h[4] for h in there if h[0] <= x < h[0] + h[2] and h[1] <= y < h[1] + h[3]]
+            assert tip_at(frame, x, y) in (over[-1], *_curves(frame, x, y))
+            asked += 1
+    assert asked > 50
+
+
+def _curves(frame: Frame, x: float, y: float) -> list[str | None]:
+    """What curves say there; pages leave them out."""
+    return [tip_at(replace(frame, marks=(m,)), x, y) for m in frame.marks if isinstance(m, Curves)]
+
+
 def test_pages_show_a_picture_without_scripts() -> None:
     shown, text = view(LESSONS[0]), document(LESSONS[0])
     still = text[text.index('<g id="marks">') : text.index("</g></svg>")]
@@ -132,7 +175,12 @@ def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
     shown, text = view(name), document(name)
     steps = shown.story.steps
-    (tmp_path / "page.html").write_text(text.replace("</body>", CLICKS), encoding="utf-8")
+    saying = [(n, list(hovers(shown.frame(step.start)))) for n, step in enumerate(steps)]
+    number, there = next(one for one in saying if one[1])
+    left, top, width, height, tip = there[-1]
+    clicks = CLICKS.replace("POINT", f"{left + width / 2}, {top + height / 2}")
+    clicks = clicks.replace("STEP", str(number))
+    (tmp_path / "page.html").write_text(text.replace("</body>", clicks), encoding="utf-8")
     dom = pictures.run(
         tmp_path,
         chromium,
@@ -146,6 +194,7 @@ def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
     assert found is not None, "a script of the page failed"
     said = {row[0]: row[1:] for row in json.loads(unescape(found[1]))}
     end = f"{shown.story.duration:.1f} s"
+    assert said.pop("tip") == [tip] and said.pop("away") == ["true"]
     clock = {name: row[0] for name, row in said.items()}
     assert clock == {
         "start": f"0.0 / {end}",
