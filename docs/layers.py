@@ -27,6 +27,7 @@ LAYERS = (
         "files",
         "checksums",
         "bounded",
+        "text_file",
         "zips",
         "npy",
         "free_memory",

@@ -4,10 +4,11 @@ The layers, lowest first; a file imports only from its own layer or a lower one:
 
 errors      what can go wrong, each with the thing, the value and the remedy
             beside it: arrays (types of arrays), resources (files that ship), folders (of the user),
-            files (written whole), checksums (of what ships), bounded (files read with a limit; zips
-            and npy likewise), free_memory and heap, disk_cache (what can be made again), local
-            (paths that a file names) and reach (which of them it may name), records (in files) and
-            archive (with arrays, in a zip), language (texts in the reader's language), glossary
+            files (written whole), text_file (as it is edited), checksums (of what ships), bounded
+            (files read with a limit; zips and npy likewise), free_memory and heap, disk_cache
+            (what can be made again), local (paths that a file names) and reach (which of them it
+            may name), records (in files) and archive (with arrays, in a zip), language (texts in
+            the reader's language), glossary
             (the field's words), checks (what is looked for in a launch), fuzzy (finding by
             letters), suffixes (of files), toml_text, processes (other programs, started safely),
             worker_process (one that answers requests), stopping (work nobody wants any more),

@@ -5,18 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from gpuviz import checksums, resources
 from gpuviz.errors import Error
 from gpuviz.language import later
 from gpuviz.runners.measurement import Measurement
-from gpuviz.runners.recording import SUFFIX, Entry, Planned, Recording, key_of, of_file, read
+from gpuviz.runners.recording import (
+    SUFFIX,
+    Entry,
+    LaunchKey,
+    Planned,
+    Recording,
+    key_of,
+    of_file,
+    read,
+)
 
 FOLDER = "recordings"
+NO_TEXTS: Mapping[Path, str] = MappingProxyType({})
 NOT_RECORDED = later(
     "no recording has these parameter values: choose one of the presets, or use a GPU"
 )
@@ -36,18 +47,24 @@ class Found:
 class Recordings:
     """Recordings, asked for the launches they hold; of several, the first that has it answers.
 
-    `damaged` names a file that should have been among them.
+    `damaged` names a file that should have been among them; `texts` are run in place of what is in
+    files.
     """
 
-    def __init__(self, recordings: Iterable[Recording], damaged: str = "") -> None:
-        self.recordings, self.damaged = tuple(recordings), damaged
+    def __init__(
+        self,
+        recordings: Iterable[Recording],
+        damaged: str = "",
+        texts: Mapping[Path, str] = NO_TEXTS,
+    ) -> None:
+        self.recordings, self.damaged, self._texts = tuple(recordings), damaged, texts
         entries = [entry for one in self.recordings for entry in one.entries]
         self._exact = {entry.launch: entry for entry in reversed(entries)}
         self._any_source = {_sourceless(entry) for entry in entries}
 
     def find(self, plan: Planned) -> Found:
         """The measurement of a lesson's launch."""
-        key = key_of(plan)
+        key = self._key(plan)
         if (entry := self._exact.get(key)) is not None:
             return Found(entry.measurement)
         if self.damaged:
@@ -57,18 +74,23 @@ class Recordings:
 
     def entry(self, plan: Planned) -> Entry | None:
         """What is recorded of a launch, to be kept elsewhere."""
-        return self._exact.get(key_of(plan))
+        return self._exact.get(self._key(plan))
+
+    def _key(self, plan: Planned) -> LaunchKey:
+        return key_of(plan, self._texts.get(Path(plan.kernel)))
 
 
 def _sourceless(entry: Entry) -> object:
     return replace(entry.launch, source_hash="")
 
 
-def beside_shipped(chosen: Iterable[Path], opened: Iterable[Recording]) -> Recordings:
+def beside_shipped(
+    chosen: Iterable[Path], opened: Iterable[Recording], texts: Mapping[Path, str] = NO_TEXTS
+) -> Recordings:
     """The recordings in the files chosen, those that ship, and those opened, in this order."""
     own = (one for path in chosen if (one := _own(path)) is not None)
     ships = shipped()
-    return Recordings((*own, *ships.recordings, *opened), ships.damaged)
+    return Recordings((*own, *ships.recordings, *opened), ships.damaged, texts)
 
 
 def _own(path: Path) -> Recording | None:

@@ -87,14 +87,15 @@ class LaunchKey:
     options: tuple[str, ...] = ()
 
 
-def key_of(plan: Planned) -> LaunchKey:
-    """The key of a lesson's launch, with the source as it is now.
+def key_of(plan: Planned, text: str | None = None) -> LaunchKey:
+    """The key of a lesson's launch, with the source as it is now, or with another text.
 
     A user's own kernel is known by the name of its file, wherever that lies, and so is a file that
     an argument is read from.
     """
     own = Path(plan.kernel)
-    source = read_text(own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}"))
+    file = own if own.is_absolute() else resources.path(f"kernels/{plan.kernel}")
+    source = read_text(file) if text is None else text
     return LaunchKey(
         own.name,
         source_hash(source),

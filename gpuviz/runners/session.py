@@ -39,7 +39,8 @@ class Library:
 
     Recordings in the files `chosen` are asked first, those in `opened` last; they and those that
     ship are read when they are needed. `file` is the name of the lecture it is for, "" for none;
-    kernels in its folder read files within `reach` only, which is None for the user's own.
+    kernels in its folder read files within `reach` only, which is None for the user's own. `texts`
+    are run in place of what is in these files: they are being edited.
     """
 
     chosen: tuple[Path, ...] = ()
@@ -48,13 +49,14 @@ class Library:
     gpu: DeviceFacts | None = None
     file: str = ""
     reach: Reach | None = None
+    texts: Mapping[Path, str] = field(default_factory=dict)
 
     @cached_property
     def recordings(self) -> Recordings:
         """Those the user chose, those that ship, and those opened."""
         from gpuviz.runners import recorded
 
-        return recorded.beside_shipped(self.chosen, self.opened)
+        return recorded.beside_shipped(self.chosen, self.opened, self.texts)
 
 
 @cache
@@ -71,6 +73,7 @@ class Session:
         self._recordings: dict[Path, Recording] = {}
         self._carried: dict[Path, Carried] = {}
         self._gpu: DeviceFacts | None = None
+        self._texts: dict[Path, str] = {}
         self._libraries: dict[Path | None, Library] = {}
 
     def library(self, lecture: Path | None = None) -> Library:
@@ -124,6 +127,14 @@ class Session:
         if known:
             self._libraries.clear()
 
+    def use_text(self, file: Path, text: str | None) -> None:
+        """Run this text in place of what is in a file, or None: what is in there again."""
+        if self._texts.get(file) != text:
+            self._texts = {k: v for k, v in self._texts.items() if k != file}
+            if text is not None:
+                self._texts[file] = text
+            self._libraries.clear()
+
     def use_gpu(self, gpu: DeviceFacts | None) -> bool:
         """Tell of the GPU in use, whose sweeps are shown before those that ship; whether it is
         another one than before."""
@@ -136,7 +147,9 @@ class Session:
     def _made(self, lecture: Path | None) -> Library:
         carried = self._carried[lecture] if lecture else Carried()
         opened = (*reversed(self._recordings.values()), *carried.recordings)
-        if not (lecture or self._chosen or opened or self._gpu):
+        texts = self._texts
+        if not (lecture or self._chosen or opened or self._gpu or texts):
             return shipped()
         name = lecture.name if lecture else ""
-        return Library(self._chosen, opened, carried.programs, self._gpu, name, carried.reach)
+        of_lecture = carried.programs, self._gpu, name, carried.reach
+        return Library(self._chosen, opened, *of_lecture, texts)

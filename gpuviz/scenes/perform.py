@@ -171,7 +171,13 @@ def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | Non
     whose: Whose = "stranger" if own.is_absolute() else "course"
     if own.is_absolute():
         program = own_program(
-            own, arch, dict(plan.defines), library.programs, library.reach, plan.options
+            own,
+            arch,
+            dict(plan.defines),
+            library.programs,
+            library.reach,
+            plan.options,
+            library.texts.get(own),
         )
     elif prebuilt:
         program = _shipped(plan)

@@ -79,7 +79,7 @@ def test_a_view_shown_for_long_is_trusted(tmp_path: Path) -> None:
     session = CrashFile(tmp_path)
     session.trust("gpuviz://pairs")
     stored = json.loads(next(tmp_path.glob("*.json")).read_text())
-    assert stored == {"view": "gpuviz://pairs", "tries": 0}
+    assert stored == {"view": "gpuviz://pairs", "tries": 0, "unsaved": []}
 
 
 DAMAGED = (
@@ -116,12 +116,12 @@ def test_a_view_that_cannot_be_restored_is_put_aside_and_the_window_starts(
     error: Exception,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lost = {"view": "gpuviz://sums?stride=9", "tries": 0}
+    lost = {"view": "gpuviz://sums?stride=9", "tries": 0, "unsaved": []}
     (tmp_path / "window-0.json").write_text(json.dumps(lost))
 
     def fail(*given: object) -> None:
         stored = json.loads((tmp_path / "window-0.json").read_text())
-        assert stored == {**lost, "tries": 1}, "the try is counted before"
+        assert stored == {**lost, "tries": 1, "unsaved": []}, "the try is counted before"
         raise error
 
     monkeypatch.setattr(Viewing, "show", fail)
@@ -199,7 +199,7 @@ def test_a_view_that_was_lost_too_often_is_left_for_the_first_lesson(
     first.player.set_values({"stride": 9})
     first.actions_["compare.toggle"].trigger()
     first.close()
-    lost = {"view": "gpuviz://sums?stride=9", "tries": 2}
+    lost = {"view": "gpuviz://sums?stride=9", "tries": 2, "unsaved": []}
     (tmp_path / "window-0.json").write_text(json.dumps(lost))
     window = make(state=tmp_path)
     assert (window.player.lesson.id, window.comparison.on) == ("pairs", False)

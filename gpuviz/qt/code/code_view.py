@@ -8,6 +8,8 @@ from PySide6.QtCore import QEvent, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
     QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
 
 TEXT, NOTE = 12.5, 12.0
+_FIND = QKeySequence("Ctrl+F")
 # Lanes whose colours tell lines apart, four hues of two lightnesses: neighbours differ in hue.
 _HUES = (3, 11, 19, 27, 7, 15, 23, 31)
 
@@ -39,9 +42,11 @@ class CodeView(QPlainTextEdit):
     Signals
     -------
     chosen : a line was clicked
+    find_asked : Ctrl+F
     """
 
     chosen = Signal(int)
+    find_asked = Signal()
 
     def __init__(self, name: str, language: str, theme: Theme, narrow: bool = False) -> None:
         """A `narrow` view has little room: notes are of lit lines alone, indents are small."""
@@ -75,9 +80,18 @@ class CodeView(QPlainTextEdit):
         """Lines that are lit."""
         return self._lit
 
+    @property
+    def written(self) -> int:
+        """The line that somebody is writing in, 0 for none."""
+        return 0
+
     def note(self, line: int) -> str:
         """What the gutter says in full beside a line."""
         return self._notes.get(line, ("", ""))[0]
+
+    def note_ink(self, line: int) -> str:
+        """The colour of a line's note."""
+        return "warn" if line in self._lit else "muted"
 
     def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:
         """Show a text, and for some lines a note in full and in brief."""
@@ -114,12 +128,29 @@ class CodeView(QPlainTextEdit):
             noted = self._lit & self._notes.keys()
             self._reveal(min(noted or self._lit))
 
+    def tip(self, line: int) -> str:
+        """What hovering a line says."""
+        return self._tips.get(line, "")
+
+    def as_run(self, line: int) -> int:
+        """The number of a line in what was run, 0 where it was none of it."""
+        return line
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click chooses a line; a drag has selected text."""
         super().mouseReleaseEvent(event)
         cursor = self.textCursor()
         if event.button() == Qt.MouseButton.LeftButton and not cursor.hasSelection():
-            self.chosen.emit(cursor.blockNumber() + 1)
+            self.chosen.emit(self.as_run(cursor.blockNumber() + 1))
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+F finds in the code that has the focus, elsewhere in the story."""
+        if isinstance(event, QKeyEvent) and QKeySequence(event.keyCombination()) == _FIND:
+            if event.type() == QEvent.Type.KeyPress:
+                self.find_asked.emit()
+            event.accept()
+            return True
+        return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The margins follow."""
@@ -173,7 +204,7 @@ class CodeView(QPlainTextEdit):
     def viewportEvent(self, event: QEvent) -> bool:
         """Hovering a line says what its accesses cost."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            said = self._tips.get(self._line_at(event.pos().y()), "")
+            said = self.tip(self._line_at(event.pos().y()))
             QToolTip.showText(event.globalPos(), plain_tip(said), self)
             return True
         return super().viewportEvent(event)
@@ -223,14 +254,14 @@ class CodeView(QPlainTextEdit):
         pad = look.px(12)
         width = self.viewport().width()
         room = width - end - 2 * pad
-        if self.horizontalScrollBar().value() and room < 0:
-            return  # who scrolls wants to read the code
+        if room < 0 and (self.horizontalScrollBar().value() or line == self.written):
+            return  # who scrolls wants to read the code, and who writes to see it
         said = self._note_for(line, painter.fontMetrics(), room)
         left = width - painter.fontMetrics().horizontalAdvance(said) - 2 * pad
         box = QRectF(left, rect.top(), width - left, rect.height())
         ground = look.blend("accent_soft", "panel", 0.15) if lit else look.color("panel")
         painter.fillRect(box, ground)
-        painter.setPen(look.color("warn" if lit else "muted"))
+        painter.setPen(look.color(self.note_ink(line)))
         painter.drawText(
             box.adjusted(pad, 0, -pad, 0),
             Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,

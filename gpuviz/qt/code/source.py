@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout,
 from gpuviz.language import later, tr
 from gpuviz.panels.long_steps import moments_on
 from gpuviz.qt.code.code_view import CodeView
+from gpuviz.qt.code.editor import Editor
+from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.controls.tab_order import tab_after
 from gpuviz.views.playback import CLOSE
@@ -62,14 +64,19 @@ class Source(QWidget):
         self.tabs.setAccessibleName(tr("Code tabs"))
         self.tabs.setExpanding(False)
         self.stack = QStackedWidget()
-        self.views = [CodeView(tr(tab[0]), tab[1], theme) for tab in TABS]
+        self.editor = Editor(tr(TABS[0][0]), TABS[0][1], theme)
+        read_only = [CodeView(tr(tab[0]), tab[1], theme) for tab in TABS[1:]]
+        self.views: list[CodeView] = [self.editor, *read_only]
         for view in self.views:
             self.tabs.addTab(view.accessibleName())
             self.stack.addWidget(view)
             view.chosen.connect(self._choose)
+            view.find_asked.connect(self.find_words)
         for tab in FURTHER:
             self.tabs.setTabToolTip(self.tabs.addTab(tr(tab[0])), tr(tab[1]))
         self.tabs.currentChanged.connect(self._turn)
+        self.finding = FindBar()
+        self.finding.closed.connect(lambda: self.view().setFocus())
         self.kernel = Elided("quiet")
         self.remark = Elided("remark")
         self.remark.hide()
@@ -86,6 +93,7 @@ class Source(QWidget):
         column.addLayout(self._head())
         column.addWidget(self.remark)
         column.addWidget(self.stack)
+        column.addWidget(self.finding)
         player.t_changed.connect(self._follow)
 
     def add_views(
@@ -147,8 +155,20 @@ class Source(QWidget):
         self.clear()
         self.kernel.say(name)
         self.tabs.setCurrentIndex(0)
+        self.editor.stop()
         self.views[0].show_code(text, {line: (said, said) for line, said in marked.items()})
         self.views[0].light(marked)
+
+    def mark(self, modified: bool) -> None:
+        """The source has changes that are not saved."""
+        name = tr(TABS[0][0])
+        self.tabs.setTabText(0, f"{name} ●" if modified else name)
+        self.tabs.setTabToolTip(0, tr("not saved  (Ctrl+S in the source)") if modified else "")
+
+    def find_words(self) -> None:
+        """Find words in the code in front."""
+        tab = self.tabs.currentIndex()
+        self.finding.begin(self.views[tab if tab < len(self.views) else 0])
 
     def next_tab(self) -> None:
         """The next tab, and the first after the last."""

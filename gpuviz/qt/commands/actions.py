@@ -135,6 +135,7 @@ COMMANDS = (
         "show.side", later("Show parameters and counts"), "View", ("Ctrl+Shift+5",), checkable=True
     ),
     Command("code.next", later("Next tab: source, PTX, SASS, SMs"), "View", ("Ctrl+T",)),
+    Command("code.find", later("Find in the code"), "View", ("Ctrl+Shift+F",)),
     Command("view.words", later("The picture in words"), "View", ("Ctrl+D",)),
     Command("zoom.in", later("Enlarge the picture"), "View", ("+", "=")),
     Command("zoom.out", later("Enlarge it less"), "View", ("-",)),

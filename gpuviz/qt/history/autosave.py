@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from gpuviz.qt.history.crash_file import CrashFile
+from gpuviz.qt.history.crash_file import CrashFile, Unsaved
 from gpuviz.qt.playing.player import Player
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.views.link import link
@@ -35,7 +35,7 @@ class Autosave(QObject):
         self._crash_file, self._viewing, self._remember = crash_file, viewing, remember
         self._window = window
         self._more = False
-        self._last = ""
+        self._last: tuple[str, tuple[Unsaved, ...]] = ("", ())
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SOON_MS)
@@ -78,8 +78,8 @@ class Autosave(QObject):
 
     def _keep(self) -> None:
         said = link(self._viewing.record())
-        if said != self._last:
-            self._last = said
+        if (said, self._crash_file.unsaved) != self._last:
+            self._last = said, self._crash_file.unsaved
             self._crash_file.keep(said)
         if self._more:
             self._more = False

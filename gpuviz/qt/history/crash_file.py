@@ -27,11 +27,23 @@ _TRIES = 2  # a view that was restored so often and never shown for long is not 
 
 
 @dataclass(frozen=True)
+class Unsaved:
+    """A text that was edited and not saved: its file, and what was in there when that began."""
+
+    file: str
+    text: str
+    base: str
+
+
+@dataclass(frozen=True)
 class LastView:
-    """What a window left behind: the link to its view, and how often that was restored."""
+    """What a window left behind: the link to its view, and how often that was restored; texts that
+    were not saved.
+    """
 
     view: str
     tries: Annotated[int, Meta(ge=0, lt=2**31)] = 0
+    unsaved: tuple[Unsaved, ...] = ()
 
     @property
     def hopeful(self) -> bool:
@@ -56,6 +68,7 @@ class CrashFile:
         self.left: LastView | None = None
         self.aside: Path | None = None  # where what is not restored lies now
         self.stays = False  # whether the view is to be shown at the next start, too
+        self.unsaved: tuple[Unsaved, ...] = ()  # texts, which each `keep` stores
         if folder is not None:
             self._take_place(folder)
 
@@ -63,7 +76,7 @@ class CrashFile:
         """Store the view now."""
         if self._file is None:
             return
-        said = records.text(LastView(link, self._tries))
+        said = records.text(LastView(link, self._tries, self.unsaved))
         with suppress(InputError):  # a full disk must not stop the window
             files.write(self._file, said, durable=False)
 
@@ -117,6 +130,7 @@ class CrashFile:
                 os.replace(file, _beside(file))
                 self.aside = _beside(file)
         self._tries = self.left.tries + 1 if self.left else 0
+        self.unsaved = self.left.unsaved if self.left else ()
         self.keep(self.left.view if self.left else "")
 
 

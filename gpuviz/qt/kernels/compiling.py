@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from gpuviz.compile import Program, own_program
+from gpuviz.compile.bundled import Programs
 from gpuviz.kernels.signature import Taken, taken_by
+from gpuviz.reach import Reach
 from gpuviz.stopping import stopped_by
 
 PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still take
@@ -20,13 +22,18 @@ PATIENCE = 1.5  # seconds that a compilation nobody wants any more may still tak
 
 @dataclass(frozen=True)
 class Building:
-    """What decides a program: a file, or a text in place of what is in it; how it is compiled."""
+    """What decides a program: a file, or a text in place of what is in it; how it is compiled.
+
+    `reach` and `programs` are those of a lecture (see `own_program`).
+    """
 
     path: Path
     text: str | None
     arch: str
     defines: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ()
+    reach: Reach | None = None
+    programs: Programs = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,13 @@ class Built:
     def of(cls, wanted: Building) -> Built:
         """Compile it; any `errors.Error`."""
         program = own_program(
-            wanted.path, wanted.arch, dict(wanted.defines), options=wanted.options, text=wanted.text
+            wanted.path,
+            wanted.arch,
+            dict(wanted.defines),
+            wanted.programs,
+            wanted.reach,
+            wanted.options,
+            wanted.text,
         )
         taken = {kernel: taken_by(program, kernel) for kernel in program.kernels}
         return cls(wanted, program, taken)

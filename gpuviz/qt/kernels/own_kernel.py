@@ -1,4 +1,4 @@
-"""A user's own kernel while it is shown: its launch can be changed, and everything runs again."""
+"""A user's own kernel while it is shown: launch and source change, and everything runs again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.compile import CompileError, compile_arch
+from gpuviz.compile import CompileError, Diagnostic, compile_arch
 from gpuviz.errors import InputError
 from gpuviz.qt.kernels.compiling import Building, Built, Compiling
 from gpuviz.scenes import traced
@@ -15,40 +15,51 @@ from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of
 from gpuviz.scenes.refitting import check_launch, entry_of, fitted, resized
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gpuviz.kernels.signature import Taken
+    from gpuviz.qt.kernels.drafts import Drafts
     from gpuviz.qt.kernels.launch_panel import LaunchPanel
     from gpuviz.qt.running.core import Core
     from gpuviz.scenes.base import Lesson
     from gpuviz.scenes.showing import Showing
 
-SOON_MS = 250  # after the last key
+FIELD_MS, SOURCE_MS = 250, 120  # after the last key
+NO_SOURCE = (".ptx",)  # what is compiled already is not edited
 
 
 class OwnKernel(QObject):
-    """Follows the player. `launch` is the one that is run, None where a lesson of the course is.
+    """Follows the player. `launch` is the one that is run, None where a lesson of the course is;
+    `text` the source as it is edited, None where it is not.
 
     Signals
     -------
     turned : another kernel, or none, is shown
+    opened : the source can be edited
     doubted : why what is typed cannot be run, "" when it can
+    marked : what the compiler says of lines of the source, by their numbers
     """
 
     turned = Signal()
+    opened = Signal()
     doubted = Signal(str)
+    marked = Signal(object)
 
-    def __init__(self, core: Core, parent: QObject) -> None:
+    def __init__(self, core: Core, drafts: Drafts, parent: QObject) -> None:
         super().__init__(parent)
-        self._core = core
+        self._core, self._drafts = core, drafts
         self.launch: KernelLaunch | None = None
+        self.text: str | None = None
         self.built: Built | None = None
         self.panel: LaunchPanel | None = None
         self.compiling = Compiling(self)
         self.compiling.built.connect(self._take)
         self.compiling.failed.connect(self._fail)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOON_MS)
-        self._soon.timeout.connect(self.read)
+        self._fields_soon = self._timer(FIELD_MS, self.read)
+        self._source_soon = self._timer(SOURCE_MS, self._compile)
         self._wanted: KernelLaunch | None = None  # what is being compiled for
+        self._found: str | None = None  # what was in the file when it was run first
+        self._refused = self._broken = ""  # why launch and source cannot be
         core.player.lesson_changed.connect(self._turn)
         core.director.performed.connect(self._arrive)
         core.director.arch_changed.connect(lambda arch: self._look())
@@ -60,24 +71,30 @@ class OwnKernel(QObject):
     def follow(self, panel: LaunchPanel) -> None:
         """Take the launch from these fields."""
         self.panel = panel
-        panel.fields.changed.connect(self._soon.start)
+        panel.fields.changed.connect(self._fields_soon.start)
         self.doubted.connect(panel.say)
         self._show()
 
+    def edit(self, text: str) -> None:
+        """Another source: it is compiled soon, and run if that can be done."""
+        if self.launch is not None and text != self.text:
+            self.text = text
+            self._drafts.write(self.launch.path, text)
+            self._source_soon.start()
+
     def read(self) -> None:
         """Run what stands in the fields, unless that is what is run."""
-        self._soon.stop()
+        self._fields_soon.stop()
         if self.launch is None or self.panel is None:
             return
         try:
             wanted = self.panel.fields.launch(self.launch)
         except InputError as error:
             self._wanted = None
-            self.doubted.emit(str(error))
+            self._doubt(str(error))
             return
         if self.built is not None:
-            taken = self.built.taken.get(self.built_entry, ())
-            wanted = resized(wanted, self.launch, taken)
+            wanted = resized(wanted, self.launch, self._taken())
         self.want(wanted)
 
     def want(self, launch: KernelLaunch) -> None:
@@ -89,40 +106,74 @@ class OwnKernel(QObject):
         else:
             self.compiling.ask(building)
 
-    @property
-    def built_entry(self) -> str:
-        """The kernel shown, as the program calls it; "" where that has none of the name."""
-        try:
-            assert self.launch is not None and self.built is not None
-            return entry_of(self.launch, self.built.program)
-        except InputError:
-            return ""
+    def build_again(self) -> None:
+        """A header has changed."""
+        self.built = None
+        self._core.director.again()
+        self._look()
 
     def close(self) -> None:
         """The window closes."""
-        self._soon.stop()
+        self._fields_soon.stop()
+        self._source_soon.stop()
         self.compiling.cancel()
 
+    def _timer(self, after: int, do: Callable[[], None]) -> QTimer:
+        made = QTimer(self)
+        made.setSingleShot(True)
+        made.setInterval(after)
+        made.timeout.connect(do)
+        return made
+
+    def _taken(self) -> tuple[Taken, ...]:
+        """What the kernel shown takes, as far as that is known."""
+        if self.launch is None or self.built is None:
+            return ()
+        try:
+            return self.built.taken[entry_of(self.launch, self.built.program)]
+        except InputError:
+            return ()
+
     def _building(self, launch: KernelLaunch) -> Building:
-        arch = compile_arch(self._core.director.arch)
-        return Building(launch.path, None, arch, launch.defines, launch.options)
+        director = self._core.director
+        library = self._core.session.library(director.lecture)
+        arch = compile_arch(director.arch)
+        how = launch.defines, launch.options, library.reach, library.programs
+        return Building(launch.path, self.text, arch, *how)
 
     def _turn(self, lesson: Lesson) -> None:
         """Another lesson is shown, or this kernel is launched in another way."""
         own = bool(lesson.launch) and traced.FILE not in lesson.launch
         before, self.launch = self.launch, launch_of(lesson.launch) if own else None
+        self._wanted, self._refused = None, ""
+        self._fields_soon.stop()
         if self.launch is None or before is None or before.path != self.launch.path:
-            self.built = None
+            self._source_soon.stop()
+            self.built = self.text = self._found = None
+            self._broken = ""
             self.turned.emit()
-        self._wanted = None
-        self._soon.stop()
-        self.doubted.emit("")
+        self.doubted.emit(self._broken)
         self._show()
 
     def _arrive(self, showing: Showing) -> None:
         """What is shown was compiled: to be had from the cache."""
-        if showing.sides[0].variant.lesson is self._core.player.lesson:
+        variant = showing.sides[0].variant
+        if variant.lesson is self._core.player.lesson and not variant.prebuilt:
+            self._open()
             self._look()
+
+    def _open(self) -> None:
+        """Have the source edited, unless it is one of a lecture that is shown."""
+        if self.launch is None or self.text is not None or self._core.director.lecture is not None:
+            return
+        if self.launch.path.suffix in NO_SOURCE:
+            return
+        try:
+            self.text = self._drafts.open(self.launch.path)
+            self._found = self._drafts.base(self.launch.path)
+        except InputError:  # it is gone since it was run
+            return
+        self.opened.emit()
 
     def _look(self) -> None:
         """Have the program of what is shown, if it is not there."""
@@ -132,15 +183,19 @@ class OwnKernel(QObject):
         if self.built is None or self.built.building != building:
             self.compiling.ask(building)
 
+    def _compile(self) -> None:
+        """Compile the source as it is now, for the launch that is wanted."""
+        if self.launch is not None:
+            self.want(self._wanted or self.launch)
+
     def _take(self, built: Built) -> None:
         """A program: is the launch one that a device would accept?"""
-        before, self.built = self.built, built
-        wanted, self._wanted = self._wanted, None
-        if self._soon.isActive():
+        if self.launch is None or self._source_soon.isActive():
             return  # more was typed meanwhile
-        if wanted is None:
-            if self.panel is not None and not self.panel.fields.problem:
-                self._show()
+        before, self.built = self.built, built
+        self._mark(built.program.warnings)
+        wanted, self._wanted = self._wanted or self.launch, None
+        if self._fields_soon.isActive():
             return
         try:
             entry = entry_of(wanted, built.program)
@@ -150,31 +205,63 @@ class OwnKernel(QObject):
                 wanted = fitted(wanted, entry, known, taken)
             check_launch(wanted, built.program)
         except InputError as error:
-            self.doubted.emit(str(error))
+            lost = _first(built.program.warnings)
+            self._broken = lost
+            self._doubt("" if lost else str(error))
             return
-        self.doubted.emit("")
-        if wanted != self.launch:
-            self._core.course.open_any(lesson_of(wanted))
+        self._broken = ""
+        self._doubt("")
+        self._run(wanted, built.building.text)
+
+    def _run(self, launch: KernelLaunch, text: str | None) -> None:
+        """Run it, unless it is what is run."""
+        core, shown = self._core, self.launch
+        assert shown is not None
+        library = core.session.library(core.director.lecture)
+        ran = library.texts.get(launch.path, self._found)
+        if launch == shown and text == ran:
+            self._show()
+            return
+        with core.director.together():
+            if text != ran:
+                core.session.use_text(launch.path, text)
+            if launch != shown:
+                core.course.open_any(lesson_of(launch))
+        self._show()
 
     def _fail(self, building: Building, error: Exception) -> None:
-        if self._wanted is None:
-            return  # it was not asked for by the user, who is told by whoever runs it
-        self._wanted = None
-        self.doubted.emit(first_line(error))
+        if self.launch is None or self._source_soon.isActive():
+            return
+        self._open()
+        if isinstance(error, CompileError):
+            self._mark(error.diagnostics)
+            self._broken = _first(error.diagnostics) or str(error).partition("\n")[0]
+            self._doubt("")
+        else:
+            self._doubt(str(error).partition("\n")[0])
+
+    def _mark(self, said: Iterable[Diagnostic]) -> None:
+        """The lines of the source that a compiler complains about, and what it says."""
+        found: dict[int, str] = {}
+        for one in said:
+            own = self.launch is not None and one.file.rpartition("/")[2] == self.launch.path.name
+            if own and one.line and one.severity == "error":
+                found.setdefault(one.line, one.text)
+        self.marked.emit(found)
+
+    def _doubt(self, refused: str) -> None:
+        self._refused = refused
+        self.doubted.emit(self._broken or refused)
 
     def _show(self) -> None:
         if self.panel is None:
             return
         self.panel.setVisible(self.launch is not None)
-        if self.launch is not None:
-            taken = self.built.taken.get(self.built_entry, ()) if self.built else ()
-            self.panel.fields.show_launch(self.launch, taken)
+        if self.launch is not None and not self._fields_soon.isActive():
+            self.panel.fields.show_launch(self.launch, self._taken())
 
 
-def first_line(error: Exception) -> str:
-    """What went wrong, in a line: of a compilation its first error."""
-    if isinstance(error, CompileError):
-        for one in error.diagnostics:
-            if one.severity == "error":
-                return f"{one.file}:{one.line}: {one.text}"
-    return str(error).partition("\n")[0]
+def _first(said: Iterable[Diagnostic]) -> str:
+    """The first error, with its place."""
+    errors = (one for one in said if one.severity == "error")
+    return next((f"{one.file}:{one.line}: {one.text}" for one in errors), "")

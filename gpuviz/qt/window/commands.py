@@ -44,6 +44,7 @@ def bind(actions: Actions, core: Core, panes: Panes) -> None:
         "gpu.stop": meter.stop,
         "gpu.look": meter.look,
         "code.next": panes.source.next_tab,
+        "code.find": panes.source.find_words,
         "zoom.in": lambda: panes.stage.enlarge(STEP),
         "zoom.out": lambda: panes.stage.enlarge(1 / STEP),
         "zoom.all": panes.stage.show_all,

@@ -31,8 +31,10 @@ from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
+from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
 from gpuviz.qt.kernels.own_kernel import OwnKernel
+from gpuviz.qt.kernels.source_editing import SourceEditing
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.open_lecture import OpenLecture
 from gpuviz.qt.preferences.preferences import PreferenceStore
@@ -118,6 +120,7 @@ class Features(QObject):
         self._core.theme.changed.connect(autosave.touch)
         self._panes.source.tabs.currentChanged.connect(lambda index: autosave.touch())
         self._core.meter.changed.connect(lambda state: autosave.touch())
+        self.drafts.changed.connect(lambda path: autosave.touch())
 
     def remember(self) -> None:
         """Keep for the next start how everything is."""
@@ -245,7 +248,12 @@ class Features(QObject):
         self.kernel_opener.said.connect(self._panes.status.say)
         self.kernel_opener.opened.connect(self._core.course.open_any)
         self.kernel_opener.refused.connect(self._refuse_kernel)
-        self.own_kernel = OwnKernel(self._core, self)
+        self.drafts = Drafts(self._crash_file, self)
+        own = self.own_kernel = OwnKernel(self._core, self.drafts, self)
+        editing = SourceEditing(own, self.drafts, self._panes.source, self._window)
+        self.source_editing = editing
+        editing.said.connect(self._panes.status.say)
+        editing.refused.connect(self._refuse)
         self.own_kernel.turned.connect(self._add_launch)
         stage, director = self._panes.stage, self._core.director
         self.own_kernel.doubted.connect(lambda why: stage.doubt("launch", bool(why)))

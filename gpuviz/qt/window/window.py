@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -197,7 +198,7 @@ class Window(QMainWindow):
         was lost, the view as well.
         """
         self._asks = False
-        self._crash_file.stays = lost
+        self._crash_file.stays = lost = lost or bool(self._crash_file.unsaved)
         if self._features is not None:
             self.lecture.document.keep()
             if lost:
@@ -207,7 +208,9 @@ class Window(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, then stop what runs."""
         if self._features is not None:
-            if self._asks and not self.lecture.saving.settle(self.close):
+            editing = self.features.source_editing
+            lecture = partial(self.lecture.saving.settle, self.close)
+            if self._asks and not editing.settle(lecture):
                 event.ignore()
                 return
             self.player.pause()

@@ -1,0 +1,172 @@
+"""The source of a user's own kernel in the editor: run, saved, and watched in its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from gpuviz.errors import InputError
+from gpuviz.language import tr
+from gpuviz.qt.code.source import Source
+from gpuviz.qt.kernels import file_questions
+from gpuviz.qt.kernels.drafts import Drafts
+from gpuviz.qt.kernels.own_kernel import OwnKernel
+
+SETTLED_MS = 150  # programs write a file in several steps
+
+
+class SourceEditing(QObject):
+    """Connects editor, kernel and file. What a user is asked can be exchanged.
+
+    Signals
+    -------
+    said : what was done, in words
+    refused : an exception: what was asked for cannot be done
+    """
+
+    said = Signal(str)
+    refused = Signal(object)
+
+    def __init__(self, own: OwnKernel, drafts: Drafts, source: Source, window: QWidget) -> None:
+        super().__init__(window)
+        self._own, self._drafts, self._source, self._window = own, drafts, source, window
+        self._editor = source.editor
+        self._asking = False
+        self.ask_unsaved: Callable[[Path], str] = lambda path: file_questions.unsaved(window, path)
+        self.ask_both: Callable[[Path], str] = lambda path: file_questions.both(window, path)
+        self._watcher = QFileSystemWatcher(self)
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(SETTLED_MS)
+        self._settled.timeout.connect(self._look)
+        self._watcher.fileChanged.connect(lambda file: self._settled.start())
+        self._watcher.directoryChanged.connect(lambda folder: self._settled.start())
+        self._headers: dict[Path, float] = {}
+        own.turned.connect(self._turn)
+        own.opened.connect(self._begin)
+        own.marked.connect(self._editor.show_errors)
+        own.compiling.built.connect(lambda built: self._watch())
+        drafts.changed.connect(self._mark)
+        self._editor.typed.connect(own.edit)
+        self._editor.save_asked.connect(self.save)
+        self._editor.left.connect(lambda: window.setFocus())
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is edited."""
+        return self._own.launch.path if self._own.launch and self._own.text is not None else None
+
+    def save(self) -> None:
+        """Write the source to its file."""
+        path = self.path
+        if path is None:
+            return
+        try:
+            if self._drafts.theirs(path) is not None and not self._choose(path):
+                return
+            self._drafts.save(path)
+        except InputError as error:
+            self.refused.emit(error)
+        else:
+            self.said.emit(tr("saved {file}", file=path.name))
+            self._watch()
+
+    def settle(self, then: Callable[[], bool] = lambda: True) -> bool:
+        """Save or give up what is not saved, as the user says; False when nothing is to happen.
+
+        Nothing is given up unless `then` agrees.
+        """
+        try:
+            return self._drafts.settle(self.ask_unsaved, then)
+        except InputError as error:
+            self.refused.emit(error)
+            return False
+
+    def _begin(self) -> None:
+        assert self._own.text is not None
+        self._editor.edit(self._own.text)
+        self._mark()
+        self._watch()
+        path = self.path
+        if path is not None and path in self._drafts.modified:
+            self._look()  # it may have changed since, too
+
+    def _turn(self) -> None:
+        self._editor.stop()
+        self._mark()
+        self._watch()
+
+    def _mark(self, *_: object) -> None:
+        path = self.path
+        self._source.mark(path is not None and path in self._drafts.modified)
+
+    def _watch(self) -> None:
+        """The file, its folder (a file that is replaced is another one), and its headers."""
+        watched = [*self._watcher.files(), *self._watcher.directories()]
+        path, built = self.path, self._own.built
+        read = [Path(one) for one in (built.program.read or ()) if built] if built else []
+        self._headers = {file: _time(file) for file in read}
+        wanted = {str(one) for one in (path, path and path.parent, *read) if one}
+        if gone := [one for one in watched if one not in wanted]:
+            self._watcher.removePaths(gone)
+        if new := [one for one in wanted if one not in watched and Path(one).exists()]:
+            self._watcher.addPaths(new)
+
+    def _look(self) -> None:
+        """Has another program changed the file?"""
+        path = self.path
+        if path is None or self._asking:
+            return
+        self._watch_anew()
+        if (theirs := self._drafts.theirs(path)) is not None:
+            if path in self._drafts.modified and self._drafts.text(path) != theirs:
+                self._choose(path)
+            else:
+                self._reload(path)
+
+    def _watch_anew(self) -> None:
+        """Headers that are others now, and files that took the place of those watched."""
+        if any(_time(file) != time for file, time in self._headers.items()):
+            self._own.build_again()
+        self._watch()
+
+    def _reload(self, path: Path) -> None:
+        self._drafts.drop(path)
+        self._drafts.take(path)
+        text = self._drafts.text(path)
+        self._editor.edit(text, undoable=True)
+        self._own.edit(text)
+        self.said.emit(tr("{file} was changed by another program: read again", file=path.name))
+
+    def _choose(self, path: Path) -> bool:
+        """Both have changed it: whose is it to be? The other one is kept beside. Whether the user
+        has chosen.
+        """
+        self._asking = True
+        try:
+            answer = self.ask_both(path)
+        finally:
+            self._asking = False
+        theirs = self._drafts.theirs(path)
+        if answer == "cancel" or theirs is None:
+            return False
+        with suppress(InputError):
+            if answer == "theirs":
+                aside = self._drafts.keep_aside(path, self._drafts.text(path), "mine")
+                self._reload(path)
+            else:
+                aside = self._drafts.keep_aside(path, theirs, "theirs")
+                self._drafts.take(path)
+            self.said.emit(tr("the other one is in {file}", file=aside.name))
+        return True
+
+
+def _time(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,32 @@
+"""Where the lines of a text are after it has been edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import TypeVar
+
+_MOST = 1000  # lines between the first and the last that changed, which are compared one by one
+
+T = TypeVar("T")
+
+
+def shifted(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """For each line of the text before that is still there its number now; counted from 1."""
+    most = min(len(before), len(after))
+    top = next((n for n in range(most) if before[n] != after[n]), most)
+    most -= top
+    end = next((n for n in range(most) if before[-1 - n] != after[-1 - n]), most)
+    found = {n: n for n in range(1, top + 1)}
+    move = len(after) - len(before)
+    found |= {n: n + move for n in range(len(before) - end + 1, len(before) + 1)}
+    old, new = before[top : len(before) - end], after[top : len(after) - end]
+    if max(len(old), len(new)) <= _MOST:
+        for one in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+            found |= {top + one.a + n + 1: top + one.b + n + 1 for n in range(one.size)}
+    return found
+
+
+def moved(notes: Mapping[int, T], lines: Mapping[int, int]) -> dict[int, T]:
+    """What belongs to lines, at their numbers now; without that of lines that are gone."""
+    return {lines[line]: note for line, note in notes.items() if line in lines}

@@ -1,0 +1,204 @@
+"""The source of a user's own kernel in the editor: run as it is typed, saved, watched, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpuviz import files
+from gpuviz.compile import nvrtc
+from gpuviz.qt.code.editor import Editor
+from gpuviz.qt.kernels import file_questions
+from gpuviz.qt.window.window import Window
+from gpuviz.scenes.kernel import lesson_of
+from gpuviz.scenes.kernel_launch import KernelLaunch
+from tests.qt.fake_lesson import FakePerform
+from tests.qt.test_own_kernel import CONTROL, Perform, fields, runs
+
+pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+
+SOURCE = """extern "C" __global__ void scale(const int* in, int* out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2 * in[i];
+}
+"""
+
+
+@pytest.fixture
+def perform() -> FakePerform:
+    return Perform()
+
+
+@pytest.fixture(autouse=True)
+def nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test leaves behind is given up."""
+    monkeypatch.setattr(file_questions, "unsaved", lambda window, path: "discard")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "scale.cu"
+    made.write_text(SOURCE)
+    return made
+
+
+def opened(window: Window, qtbot: QtBot, file: Path) -> Editor:
+    """The editor of a kernel that is shown."""
+    given = ("i32[256]=arange", "i32[256]=zeros", "i32=256")
+    launch = KernelLaunch(file, "scale", "scale", (4, 1, 1), (64, 1, 1), given)
+    window.course.open_any(lesson_of(launch))
+    qtbot.waitUntil(
+        lambda: runs(window) == (4, 64) and window.features.own_kernel.built is not None
+    )
+    editor = window.source.editor
+    qtbot.waitUntil(lambda: editor.editing)
+    editor.setFocus()
+    return editor
+
+
+def choose(editor: Editor, words: str) -> None:
+    """Select words in the source."""
+    found = editor.document().find(words)
+    assert not found.isNull(), words
+    editor.setTextCursor(found)
+
+
+def result(window: Window) -> int:
+    """What the kernel made of a 7."""
+    showing = window.director.showing
+    return int(showing.runs["kernel"].outputs["out"][7]) if showing else 0
+
+
+def modified(window: Window) -> bool:
+    return "●" in window.source.tabs.tabText(0)
+
+
+def test_a_source_that_is_typed_is_run_and_saved(window: Window, qtbot: QtBot, file: Path) -> None:
+    editor = opened(window, qtbot, file)
+    assert result(window) == 14 and not modified(window)
+    choose(editor, "2 *")
+    QTest.keyClicks(editor, "5 *")
+    qtbot.waitUntil(lambda: result(window) == 35)
+    assert modified(window) and file.read_text() == SOURCE
+    QTest.keyClick(editor, Qt.Key.Key_S, CONTROL)
+    assert file.read_text() == SOURCE.replace("2 *", "5 *") and not modified(window)
+    QTest.keyClick(editor, Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: modified(window) and result(window) != 35)
+
+
+def test_errors_stand_at_their_lines_and_the_picture_is_dim(
+    window: Window, qtbot: QtBot, file: Path
+) -> None:
+    editor = opened(window, qtbot, file)
+    choose(editor, "2 * in[i]")
+    QTest.keyClicks(editor, "twice")
+    qtbot.waitUntil(lambda: 4 in editor.errors)
+    assert "twice" in editor.note(4) and window.stage.doubted and result(window) == 14
+    panel = window.features.own_kernel.panel
+    assert panel is not None and "scale.cu:4" in panel.problem.text()
+    choose(editor, "{")
+    QTest.keyClick(editor, Qt.Key.Key_End)
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert set(editor.errors) == {5}  # it moves with its line
+    QTest.keyClicks(editor, "int twice = 9;")
+    qtbot.waitUntil(lambda: result(window) == 9)
+    assert not editor.errors and not window.stage.doubted
+
+
+def test_arguments_follow_the_signature(window: Window, qtbot: QtBot, file: Path) -> None:
+    editor = opened(window, qtbot, file)
+    choose(editor, "int n)")
+    QTest.keyClicks(editor, "int n, int factor)")
+    choose(editor, "2 *")
+    QTest.keyClicks(editor, "factor *")
+    qtbot.waitUntil(lambda: result(window) == 7)
+    names = [line.accessibleName() for line in fields(window).arguments]
+    assert names == ["in", "out", "n", "factor"]
+    fields(window).arguments[3].setText("i32=4")
+    qtbot.waitUntil(lambda: result(window) == 28)
+
+
+def test_a_file_changed_elsewhere_is_read_again_or_asked_about(
+    window: Window, qtbot: QtBot, file: Path
+) -> None:
+    editor = opened(window, qtbot, file)
+    files.write(file, SOURCE.replace("2 *", "3 *"))  # another file takes its place
+    qtbot.waitUntil(lambda: result(window) == 21)
+    assert "3 *" in editor.text and not modified(window)
+    choose(editor, "3 *")
+    QTest.keyClicks(editor, "6 *")
+    qtbot.waitUntil(lambda: result(window) == 42)
+    asked: list[str] = []
+
+    def mine(path: Path) -> str:
+        asked.append(path.name)
+        return "mine"
+
+    window.features.source_editing.ask_both = mine
+    file.write_text(SOURCE.replace("2 *", "4 *"))
+    qtbot.waitUntil(lambda: bool(asked))
+    aside = file.with_name("scale.theirs.cu")
+    qtbot.waitUntil(aside.exists)
+    assert "4 *" in aside.read_text() and "6 *" in editor.text and modified(window)
+    window.features.source_editing.ask_both = lambda path: "theirs"
+    file.write_text(SOURCE.replace("2 *", "8 *"))
+    qtbot.waitUntil(lambda: result(window) == 56)
+    assert "6 *" in file.with_name("scale.mine.cu").read_text() and not modified(window)
+
+
+def test_closing_asks_and_a_crash_loses_nothing(
+    make: Callable[..., Window], qtbot: QtBot, file: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    first = make(state=state)
+    editor = opened(first, qtbot, file)
+    choose(editor, "2 *")
+    QTest.keyClicks(editor, "5 *")
+    asked: list[str] = []
+
+    def cancel(path: Path) -> str:
+        asked.append(path.name)
+        return "cancel"
+
+    first.features.source_editing.ask_unsaved = cancel
+    assert not first.close() and asked == ["scale.cu"]
+    first.leave()  # as when the system shuts down
+    second = make(state=state)
+    qtbot.waitUntil(lambda: second.source.editor.editing and result(second) == 35)
+    assert "5 *" in second.source.editor.text and modified(second)
+    assert file.read_text() == SOURCE
+    second.features.source_editing.ask_unsaved = lambda path: "save"
+    assert second.close() and "5 *" in file.read_text()
+
+
+def test_notes_follow_their_lines_and_words_are_found(
+    window: Window, qtbot: QtBot, file: Path
+) -> None:
+    editor = opened(window, qtbot, file)
+    note = editor.note(4)
+    assert note
+    QTest.keyClick(editor, Qt.Key.Key_Home, CONTROL)
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.note(5) == note and not editor.note(4)
+    QTest.keyClick(editor, Qt.Key.Key_F, CONTROL)
+    bar = window.source.finding
+    assert bar.isVisible()
+    QTest.keyClicks(bar.line, "blockidx")
+    assert editor.textCursor().selectedText() == "blockIdx" and bar.said.text() == "1 place"
+    QTest.keyClick(bar.line, Qt.Key.Key_Escape)
+    assert not bar.isVisible() and editor.hasFocus()
+
+
+def test_a_lesson_of_the_course_is_only_read(window: Window, qtbot: QtBot, file: Path) -> None:
+    editor = opened(window, qtbot, file)
+    window.course.open(window.course.lessons[0])
+    qtbot.waitUntil(lambda: "pairs" in editor.text)
+    assert not editor.editing
+    QTest.keyClicks(editor, "x")
+    assert "x" not in editor.text[:1]
