@@ -18,7 +18,6 @@ from gpuviz.ptx.text.parser import parse
 
 DATA = Path(__file__).parent.parent / "data" / "ptx_opcodes.csv"
 LEFT_OUT = {
-    "tensor cores": r"wmma\.",
     "textures and surfaces": r"(tex|suld|sust)\.",
     "asynchronous barriers": r"mbarrier\.|cp\.async\.mbarrier",
     "bulk copies": r"cp\.async\.bulk",
@@ -101,6 +100,8 @@ def operands(name, mods):
         return "%r1, %p1, -1" if "ballot" in mods else "%p1, %p1, -1"
     if name == "cp":
         return {"commit_group": "", "wait_group": "0"}.get(kind, "[sh], [%d9], 16")
+    if name == "wmma":
+        return matrices(mods)
     if name in SPECIAL:
         return SPECIAL[name].format(r=register(kind) if kind in (*CONTAINERS,) else "")
     if name == "ld":
@@ -111,6 +112,24 @@ def operands(name, mods):
         values = [register(kind)] * (2 if "cas" in mods else 1)
         return ", ".join([*([register(kind)] if name == "atom" else []), address(mods), *values])
     return arithmetic(name, mods, kind)
+
+
+def matrices(mods):
+    """Registers of a warp's matrices, which lie in the buffer or in shared memory."""
+
+    def held(role, kind):
+        counts = {"f64": 2 if role in "cd" else 1, "f32": 8, "s32": 8, "f16": 8, "u8": 2}
+        one = "%d1" if kind == "f64" else "%r1"
+        return "{" + ", ".join([one] * counts.get(kind, 4)) + "}"
+
+    place = "[large]" if "shared" in mods else "[%d9]"
+    kinds = [mod for mod in mods if mod in ("f64", "f32", "s32", "f16", "u8", "bf16", "tf32")]
+    if mods[0] == "mma":
+        types = kinds if len(kinds) == 4 else (kinds[0], "f16", "f16", kinds[1])
+        return ", ".join(map(held, "dabc", types))
+    if mods[0] == "load":
+        return f"{held(mods[1], kinds[0])}, {place}, 16"
+    return f"{place}, {held('d', kinds[0])}, 16"
 
 
 def arithmetic(name, mods, kind):
@@ -141,7 +160,7 @@ def module(opcode):
 .visible .entry k(.param .u64 buffer, .param .align 16 .b8 given[16])
 {{
 .reg .pred %p<2>; .reg .b16 %h<2>; .reg .b32 %r<3>; .reg .b64 %d<10>;
-.shared .align 16 .b8 sh[32]; .local .align 16 .b8 lo[32];
+.shared .align 16 .b8 sh[32]; .shared .align 128 .b8 large[1024]; .local .align 16 .b8 lo[32];
 ld.param.u64 %d9, [buffer];
 st.shared.v2.b64 [sh], {{%d1, %d1}}; st.shared.v2.b64 [sh+16], {{%d1, %d1}};
 {{ .param .align 16 .b8 po[16];
@@ -155,7 +174,7 @@ LAST: ret;
 def test_is_decoded_and_executed(opcode):
     parsed = parse(module(opcode))
     assert unsupported(parsed) == {"k": ()}
-    given = [np.zeros(64, np.uint8), np.void(bytes(16))]
+    given = [np.zeros(1024, np.uint8), np.void(bytes(16))]
     if opcode == "trap":
         with pytest.raises(KernelFault, match="trap"):
             emulate(parsed, "k", (1, 1, 1), (40, 1, 1), given)

@@ -11,11 +11,13 @@ from gpuviz.ptx.decode import (
     atomics,
     control,
     images,
+    ldmatrix,
     memory,
+    mma,
     moves,
     parameters,
-    tensor,
     warp,
+    wmma,
 )
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
 from gpuviz.ptx.decode.calls import call_end
@@ -65,7 +67,9 @@ STEPS: dict[str, Builder] = {
     **address.STEPS,
     **warp.STEPS,
     **images.STEPS,
-    **tensor.STEPS,
+    **mma.STEPS,
+    **ldmatrix.STEPS,
+    **wmma.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,

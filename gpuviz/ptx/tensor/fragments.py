@@ -88,6 +88,30 @@ def total(rows: int, bits: int) -> Fragment:
     return Fragment(row, column, bits, _container(bits))
 
 
+def wide_total(rows: int, columns: int, bits: int) -> Fragment:
+    """C and D of more than 8 columns: `total` for each 8 of them, one after the other."""
+    one, count = total(rows, bits), columns // 8
+    column = [one.column + 8 * number for number in range(count)]
+    return Fragment(np.tile(one.row, (1, count, 1)), np.hstack(column), bits, one.container)
+
+
+def element_by_element(fragment: Fragment) -> Fragment:
+    """The same elements in the same order, each in a register of its own."""
+    row, column = (x.reshape(len(_LANE), -1, 1) for x in (fragment.row, fragment.column))
+    return Fragment(row, column, fragment.bits, fragment.container)
+
+
+def in_pairs(fragment: Fragment) -> Fragment:
+    """The same elements, two neighbours at a time."""
+    row, column = (x.reshape(len(_LANE), -1, 2) for x in (fragment.row, fragment.column))
+    return Fragment(row, column, fragment.bits, fragment.container)
+
+
+def transposed(fragment: Fragment) -> Fragment:
+    """Of the matrix whose rows are columns."""
+    return Fragment(fragment.column, fragment.row, fragment.bits, fragment.container)
+
+
 def _each(bits: int) -> int:
     """Elements of a register."""
     return max(1, 32 // bits)

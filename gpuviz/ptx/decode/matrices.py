@@ -1,0 +1,95 @@
+"""Matrices that a warp holds in registers: read, multiplied, written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from gpuviz.arrays import Array
+from gpuviz.ptx.decode.operands import Reader, Site
+from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.tensor import sums
+from gpuviz.ptx.tensor.formats import FORMATS
+from gpuviz.ptx.tensor.fragments import Fragment
+from gpuviz.ptx.text.ir import Operand, Vec
+
+Multiply = Callable[[Array, Array, Array], Array]
+
+BITS = {**{name: form.bits for name, form in FORMATS.items()}, "f64": 64, "s32": 32}
+BITS |= {"u8": 8, "s8": 8, "u4": 4, "s4": 4, "b1": 1}
+
+
+def warp_rows(g: Group, value: Array) -> Array:
+    """A value as (N, 32), one row a warp."""
+    return g.layout.warp_rows(g.layout.full(value))
+
+
+def items(operand: Operand) -> tuple[Operand, ...]:
+    """The registers of a braced list, or the one there is."""
+    return operand.items if isinstance(operand, Vec) else (operand,)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A matrix in registers: how to read them, and what they hold."""
+
+    readers: tuple[Reader, ...]
+    fragment: Fragment
+
+    def __call__(self, g: Group) -> Array:
+        """(N, rows, columns), the bits of its elements."""
+        return self.fragment.matrix(np.stack([warp_rows(g, read(g)) for read in self.readers], 2))
+
+
+def held(site: Site, operand: Operand, fragment: Fragment, spare: bool = False) -> Held:
+    """The matrix in an operand's registers; there may be `spare` ones behind them."""
+    registers = _registers(site, operand, fragment, spare)[: fragment.registers]
+    kind = f"b{fragment.container}"
+    return Held(tuple(site.reader(o, kind) for o in registers), fragment)
+
+
+def keeper(
+    site: Site, operand: Operand, fragment: Fragment, spare: bool = False
+) -> Callable[[Group, Array], None]:
+    """Puts matrices (N, rows, columns) into an operand's registers; spare ones hold them again."""
+    registers = _registers(site, operand, fragment, spare)
+    puts = site.writers(operand, (f"b{fragment.container}",) * len(registers))
+
+    def put(g: Group, matrices: Array) -> None:
+        made = fragment.hold(matrices)
+        for number, write in enumerate(puts):
+            write(g, g.layout.from_warp_rows(made[:, :, number % fragment.registers]))
+
+    return put
+
+
+def _registers(
+    site: Site, operand: Operand, fragment: Fragment, spare: bool
+) -> tuple[Operand, ...]:
+    found = items(operand)
+    if len(found) < fragment.registers or (len(found) > fragment.registers and not spare):
+        raise site.unsupported(f"a matrix in {len(found)} registers")
+    return found
+
+
+def product(site: Site, kinds: tuple[str, str, str], adder: sums.Adder) -> Multiply:
+    """What is made of the bits of A, B and C; `kinds` are the types of A, B and of C and D."""
+    a, b, result = kinds
+    if a == "f64":
+        return sums.doubles
+    if a == "b1":
+        return partial(sums.single_bits, both="and" in site.mods)
+    if result == "s32":
+        signed = a.startswith("s"), b.startswith("s")
+        clamp = "satfinite" in site.mods
+        return partial(sums.integers, signed=signed, bits=BITS[a], clamp=clamp)
+    return partial(sums.floating, kinds=kinds, adder=adder)
+
+
+def compute_capability(site: Site) -> int:
+    """The one that the PTX is for, times ten."""
+    return int(re.sub(r"\D", "", site.program.module.target) or 0)
