@@ -46,6 +46,7 @@ COMMANDS = {
     "count": Command(
         "count", "emulate a launch and count its requests, sectors, lines and wavefronts"
     ),
+    "compare": Command("compare", "two launches of anything side by side, the ratio first"),
     "check": Command(
         "check", "per kernel: supported, or each unsupported instruction with its line"
     ),

@@ -5,29 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any
 
 from gpuviz.arch import architecture
 from gpuviz.cli import buffers, lines
 from gpuviz.cli.checking import add_check, checks_of, errors, of_fault, summary, told
-from gpuviz.cli.launch import add_budget, add_engine, add_launch, at_least_one, jobs
+from gpuviz.cli.counting import add_counting, options_of
+from gpuviz.cli.launch import add_launch, jobs
 from gpuviz.cli.table import table
-from gpuviz.cli.waiting import Waiting
 from gpuviz.compile import demangled
 from gpuviz.errors import KernelFault
+from gpuviz.kernels import versions
 from gpuviz.language import english
 from gpuviz.memory.counting import CountRow
 from gpuviz.memory.counts import Count, by_name
 from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.memory.operands import operands_of
-from gpuviz.ptx.options import Blocks, Options
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import Job
 from gpuviz.terminal import err, out
 from gpuviz.trace import Finding
-
-HOW = get_args(Blocks)
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\
@@ -47,23 +46,7 @@ counted, 3 something lacks."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_launch(parser)
-    parser.add_argument(
-        "--level",
-        choices=("sass", "ptx"),
-        default="sass",
-        help="count what the assembler made of the code, or the PTX as written",
-    )
-    parser.add_argument(
-        "--blocks",
-        type=_blocks,
-        default=Options.blocks,
-        metavar="|".join((*HOW, "N")),
-        help="emulate all blocks; one of each class of blocks that provably do the same (exact "
-        "counts, at any size); a sample, to estimate from; N spread over the grid; auto, the "
-        "default: all if there is time for it, else classes, else a sample",
-    )
-    add_engine(parser)
-    add_budget(parser)
+    add_counting(parser)
     add_check(parser)
     buffers.add_buffers(parser)
     parser.add_argument(
@@ -74,21 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _blocks(text: str) -> int | str:
-    return text if text in HOW else at_least_one(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Count, print; 0, or 1 when a check found an error or a buffer is not as expected."""
     arch = architecture(arguments.arch)
     checks, thorough = checks_of(arguments)
-    options = Options(
+    options = replace(
+        options_of(arguments),
         record=(0,) if arguments.lines else (),  # which tells how lanes lie
-        blocks=arguments.blocks if arguments.blocks in HOW else "all",
-        max_blocks=None if arguments.blocks in HOW else arguments.blocks,
-        seconds=arguments.budget,
-        progress=Waiting(),
-        engine=arguments.engine,
         checks=checks,
         thorough=thorough,
     )
@@ -106,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
             findings.append(ended)
             entries.append(_ended(job.entry, ended, role) | {"checks": list(checks)})
         else:
+            if arguments.file:
+                versions.keep(Path(arguments.file))
             findings += one.trace.findings
             checked &= set(one.checked)
             ranked = _ranked(one, job) if arguments.lines else None

@@ -1,0 +1,50 @@
+"""How launches are counted on the command line: at which level, of which blocks, by whom."""
+
+from __future__ import annotations
+
+import argparse
+from typing import get_args
+
+from gpuviz.cli.launch import add_budget, add_engine, at_least_one
+from gpuviz.cli.waiting import Waiting
+from gpuviz.ptx.options import Blocks, Options
+
+HOW = get_args(Blocks)
+
+
+def add_counting(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say how a launch is counted."""
+    parser.add_argument(
+        "--level",
+        choices=("sass", "ptx"),
+        default="sass",
+        help="count what the assembler made of the code, or the PTX as written",
+    )
+    parser.add_argument(
+        "--blocks",
+        type=_blocks,
+        default=Options.blocks,
+        metavar="|".join((*HOW, "N")),
+        help="emulate all blocks; one of each class of blocks that provably do the same (exact "
+        "counts, at any size); a sample, to estimate from; N spread over the grid; auto, the "
+        "default: all if there is time for it, else classes, else a sample",
+    )
+    add_engine(parser)
+    add_budget(parser)
+
+
+def _blocks(text: str) -> int | str:
+    return text if text in HOW else at_least_one(text)
+
+
+def options_of(arguments: argparse.Namespace) -> Options:
+    """What an engine is told; nothing is recorded or checked."""
+    named = arguments.blocks in HOW
+    return Options(
+        record=(),
+        blocks=arguments.blocks if named else "all",
+        max_blocks=None if named else arguments.blocks,
+        seconds=arguments.budget,
+        progress=Waiting(),
+        engine=arguments.engine,
+    )
