@@ -71,7 +71,7 @@ LAYERS = (
     ("lectures",),
     ("integrations",),
     ("qt",),
-    ("app", "cli", "api", "prebuild", "translation", "coverage", "__main__"),
+    ("app", "cli", "api", "notebook", "prebuild", "translation", "coverage", "__main__"),
 )
 # Within a layer, lowest first: folders and files of the package of that name.
 INNER_LAYERS = {

@@ -40,9 +40,10 @@ export      views to files
 lectures    what is shown in which order, what a class is asked, what the speaker says
 qt          the window; the only folder that knows Qt
 integrations  kernels of other libraries (Triton, Numba, CuPy, cuda.core) as launches
-app, cli, api  entry points, api that of Python and notebooks: what this file offers; prebuild
-            compiles the lessons' kernels for machines that cannot; translation collects the texts
-            people read; coverage holds the lessons against the documents they come from
+app, cli    entry points; api: that of Python, which this file offers; notebook: its magic and
+            widget; prebuild compiles the lessons' kernels for machines that cannot; translation
+            collects the texts people read; coverage holds the lessons against the documents they
+            come from
 
 From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 """
@@ -55,6 +56,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuviz.api.exploring import explore as explore
     from gpuviz.api.lessons import Lesson as Lesson
     from gpuviz.api.lessons import Told as Told
     from gpuviz.api.lessons import lessons as lessons
@@ -79,6 +81,7 @@ _FACE = {
     "Told": "api.lessons",
     "Traced": "api.traced",
     "count": "api.tracing",
+    "explore": "api.exploring",
     "lessons": "api.lessons",
     "sweep": "api.sweeping",
     "trace": "api.tracing",
@@ -94,6 +97,11 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f"gpuviz.{_FACE[name]}"), name)
     globals()[name] = found
     return found
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """What `%load_ext gpuviz` calls: registers the magic `%%gpuviz` for cells of CUDA C."""
+    import_module("gpuviz.notebook.magic").load(ipython)
 
 
 def __dir__() -> list[str]:

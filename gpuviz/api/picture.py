@@ -11,12 +11,22 @@ import numpy as np
 from gpuviz.errors import InputError
 from gpuviz.views.lesson_view import View
 from gpuviz.views.performed import badges, timed
-from gpuviz.views.provenance import Provenance
+from gpuviz.views.provenance import Provenance, Values
 
 if TYPE_CHECKING:
+    from gpuviz.export.page import Contents
     from gpuviz.runners.base import Run
 
-PANELS = {"coalescing": "global", "banks": "shared"}  # of which memory a panel is
+# The picture of a run that a panel is, and of which memory; of any where none is named.
+PANELS = {
+    "": ("request", ""),
+    "coalescing": ("request", "global"),
+    "banks": ("request", "shared"),
+    "lanes": ("lanes", ""),
+    "phases": ("phases", ""),
+    "buffer": ("buffer", "global"),
+}
+_STEPS = 24  # of a run that a page in a notebook shows
 _PAGE = (1120, 630)
 _PACE = 5  # pictures a second of a page in a notebook: enough to follow, and small
 
@@ -60,8 +70,7 @@ class Picture:
         from gpuviz.export import page
         from gpuviz.export.export import Options
 
-        whole = timed(self._view, 0.0, self.duration)
-        text = page.document(whole, Options(fps=_PACE))
+        text = page.document(_whole(self._view), Options(fps=_PACE))
         return (
             f'<iframe srcdoc="{escape(text)}" sandbox="allow-scripts" title="{escape(self.title)}"'
             ' style="width:100%;height:760px;border:0"></iframe>'
@@ -95,11 +104,28 @@ class Picture:
         return self.svg()
 
 
+def page_of(view: View) -> Contents:
+    """What a page of a story shows, for another element."""
+    from gpuviz.export import page
+    from gpuviz.export.export import Options
+
+    return page.contents(_whole(view), Options(fps=_PACE))
+
+
+def _whole(view: View) -> View:
+    """The stretch that a view is of; the story where it is of a moment."""
+    made = view.provenance
+    stretch = (made.time, made.end) if made.end > made.time else (0.0, view.story.duration)
+    return timed(view, *stretch)
+
+
 def of_run(run: Run, theme: str = "light") -> Picture:
     """The story of the first warp's requests, of the first block that was recorded."""
     if not run.trace.recorded:
         raise InputError("no block of this run was recorded: trace it with record=(0,)")
-    return _pictured(run, run.trace.recorded[0], 0, theme, _PAGE)
+    told = _pictured(run, run.trace.recorded[0], 0, "request", theme, _PAGE)
+    steps = told._view.story.steps
+    return Picture(timed(told._view, 0.0, steps[min(len(steps), _STEPS) - 1].end))
 
 
 def of_request(
@@ -113,29 +139,33 @@ def of_request(
     size: tuple[int, int],
 ) -> Picture:
     """The moment at which a request has been served; see `Run.picture`."""
-    if panel and panel not in PANELS:
-        raise InputError(f"there is no panel {panel!r}; there are: {', '.join(PANELS)}")
+    if panel not in PANELS:
+        there = ", ".join(filter(None, PANELS))
+        raise InputError(f"there is no panel {panel!r}; there are: {there}")
     from gpuviz.arch import architecture
     from gpuviz.scenes.own_kernel.events import events_of
     from gpuviz.scenes.own_kernel.moment import steps_of
 
     events = events_of(run.trace, architecture(run.arch), block, warp)
-    number = events.request_on(line, PANELS.get(panel, ""), turn)
+    picture, space = PANELS[panel]
+    number = events.request_on(line, space, turn)
     if number is None:
-        there = np.unique(events.lines[events.lines > 0]).tolist()
+        lines = np.unique(events.lines[events.lines > 0]).tolist()
         at = f" at line {line}" if line else ""
         raise InputError(
             f"warp {warp} of block {block} makes no {panel or 'memory'} request{at}; it makes "
-            f"requests at lines {', '.join(map(str, there)) or '(none)'}"
+            f"requests at lines {', '.join(map(str, lines)) or '(none)'}"
         )
-    told = _pictured(run, block, warp, theme, size)
+    told = _pictured(run, block, warp, picture, theme, size)
     return told.at(float(steps_of(events, "").stops[number]))
 
 
-def _pictured(run: Run, block: int, warp: int, theme: str, size: tuple[int, int]) -> Picture:
+def _pictured(
+    run: Run, block: int, warp: int, picture: str, theme: str, size: tuple[int, int]
+) -> Picture:
     from gpuviz.scenes import kernel
 
-    values = {"block": block, "warp": warp}
+    values: Values = {"block": block, "warp": warp, "picture": picture}
     runs = {kernel.ROLE: run}
     made = Provenance(
         run.trace.launch.kernel,

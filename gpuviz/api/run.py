@@ -123,7 +123,8 @@ class Run:
 
         Parameters
         ----------
-        panel : "coalescing" (global memory) or "banks" (shared memory); "" for whichever comes
+        panel : "coalescing" (global memory), "banks" (shared memory), "lanes" (over time), "phases"
+            (of all warps) or "buffer" (its elements); "" for the memory of whichever request comes
         line : of the source whose request is shown, 0 for the first
         block, warp, turn : which block and warp of it, and of a loop the how-manieth time around
 

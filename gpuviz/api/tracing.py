@@ -42,6 +42,7 @@ class Wishes:
         """For a launch of which these blocks are recorded."""
         return Options(
             record=record,
+            path=bool(record),
             blocks=self.blocks,
             checks=tuple(self.checks),
             thorough=tuple(self.checks) != ALL,

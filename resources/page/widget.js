@@ -1,0 +1,75 @@
+
+// The widget: knobs above, and below them what a page shows, played by the same code.
+const gpuvizKnob = (parameter, chosen, choose) => {
+  const label = document.createElement("label"), said = document.createElement("output");
+  let knob;
+  if (parameter.kind === "choice") {
+    knob = document.createElement("select");
+    for (const {value, label: words} of parameter.choices) {
+      const option = new Option(words, JSON.stringify(value), false, value === chosen);
+      knob.append(option);
+    }
+    knob.addEventListener("change", () => choose(JSON.parse(knob.value)));
+  } else {
+    knob = document.createElement("input");
+    knob.type = "range";
+    knob.min = parameter.minimum;
+    knob.max = parameter.maximum;
+    knob.step = parameter.step || 1;
+    knob.value = chosen;
+    said.textContent = chosen;
+    knob.addEventListener("input", () => { said.textContent = knob.value; });
+    knob.addEventListener("change", () => choose(Number(knob.value)));
+  }
+  knob.dataset.parameter = parameter.id;
+  knob.setAttribute("aria-label", parameter.label);
+  label.append(parameter.label + " ", knob, said);
+  return label;
+};
+
+const gpuvizWidget = ({model, el}) => {
+  const host = document.createElement("div");
+  host.tabIndex = 0;
+  const root = host.attachShadow({mode: "open"});
+  const style = document.createElement("style"), knobs = document.createElement("div");
+  const problem = document.createElement("p"), page = document.createElement("div");
+  knobs.className = "knobs";
+  problem.className = "problem";
+  problem.setAttribute("role", "alert");
+  page.className = "page";
+  root.append(style, knobs, problem, page);
+  let player = null;
+
+  const choose = (id) => (value) => {
+    model.set("values", {...model.get("values"), [id]: value});
+    model.save_changes();
+  };
+  const drawKnobs = () => {
+    const values = model.get("values");
+    knobs.replaceChildren(...model.get("parameters").map(
+      (one) => gpuvizKnob(one, values[one.id], choose(one.id))));
+  };
+  const draw = () => {
+    if (!model.get("data")) return;
+    const time = player ? player.time() : 0;
+    if (player) player.stop();
+    style.textContent = model.get("style");
+    page.innerHTML = model.get("body");
+    player = gpuvizPlayer(root, JSON.parse(model.get("data")));
+    player.seek(time);
+  };
+  const say = () => {
+    problem.textContent = model.get("problem");
+    problem.hidden = !problem.textContent;
+  };
+  model.on("change:data", draw);
+  model.on("change:problem", say);
+  model.on("change:parameters", drawKnobs);
+  drawKnobs();
+  say();
+  draw();
+  el.append(host);
+  return () => { if (player) player.stop(); };
+};
+
+export default {render: gpuvizWidget};
