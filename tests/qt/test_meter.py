@@ -145,6 +145,8 @@ def test_a_companion_is_timed_in_place_of_the_launch_drawn_and_counted_beside_it
     window = live()
     role = "pairs, real size"
     qtbot.waitUntil(lambda: role in window.director.showing.runs)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: not window.director.performer.busy)
+    assert window.status.running.text().startswith("emulated")
     once(window, qtbot)
     assert set(window.meter.known) == {"pairs", role}
     assert window.timing.launch_size.text() == "2^20 words"

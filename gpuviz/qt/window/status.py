@@ -98,6 +98,7 @@ class Status(QFrame):
         performer = director.performer
         performer.started.connect(self._start)
         performer.progressed.connect(self._move)
+        performer.performed.connect(lambda job, _: self._counted(job, director.showing))
         performer.rested.connect(self._rest)
         director.performed.connect(self.show_runs)
         director.failed.connect(self._fail)
@@ -239,6 +240,11 @@ class Status(QFrame):
         self.progress.setValue(round(fraction * 100))
         if self._announced and self._job is not None and (left := self._left.at(fraction)):
             self._write(self._announced + " " + tr("about {time} left", time=left))
+
+    def _counted(self, job: Job, showing: Showing | None) -> None:
+        """What is told anew only, once a companion is counted, is not performed."""
+        if job.begun and showing is not None:
+            self.show_runs(showing)
 
     def _rest(self) -> None:
         self._job = None
