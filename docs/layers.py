@@ -61,6 +61,7 @@ LAYERS = (
     ("memory",),
     ("sass",),
     ("occupancy", "roofline"),
+    ("machine",),
     ("runners", "sweeps"),
     ("draw",),
     ("panels",),

@@ -29,6 +29,8 @@ memory      requests to sectors, lines, wavefronts, per compute capability
 sass        what the assembler made of the PTX: merged and removed accesses
 occupancy   what limits the resident blocks of a multiprocessor; roofline: what bandwidth and
             arithmetic allow
+machine     what a launch takes on a device, and why: one multiprocessor cycle by cycle, its caches,
+            what limits
 runners     launch a kernel: emulated, recorded, or on a GPU; session: what has been opened
             beside it: sweeps (one or two things varied over many launches, here or on a cluster)
 draw        marks, palette and layout: a picture as data

@@ -21,7 +21,8 @@ from gpuviz.terminal import out, passing
 
 EXAMPLE = """examples:
   gpuviz verify launches.json
-  gpuviz verify launches.json --live      measure again, on this machine's GPU"""
+  gpuviz verify launches.json --live      measure again, on this machine's GPU
+  gpuviz verify --time timing.json        times and traffic of caches, as modelled (H200)"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="measure the launches on this GPU instead of taking the file's word",
     )
+    parser.add_argument(
+        "--time",
+        action="store_true",
+        help="compare times, traffic of caches and what limits, instead of counts",
+    )
     add_engine(parser)
     add_budget(parser)
     add_device(parser)
@@ -50,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print; 0 when all are equal, 1 when some differ."""
+    if arguments.time:
+        from gpuviz.cli.verify_time import run_time
+
+        options = Options(engine=arguments.engine, seconds=arguments.budget)
+        return run_time(verification.load(arguments.file), options, arguments.json)
     measured = _measured(arguments)
     options = Options(record=(), engine=arguments.engine, seconds=arguments.budget)
     found = verification.compare(measured, arguments.level, _progress, options)

@@ -35,10 +35,14 @@ class CountRow:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a launch counted, one row for each memory instruction executed, in program order."""
+    """What a launch counted, one row for each memory instruction executed, in program order.
+
+    Of global memory it loaded so many distinct sectors, which lie in so many pairs.
+    """
 
     rows: tuple[CountRow, ...] = ()
     distinct_load_sectors: int = 0
+    distinct_load_pairs: int = 0
 
     @property
     def totals(self) -> dict[Count, int]:
@@ -111,7 +115,7 @@ class Counter(Sums):
         """The counts so far; counting may go on afterwards."""
         ordered = sorted(self._sums, key=lambda i: (i.pc, i.function, i.space))
         rows = tuple(CountRow(i, _named(i, self._sums[i])) for i in ordered)
-        return Counts(rows, self._footprint.sectors)
+        return Counts(rows, self._footprint.sectors, self._footprint.pairs)
 
     def _found(self, access: Access) -> I64:
         """(K,) what all requests of an access count, by the keys of `counted`."""

@@ -56,3 +56,9 @@ class Footprint:
     def sectors(self) -> int:
         """Number of distinct sectors loaded."""
         return sum(int(np.count_nonzero(page)) for page in self._pages.values())
+
+    @property
+    def pairs(self) -> int:
+        """Number of distinct pairs of sectors loaded: memory is read 64 bytes at a time (H200)."""
+        pages = self._pages.values()
+        return sum(int(np.count_nonzero(page.reshape(-1, 2).any(axis=1))) for page in pages)

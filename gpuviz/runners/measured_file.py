@@ -26,7 +26,9 @@ Lanes = Annotated[tuple[Whole, ...], Meta(min_length=LANES, max_length=LANES)]
 class MeasuredLaunch:
     """A launch of a kernel, and what was measured of it by the keys of `gpuviz.memory.counting`.
 
-    `source` lies beside the file, or in `kernels` beside it; `args` are arguments as text.
+    `source` lies beside the file, or in `kernels` beside it; `args` are arguments as text. `cold`
+    and `warm` are counters and times with caches flushed before, and not; `stalls` why warps waited
+    in both.
     """
 
     source: str
@@ -38,6 +40,9 @@ class MeasuredLaunch:
     defines: Mapping[str, str | Whole] = field(default_factory=dict)
     dynamic_shared: Whole = 0
     measured: Mapping[str, float | None] = field(default_factory=dict)
+    cold: Mapping[str, float | None] = field(default_factory=dict)
+    warm: Mapping[str, float | None] = field(default_factory=dict)
+    stalls: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

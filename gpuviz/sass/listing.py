@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gpuviz.sass.opcodes import Memory, memory_of
@@ -12,6 +12,7 @@ _SECTION = re.compile(r"^//-+ \.text\.(\S+)\s+-+$|^\s*\.section\s+\.text\.([^\s,
 _LABEL = re.compile(r"^([.$\w]+):$")
 _PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
+_ENCODED = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/$")
 _PARTS = re.compile(r"(?:@(!?U?P\w+)\s+)?(\S+)\s*(.*)$")
 _REMARK = re.compile(r'\s*\(\*"(\w+)"\*\)')
 _TARGET = re.compile(r"`\(([^)]+)\)")
@@ -31,6 +32,8 @@ class SassInstruction:
         PTX text; 0 when the compiler does not tell
     target : address it may jump to, -1 when it does not jump
     spill : whether it saves or restores a register that was short
+    control : the upper half of its encoding, which says when it may be issued (sm_70 and later; see
+        `gpuviz.machine.schedule`); 0 when nvdisasm was not asked for it
     """
 
     address: int
@@ -42,6 +45,7 @@ class SassInstruction:
     ptx_line: int
     target: int = -1
     spill: bool = False
+    control: int = 0
 
     @cached_property
     def memory(self) -> Memory | None:
@@ -115,6 +119,8 @@ class _Reader:
             self._instruction(int(found[1], 16), found[2])
         elif found := _PLACE.match(text):
             self._place(found[1], int(found[2]))
+        elif self.instructions and (found := _ENCODED.match(text)):
+            self.instructions[-1] = replace(self.instructions[-1], control=int(found[1], 16))
         elif (found := _LABEL.match(text)) and not found[1].startswith(".text."):
             self._waiting.append(found[1])
 

@@ -18,7 +18,7 @@ MISSING = (
 )
 _SECONDS = 60
 _MEMORY = 4 * processes.GIB
-_OPTIONS = ("-c", "-gi", "-gp")
+_OPTIONS = ("-c", "-gi", "-gp", "-hex")
 _KEPT = DiskCache("machine-code")
 
 
@@ -33,7 +33,7 @@ def find() -> Path | None:
 
 
 def disassemble(cubin: bytes) -> str:
-    """The code sections of a cubin as text, with CUDA and PTX lines; kept for the next time.
+    """The code sections of a cubin as text, with lines and encodings; kept for the next time.
 
     Raises
     ------

@@ -1,0 +1,149 @@
+"""What limits a launch: the time that each resource alone would take, and what-ifs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuviz.arrays import F64
+from gpuviz.machine import simulation as sim
+from gpuviz.machine.facts import busy, facts, latency
+from gpuviz.machine.multiprocessor import run
+from gpuviz.machine.native import native
+from gpuviz.machine.prediction import Prediction
+from gpuviz.machine.schedule import Kind, Pipe
+
+BUSY = 0.5  # of the time: a resource that works less is not what is waited for
+_UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The cycles that one resource works for a launch, whatever else happens.
+
+    `resource` is one of issue, alu, fma, fp64, special (functions and conversions), lines (of L1),
+    wavefronts (of shared memory), l2, dram, atomics, launch (of blocks); `line` that of the source
+    which asks most of it, 0 where none does more than others.
+    """
+
+    resource: str
+    cycles: float
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All bounds, the largest first, beside the `cycles` that the launch takes.
+
+    `limiter` is the resource of the largest where it works most of the time. Else warps wait:
+    for each other ("barrier"), or for results ("latency"), most before the source's `line`.
+    """
+
+    cycles: float
+    bounds: tuple[Bound, ...]
+    limiter: str
+    line: int
+
+
+def limits(prediction: Prediction) -> Limits:
+    """What limits a launch, from its prediction."""
+    bounds = tuple(sorted(_bounds(prediction), key=lambda b: -b.cycles))
+    largest, cycles = bounds[0], prediction.outcome.cycles
+    if largest.cycles >= BUSY * cycles:
+        return Limits(cycles, bounds, largest.resource, largest.line)
+    waited = prediction.outcome.waited
+    at_barriers = float(waited[prediction.work.code.kind == Kind.BARRIER].sum())
+    waits = "barrier" if 2 * at_barriers > float(waited.sum()) else "latency"
+    return Limits(cycles, bounds, waits, _line(prediction, waited))
+
+
+def _bounds(prediction: Prediction) -> list[Bound]:
+    outcome, code = prediction.outcome, prediction.work.code
+    sums, issued = outcome.sums, outcome.issued
+    kept = issued * busy(prediction.device, code) / sim.PARTS
+    shared = code.kind == Kind.SHARED
+    multiply = np.where(code.pipe == Pipe.HEAVY, kept / 2, np.where(code.pipe == Pipe.FMA, kept, 0))
+    heavy = np.where(code.pipe == Pipe.HEAVY, kept, 0.0)
+    found = {
+        "issue": issued / sim.PARTS,
+        "fma": multiply if multiply.sum() > heavy.sum() else heavy,
+        **{name: np.where(code.pipe == pipe, kept, 0.0) for name, pipe in _UNITS.items()},
+        "lines": np.where(shared, 0.0, outcome.served),
+        "wavefronts": np.where(shared, outcome.served, 0.0),
+    }
+    bounds = [Bound(n, float(of.sum()), _line(prediction, of)) for n, of in found.items()]
+    far = np.where(shared, 0.0, outcome.served)
+    for name, place in (
+        ("l2", sim.L2_CYCLES),
+        ("dram", sim.DRAM_CYCLES),
+        ("atomics", sim.ATOMIC_CYCLES),
+    ):
+        bounds.append(Bound(name, float(sums[place]), _line(prediction, far)))
+    blocks = len(prediction.work.blocks)
+    return [*bounds, Bound("launch", (blocks - 1) * prediction.device.block_interval)]
+
+
+def _line(prediction: Prediction, amount: F64) -> int:
+    """The line of the source to which most of an amount belongs, 0 for none."""
+    if not len(amount) or not amount.any():
+        return 0
+    sums = np.bincount(prediction.work.code.line, weights=amount)
+    return int(sums.argmax())
+
+
+def without(prediction: Prediction, resource: str) -> float:
+    """The cycles it would take if a resource were free, or waits had no reason; simulated anew.
+
+    "wavefronts": no bank conflicts, "lines": each request touches one line, "dram": all is in L2,
+    "latency": results are there at once; the others: the resource has no limit.
+    """
+    work, device = prediction.work, prediction.device
+    given, kept = facts(device, prediction.circumstances), busy(device, work.code)
+    until = latency(device, work.code)
+    if resource == "wavefronts":
+        traffic = replace(work.traffic, turns=np.minimum(work.traffic.turns, 1))
+        work = replace(work, traffic=traffic)
+    elif resource == "lines":
+        first = work.traffic.first
+        many = np.minimum(np.diff(first), 1)
+        index = first[:-1][many > 0]
+        traffic = replace(
+            work.traffic,
+            first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
+            line=work.traffic.line[index],
+            mask=work.traffic.mask[index],
+            partial=work.traffic.partial[index],
+        )
+        work = replace(work, traffic=traffic)
+    elif resource == "issue":
+        kept = np.minimum(kept, 0.0)
+    elif resource in ("alu", "fma", "fp64", "special"):
+        kept = np.minimum(kept, 1.0)
+    for place, value in _FREE.get(resource, {}).items():
+        given[place] = value
+    if resource == "latency":
+        until = np.minimum(until, 1.0)
+    return run(work, given, kept, until, prediction.near, native(sim.simulate)).cycles
+
+
+_FREE: dict[str, dict[int, float]] = {
+    "l2": dict.fromkeys((sim.L2_READ, sim.L2_WRITE, sim.L2_PARTIAL), 0.0),
+    "dram": dict.fromkeys((sim.DRAM_SHARE, sim.DRAM_WRITE), 0.0),
+    "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_LANE), 0.0),
+    "launch": dict.fromkeys((sim.INTERVAL, sim.AGAIN, sim.WARP_START), 0.0),
+    "barrier": {sim.BARRIER_LATENCY: 0.0},
+    "latency": dict.fromkeys(
+        (
+            sim.L1_LATENCY,
+            sim.L2_LATENCY,
+            sim.L2_SPREAD,
+            sim.DRAM_LATENCY,
+            sim.SHARED_LATENCY,
+            sim.CONSTANT_LATENCY,
+            sim.LINE_LATENCY,
+            sim.DRAM_LINE_LATENCY,
+        ),
+        0.0,
+    ),
+}

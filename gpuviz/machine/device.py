@@ -1,0 +1,142 @@
+"""What one device measures: latencies, widths, capacities, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device as the model of time needs it. Latencies and intervals in cycles.
+
+    Attributes
+    ----------
+    multiprocessors, clock_ghz : how many, and how fast under load
+    launch_us : what a launch takes beyond the time in which blocks run
+    block_interval : from the start of one block on a multiprocessor to the next, while all are fed
+    block_again : from the end of a block to the start of another in its place
+    warp_start : from the start of one warp of a block to the next
+    skipped : places in the dealing order that a second, last round of blocks leaves out
+    branch : what a jump costs its warp beyond what the assembler wrote
+    fetch, fetch_far : until instructions come from the multiprocessor's cache, and from beyond
+    l1_bytes, carve_outs : L1 and shared memory together; the sizes shared memory can be given
+    l1_latency, shared_latency, constant_latency, queued_latency, special_latency : until a result
+        is there (`queued`: shuffles, special registers; `special`: sines and the like)
+    l2_latency, l2_spread : of the nearest part of L2, and how much farther the farthest is
+    dram_latency : beyond that of L2
+    line_latency, dram_line_latency : what each further line of a request adds
+    line_return, fill, store_line : cycles of L1 for each line returned, sector that comes in, and
+        line that is stored to
+    queue, writes : cycles of work that may wait before L1, and of writes before L2
+    port : sectors a cycle between a multiprocessor and L2
+    l2_read, l2_write, l2_partial : sectors a cycle of all of L2: read, written whole, or in part
+    dram_read, dram_write, dirty_bytes : sectors a cycle of memory; what L2 keeps without writing
+    dram_rest : sectors read from memory beside a kernel's data, less those of its code
+    atomic_sectors, atomic_lanes : sectors of atomics a cycle, and lanes of them at one sector
+    barrier_latency : from the last warp's arrival until all go on
+    warm_bytes : data that is still in L2 when a launch is measured again
+    busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
+    """
+
+    name: str
+    multiprocessors: int
+    clock_ghz: float
+    launch_us: float
+    block_interval: float
+    block_again: float
+    warp_start: float
+    skipped: frozenset[int]
+    branch: float
+    fetch: float
+    fetch_far: float
+    l1_bytes: int
+    carve_outs: tuple[int, ...]
+    l1_latency: float
+    shared_latency: float
+    constant_latency: float
+    queued_latency: float
+    special_latency: float
+    l2_latency: float
+    l2_spread: float
+    dram_latency: float
+    line_latency: float
+    dram_line_latency: float
+    line_return: float
+    fill: float
+    store_line: float
+    queue: float
+    writes: float
+    port: float
+    l2_read: float
+    l2_write: float
+    l2_partial: float
+    dram_read: float
+    dram_write: float
+    dirty_bytes: float
+    dram_rest: float
+    atomic_sectors: float
+    atomic_lanes: float
+    barrier_latency: float
+    warm_bytes: int
+    busy: Mapping[str, float] = field(default_factory=dict)
+
+
+H200 = Device(
+    name="NVIDIA H200",
+    multiprocessors=132,
+    clock_ghz=1.98,
+    launch_us=2.1,
+    block_interval=155.0,
+    block_again=20.0,
+    warp_start=4.0,
+    skipped=frozenset({62, 63, 94, 95, 112, 113, 130, 131}),
+    branch=7.2,
+    fetch=24.0,
+    fetch_far=360.0,
+    l1_bytes=256 * KIB,
+    carve_outs=tuple(n * KIB for n in (8, 16, 32, 64, 100, 132, 164, 196, 228)),
+    l1_latency=33.0,
+    shared_latency=22.0,
+    constant_latency=36.0,
+    queued_latency=20.0,
+    special_latency=18.0,
+    l2_latency=200.0,
+    l2_spread=160.0,
+    dram_latency=400.0,
+    line_latency=2.0,
+    dram_line_latency=12.0,
+    line_return=1.0,
+    fill=0.21,
+    store_line=2.0,
+    queue=32.0,
+    writes=400.0,
+    port=2.0,
+    l2_read=84.0,
+    l2_write=62.0,
+    l2_partial=32.0,
+    dram_read=70.0,
+    dram_write=28.0,
+    dirty_bytes=19e6,
+    dram_rest=72.0,
+    atomic_sectors=11.0,
+    atomic_lanes=2.2,
+    barrier_latency=20.0,
+    warm_bytes=1 << 20,
+    busy=MappingProxyType(
+        {
+            "none": 0.0,
+            "alu": 2.0,
+            "fma": 1.0,
+            "heavy": 2.0,
+            "double": 2.0,
+            "special": 4.0,
+            "function": 8.0,
+            "mio": 1.0,
+            "uniform": 2.0,
+        }
+    ),
+)

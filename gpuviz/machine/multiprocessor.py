@@ -1,0 +1,103 @@
+"""What one multiprocessor is to run, as arrays, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.arrays import F64, I32
+from gpuviz.machine import simulation as sim
+from gpuviz.machine.schedule import Code
+from gpuviz.machine.streams import Streams
+from gpuviz.machine.traffic import Traffic
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The blocks that one multiprocessor runs: their warps' streams and requests."""
+
+    code: Code
+    is_memory: I32
+    streams: Streams
+    traffic: Traffic
+    blocks: tuple[int, ...]
+    warps: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of it.
+
+    Attributes
+    ----------
+    cycles : until the last block has ended and all is written
+    sums : by the names in `simulation`
+    waited, issued : (I,) cycles that warps waited before each instruction, how often it was issued
+    served : (I,) cycles that L1 and shared memory worked for each instruction
+    begun, ended : (B,) when each block did
+    touched : (L,) when each line was first asked of L2, -1 for never
+    """
+
+    cycles: float
+    sums: F64
+    waited: F64
+    issued: F64
+    served: F64
+    begun: F64
+    ended: F64
+    touched: F64
+
+
+def run(
+    work: Work, facts: F64, busy: F64, latency: F64, near: F64, simulate: Callable[..., float]
+) -> Outcome:
+    """Simulate the multiprocessor.
+
+    `busy` and `latency` (I,) are those of each instruction, `near` (L,) the probability that a line
+    is in L2 when it is first asked for.
+    """
+    streams, traffic, code = work.streams, work.traffic, work.code
+    count, warps, slots = len(work.blocks), work.warps, int(facts[sim.SLOTS])
+    first, end, made = (np.zeros(count * warps, np.int64) for _ in range(3))
+    for n, block in enumerate(work.blocks):
+        for w in range(warps):
+            stream = streams.of.get((block, w), -1)
+            if stream >= 0:
+                first[n * warps + w], end[n * warps + w] = streams.start[stream : stream + 2]
+                made[n * warps + w] = traffic.start[block, w]
+    lines, places, size = max(len(traffic.address), 1), slots * warps, len(code.stall)
+    sums = np.zeros(sim.SUMS)
+    waited, issued, served = np.zeros(size), np.zeros(size), np.zeros(size)
+    begun, ended, touched = np.zeros(count), np.zeros(count), np.full(lines, -1.0)
+    near_lines = sim.PARTS * sim.NEAR_LINES
+    cycles = simulate(
+        # what is known
+        *(facts, busy, latency, near),
+        *(code.stall, code.sets, code.reads, code.waits, code.kind, code.pipe, code.jumps),
+        *(streams.code, first, end, made, traffic.made, work.is_memory),
+        *(traffic.first, traffic.line, traffic.mask, traffic.partial, traffic.turns),
+        *(count, warps),
+        # warps, blocks, units, instruction caches, lines: as they are at the moment
+        *(np.zeros(places, np.int64), _whole(places), np.zeros(places), np.zeros(places)),
+        *(np.zeros(places, np.int64), np.zeros(places * sim.BOARDS)),
+        np.zeros(sim.PARTS * sim.PIPES),
+        *(_whole(slots), _whole(slots), _whole(slots), np.zeros(slots)),
+        *(_whole(near_lines) - 1, np.zeros(near_lines), np.full(size // 8 + 3, -1.0)),
+        *(
+            _whole(lines),
+            _whole(lines),
+            np.zeros(lines),
+            _whole(lines),
+            _whole(lines),
+            _whole(lines),
+        ),
+        # what becomes of it
+        *(sums, waited, issued, begun, ended, touched, served),
+    )
+    return Outcome(cycles, sums, waited, issued, served, begun, ended, touched)
+
+
+def _whole(count: int) -> I32:
+    return np.zeros(count, np.int32)

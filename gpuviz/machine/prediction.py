@@ -1,0 +1,179 @@
+"""What a launch takes on a device: one record, made from its trace and machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from gpuviz.arch import Architecture
+from gpuviz.arrays import F64
+from gpuviz.machine import simulation as sim
+from gpuviz.machine.device import Device
+from gpuviz.machine.facts import Circumstances, busy, facts, latency
+from gpuviz.machine.multiprocessor import Outcome, Work, run
+from gpuviz.machine.native import native
+from gpuviz.machine.nearness import nearness
+from gpuviz.machine.sample import Sample
+from gpuviz.machine.schedule import code_of
+from gpuviz.machine.streams import streams_of
+from gpuviz.machine.traffic import Traffic, traffic_of
+from gpuviz.ptx.text.ir import Module
+from gpuviz.sass.flow import sass_blocks
+from gpuviz.sass.listing import Listing, SassInstruction
+from gpuviz.sass.plan import Plan
+from gpuviz.trace import Trace
+
+_SECTOR = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """A launch whose blocks in `sample` were recorded with their path.
+
+    `resident` blocks fit a multiprocessor, with `shared` bytes each; of the whole launch:
+    memory has to be read for `loaded` sectors (whole pairs); `written` are stored to.
+    """
+
+    trace: Trace
+    module: Module
+    listing: Listing
+    plan: Plan | None
+    arch: Architecture
+    sample: Sample
+    resident: int
+    shared: int
+    loaded: int
+    written: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a launch takes.
+
+    Attributes
+    ----------
+    cycles : of the multiprocessor that takes longest; `microseconds` with all that a launch takes
+    l2_to_l1, dram_read : sectors, of all multiprocessors
+    instructions : machine instructions issued by warps, of all multiprocessors
+    outcome : of the multiprocessor that takes longest, as far as it was looked at
+    code : the machine instructions, in the order of the outcome's columns
+    work, circumstances : what was simulated: what-ifs begin from them
+    scale : cycles of all its blocks to those of the blocks looked at
+    """
+
+    device: Device
+    cycles: float
+    microseconds: float
+    l2_to_l1: float
+    dram_read: float
+    instructions: float
+    outcome: Outcome
+    code: tuple[SassInstruction, ...]
+    work: Work
+    circumstances: Circumstances
+    near: F64
+    scale: float
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every block of the multiprocessor was simulated."""
+        return self.scale == 1.0
+
+
+def predict(launched: Launched, device: Device, cold: bool = True) -> Prediction:
+    """What a launch takes; `cold` when its data is in memory only."""
+    works, code = works_of(launched)
+    return simulated(launched, device, works, code, cold)
+
+
+def simulated(
+    launched: Launched,
+    device: Device,
+    works: Sequence[Work],
+    code: tuple[SassInstruction, ...],
+    cold: bool,
+) -> Prediction:
+    """As `predict`, from what each multiprocessor of the sample does (`works_of`)."""
+    first, simulate = works[0], native(sim.simulate)
+    costs = busy(device, first.code), latency(device, first.code)
+    nowhere = np.zeros(len(first.traffic.address) + 1)
+    blocks = launched.sample.blocks
+    around = Circumstances(
+        blocks,
+        launched.resident,
+        launched.shared,
+        launched.written * _SECTOR,
+        _atomic_sectors(first),
+        1.0,
+    )
+    looked_at = sum(len(work.blocks) for work in works)
+    alone = [run(work, facts(device, around), *costs, nowhere, simulate) for work in works]
+    touched = sum(o.sums[sim.TOUCHED] for o in alone)
+    share = min(1.0, launched.loaded * looked_at / max(touched * blocks, 1.0))
+    near = [nowhere for _ in works]
+    if cold:
+        active = min(device.multiprocessors, blocks)
+        near = nearness([o.touched for o in alone], device.dram_latency, active)
+    around = replace(around, dram_share=share if cold else 0.0)
+    ends = [
+        run(work, facts(device, around), *costs, n, simulate)
+        for work, n in zip(works, near, strict=True)
+    ]
+    scales = [launched.sample.most / len(first.blocks)] + [1.0] * (len(works) - 1)
+    cycles = [o.cycles * scale for o, scale in zip(ends, scales, strict=True)]
+    longest = int(np.argmax(cycles))
+    sums = np.sum([o.sums for o in ends], axis=0) * blocks / looked_at
+    rest = device.dram_rest + len(code) * 16 / _SECTOR
+    return Prediction(
+        device,
+        cycles[longest],
+        cycles[longest] / device.clock_ghz / 1e3 + device.launch_us,
+        float(sums[sim.MISSES]),
+        launched.loaded + rest if cold else 0.0,
+        float(sums[sim.ISSUED]),
+        ends[longest],
+        code,
+        works[longest],
+        around,
+        near[longest],
+        scales[longest],
+    )
+
+
+def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...]]:
+    """What each multiprocessor of the sample does, and the code of all."""
+    trace = launched.trace
+    blocks = sass_blocks(launched.listing)
+    code = tuple(i for block in blocks for i in block.instructions)
+    assert trace.path is not None
+    streams = streams_of(launched.module, trace.stretches, trace.path, blocks)
+    traffic = traffic_of(trace, streams, code, launched.plan, launched.arch)
+    columns = code_of(code)
+    asks = np.array([i.memory is not None for i in code], np.int32)
+    warps = trace.launch.warps_per_block
+    shares: Sequence[tuple[int, ...]] = launched.sample.shares
+    return [Work(columns, asks, streams, traffic, share, warps) for share in shares], code
+
+
+def _atomic_sectors(work: Work) -> int:
+    """How many different sectors the atomics of the blocks looked at go to."""
+    streams, traffic = work.streams, work.traffic
+    rows = []
+    for key, stream in streams.of.items():
+        code = streams.code[streams.start[stream] : streams.start[stream + 1]]
+        code = code[work.is_memory[code] == 1]
+        made = traffic.made[traffic.start[key] : traffic.start[key] + len(code)]
+        rows.append(made[(work.code.kind[code] == sim.ATOMIC) & (made >= 0)])
+    return _sectors(traffic, np.unique(np.concatenate(rows))) if rows else 0
+
+
+def _sectors(traffic: Traffic, requests: np.ndarray) -> int:
+    """Different sectors that some requests touch."""
+    touched = np.zeros(len(traffic.address), np.int32)
+    for request in requests.tolist():
+        part = slice(traffic.first[request], traffic.first[request + 1])
+        touched[traffic.line[part]] |= traffic.mask[part]
+    return int(sum((touched >> bit & 1).sum() for bit in range(4)))

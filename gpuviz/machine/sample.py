@@ -1,0 +1,45 @@
+"""Which multiprocessors are looked at, and which of their blocks: all would take too long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuviz.machine.device import Device
+from gpuviz.machine.placement import blocks_of
+
+REQUESTS = 130_000  # that are kept of all blocks looked at
+STEPS = 150_000  # instructions of one warp, times blocks: the NumPy engine runs them one by one
+_SPREAD = (0, 28, 57, 85)  # hundredths of the dealing order
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The blocks looked at of some multiprocessors; the first of these runs `most` in all."""
+
+    shares: tuple[tuple[int, ...], ...]
+    most: int
+    blocks: int
+
+    @property
+    def recorded(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(sorted({block for share in self.shares for block in share}))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all blocks of the first multiprocessor are looked at."""
+        return len(self.shares[0]) == self.most
+
+
+def sample(device: Device, blocks: int, resident: int, requests: float, steps: float) -> Sample:
+    """What to look at of a launch whose blocks make so many requests and steps each.
+
+    A multiprocessor's blocks are cut after so many as are `resident` at once, or a multiple.
+    """
+    room = int(min(REQUESTS / max(requests, 1.0), STEPS / max(steps, 1.0)))
+    most = -(-blocks // device.multiprocessors)
+    each = min(most, max(resident, room // resident * resident))
+    positions = [p * device.multiprocessors // 100 for p in _SPREAD]
+    found = [p for p in positions if p < blocks][: max(1, room // each)]
+    shares = tuple(tuple(blocks_of(device, p, blocks)[:each]) for p in found)
+    return Sample(shares, most, blocks)

@@ -1,0 +1,477 @@
+"""One multiprocessor, cycle by cycle: schedulers, scoreboards, units, L1, and its share of L2 and
+of memory.
+
+`simulate` is written in the part of Python that `gpuviz.machine.native` compiles: numbers, arrays,
+loops. It runs as it stands, too, only slower.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gpuviz.arrays import F64, I32, I64
+
+# Kinds of instructions and units, as in `schedule`.
+LOAD, STORE, ATOMIC, SHARED, BARRIER, EXIT, QUEUED, CONSTANT = 1, 2, 3, 4, 5, 6, 7, 8
+LOCAL_LOAD, LOCAL_STORE = 9, 10
+FMA, HEAVY, SPECIAL, MIO = 2, 3, 5, 6
+PIPES = 8
+PARTS = 4
+BOARDS = 6
+NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
+
+# What `facts` holds, by place.
+(
+    SLOTS,  # blocks that reside at once
+    FIRST,  # cycles until the first block runs
+    INTERVAL,  # cycles from the start of one block on this multiprocessor to that of the next
+    AGAIN,  # cycles from the end of a block to the start of another in its place
+    BRANCH,  # cycles that a jump costs its warp beyond what the assembler wrote
+    L1_LATENCY,
+    L2_LATENCY,
+    L2_SPREAD,  # cycles by which the farthest part of L2 is farther than the nearest
+    DRAM_LATENCY,  # beyond that of L2
+    SHARED_LATENCY,
+    CONSTANT_LATENCY,
+    L1_LINES,  # capacity
+    L2_READ,  # cycles a sector, at this multiprocessor's share of what all can have
+    L2_WRITE,
+    L2_PARTIAL,  # of a sector that is written in part
+    DRAM_SECTOR,  # cycles a sector
+    DRAM_SHARE,  # sectors memory is read for, of those this multiprocessor touches first
+    STORE_LINE,  # cycles of the first stage of L1 for each line that is stored to
+    QUEUE,  # cycles of work that may wait before L1
+    WRITES,  # cycles of writes that may wait before L2
+    ATOMIC_SECTOR,  # cycles of L2 for each sector of an atomic
+    ATOMIC_LANE,  # cycles of L2 for each lane, where few places share the work
+    BARRIER_LATENCY,
+    LINE_LATENCY,  # cycles that a request's later lines take longer
+    DRAM_LINE_LATENCY,  # cycles that each further line from memory takes longer
+    RETURN,  # cycles that a line takes on its way from L1 to the registers
+    WARP_START,  # cycles from the start of one warp of a block to that of the next
+    FILL,  # cycles of L1 that a sector takes which comes in
+    DRAM_WRITE,  # cycles of memory for each sector written, where L2 cannot keep it
+    FETCH,  # cycles until instructions come from the multiprocessor's cache
+    FETCH_FAR,  # cycles until they come from beyond, the first time
+    FACTS,
+) = range(32)
+
+# What `sums` counts.
+(
+    CYCLES,
+    ISSUED,
+    HITS,  # sectors
+    MISSES,
+    DRAM_READS,
+    LINES,
+    TURNS,
+    WRITTEN,
+    TOUCHED,  # sectors that memory would be read for, were nobody else there
+    LSU_CYCLES,
+    L2_CYCLES,
+    DRAM_CYCLES,
+    ATOMIC_CYCLES,
+    SUMS,
+) = range(14)
+
+NEVER = 1e18
+
+
+def simulate(
+    facts: F64,
+    busy: F64,
+    latency: F64,
+    near: F64,
+    stall: I32,
+    sets: I32,
+    reads: I32,
+    waits: I32,
+    kind: I32,
+    pipe: I32,
+    jumps: I32,
+    code: I32,
+    warp_first: I64,
+    warp_end: I64,
+    warp_made: I64,
+    made: I32,
+    is_memory: I32,
+    first: I64,
+    line: I32,
+    mask: I32,
+    partial: I32,
+    turns: I32,
+    blocks: int,
+    warps: int,
+    now_at: I64,
+    block_of: I32,
+    next_at: F64,
+    issued_at: F64,
+    made_at: I64,
+    board: F64,
+    unit: F64,
+    alive: I32,
+    waiting: I32,
+    slot_block: I32,
+    slot_free: F64,
+    near_line: I32,
+    near_time: F64,
+    far_time: F64,
+    valid: I32,
+    seen: I32,
+    arrive: F64,
+    older: I32,
+    newer: I32,
+    held: I32,
+    sums: F64,
+    waited: F64,
+    spent: F64,
+    begun: F64,
+    ended: F64,
+    touched: F64,
+    served: F64,
+) -> float:
+    """Run the blocks; the cycle in which the last of them has ended. See `multiprocessor.run`."""
+    slots = int(facts[SLOTS])
+    capacity = int(facts[L1_LINES])
+    places = slots * warps
+    time = 0.0
+    launched = 0
+    done = 0
+    next_launch = facts[FIRST]
+    oldest = -1
+    newest = -1
+    lines_held = 0
+    lsu = 0.0
+    l2 = 0.0
+    writes = 0.0
+    dram = 0.0
+    atomics = 0.0
+    drawn = 0.0
+    turn = 0
+    returned = 0.0
+    last_end = 0.0
+    for place in range(places):
+        next_at[place] = NEVER
+    for slot in range(slots):
+        slot_block[slot] = -1
+    while done < blocks:
+        # Blocks come, one at a time.
+        if launched < blocks:
+            slot = -1
+            soonest = NEVER
+            for s in range(slots):
+                if slot_block[s] < 0 and slot_free[s] < soonest:
+                    soonest = slot_free[s]
+                    slot = s
+            if slot >= 0 and max(soonest, next_launch) <= time:
+                slot_block[slot] = launched
+                begun[launched] = time
+                alive[slot] = 0
+                waiting[slot] = 0
+                for w in range(warps):
+                    place = slot * warps + w
+                    number = launched * warps + w
+                    block_of[place] = number
+                    now_at[place] = warp_first[number]
+                    made_at[place] = warp_made[number]
+                    for b in range(BOARDS):
+                        board[place * BOARDS + b] = 0.0
+                    if warp_first[number] < warp_end[number]:
+                        next_at[place] = time + 1.0 + float(w) * facts[WARP_START]
+                        alive[slot] += 1
+                    else:
+                        next_at[place] = NEVER
+                if alive[slot] == 0:
+                    slot_block[slot] = -1
+                    slot_free[slot] = time
+                    ended[launched] = time
+                    done += 1
+                launched += 1
+                next_launch = time + facts[INTERVAL]
+        soon = NEVER
+        issued_any = 0
+        turn += 1
+        for quarter in range(PARTS):
+            part = (quarter + turn) % PARTS
+            # Of the warps that are ready, the one that has waited longest.
+            chosen = -1
+            best = NEVER
+            place = part
+            while place < places:
+                at = next_at[place]
+                if at >= 0.0 and at < NEVER:
+                    i = code[now_at[place]]
+                    free = unit[part * PIPES + pipe[i]]
+                    if pipe[i] == MIO and (is_memory[i] == 1):
+                        free = max(free, lsu - facts[QUEUE])
+                        if kind[i] == STORE or kind[i] == ATOMIC or kind[i] == LOCAL_STORE:
+                            free = max(free, max(writes, atomics) - facts[WRITES])
+                    if free > at:
+                        at = free
+                    if at <= time:
+                        rank = issued_at[place]
+                        if rank < best:
+                            best = rank
+                            chosen = place
+                    elif at < soon:
+                        soon = at
+                place += PARTS
+            if chosen < 0:
+                continue
+            issued_any = 1
+            sums[ISSUED] += 1.0
+            place = chosen
+            issued_at[place] = time
+            i = code[now_at[place]]
+            spent[i] += 1.0
+            k = kind[i]
+            is_load = (k == LOAD) | (k == LOCAL_LOAD)
+            is_store = (k == STORE) | (k == LOCAL_STORE)
+            slot = place // warps
+            result = time
+            read = time + 4.0
+            step = float(stall[i])
+            if step < 1.0:
+                step = 1.0
+            if jumps[i] == 1:
+                step += facts[BRANCH]
+            p = pipe[i]
+            unit[part * PIPES + p] = time + busy[i]
+            if p == HEAVY:
+                unit[part * PIPES + FMA] = max(unit[part * PIPES + FMA], time + 1.0)
+            q = -1
+            if is_memory[i] == 1:
+                q = made[made_at[place]]
+                made_at[place] += 1
+            if k == QUEUED:
+                result = time + latency[i]
+                if p == SPECIAL:
+                    result += busy[i]
+            elif k == CONSTANT:
+                result = time + facts[CONSTANT_LATENCY]
+            elif k == SHARED:
+                begin = max(time + 1.0, lsu)
+                cost = 1.0
+                if q >= 0:
+                    cost = float(turns[q])
+                    sums[TURNS] += cost
+                    lsu = begin + cost
+                    sums[LSU_CYCLES] += cost
+                    served[i] += cost
+                result = begin + cost + facts[SHARED_LATENCY]
+                read = begin + cost
+            elif q >= 0:
+                count = int(first[q + 1] - first[q])
+                begin = max(time + 1.0, lsu)
+                if is_load:
+                    sums[LINES] += float(count)
+                    lsu = begin + float(count)
+                    sums[LSU_CYCLES] += float(count)
+                    served[i] += float(count)
+                    result = lsu + facts[L1_LATENCY]
+                    missed = 0
+                    far = 0
+                    for n in range(first[q], first[q + 1]):
+                        begin += 1.0
+                        d = line[n]
+                        m = mask[n]
+                        miss = m & ~valid[d]
+                        hit = m & valid[d]
+                        if hit != 0:
+                            bits = (hit & 1) + (hit >> 1 & 1) + (hit >> 2 & 1) + (hit >> 3 & 1)
+                            sums[HITS] += float(bits)
+                            result = max(result, arrive[d])
+                        if held[d] == 1:
+                            # Move it to the young end.
+                            if newest != d:
+                                a = older[d]
+                                b = newer[d]
+                                if a >= 0:
+                                    newer[a] = b
+                                else:
+                                    oldest = b
+                                older[b] = a
+                                older[d] = newest
+                                newer[d] = -1
+                                newer[newest] = d
+                                newest = d
+                        elif miss != 0:
+                            if lines_held >= capacity:
+                                gone = oldest
+                                oldest = newer[gone]
+                                if oldest >= 0:
+                                    older[oldest] = -1
+                                else:
+                                    newest = -1
+                                held[gone] = 0
+                                valid[gone] = 0
+                                lines_held -= 1
+                            held[d] = 1
+                            older[d] = newest
+                            newer[d] = -1
+                            if newest >= 0:
+                                newer[newest] = d
+                            else:
+                                oldest = d
+                            newest = d
+                            lines_held += 1
+                        if miss != 0:
+                            bits = (miss & 1) + (miss >> 1 & 1) + (miss >> 2 & 1) + (miss >> 3 & 1)
+                            sums[MISSES] += float(bits)
+                            missed += 1
+                            l2 = max(l2, begin) + float(bits) * facts[L2_READ]
+                            sums[L2_CYCLES] += float(bits) * facts[L2_READ]
+                            lsu += float(bits) * facts[FILL]
+                            sums[LSU_CYCLES] += float(bits) * facts[FILL]
+                            away = float((d * 40503 >> 4) & 255) / 255.0
+                            away = facts[L2_LATENCY] + away * facts[L2_SPREAD]
+                            back = l2 + away + float(missed) * facts[LINE_LATENCY]
+                            fresh = miss & ~seen[d]
+                            if fresh != 0:
+                                seen_before = seen[d]
+                                seen[d] |= miss
+                                pairs = 0
+                                if (fresh & 3) != 0 and (seen_before & 3) == 0:
+                                    pairs += 2
+                                if (fresh & 12) != 0 and (seen_before & 12) == 0:
+                                    pairs += 2
+                                sums[TOUCHED] += float(pairs)
+                                if touched[d] < 0.0:
+                                    touched[d] = time
+                                if facts[DRAM_SHARE] > 0.0:
+                                    pairs_due = float(pairs) * facts[DRAM_SHARE]
+                                    dram = max(dram, begin) + pairs_due * facts[DRAM_SECTOR]
+                                    sums[DRAM_READS] += pairs_due
+                                    sums[DRAM_CYCLES] += pairs_due * facts[DRAM_SECTOR]
+                                    if pairs > 0:
+                                        drawn += 1.0 - near[d]
+                                    if pairs > 0 and drawn >= 1.0:
+                                        drawn -= 1.0
+                                        far += 1
+                                        late = float(far) * facts[DRAM_LINE_LATENCY]
+                                        back = max(back, dram + away + facts[DRAM_LATENCY] + late)
+                            valid[d] |= miss
+                            arrive[d] = back
+                            result = max(result, back)
+                    # What L1 returns, it returns in order.
+                    returned = max(returned + float(count) * facts[RETURN], lsu)
+                    result = max(result, returned)
+                    read = lsu
+                elif is_store:
+                    cost = float(count) * facts[STORE_LINE]
+                    lsu = begin + cost
+                    sums[LSU_CYCLES] += cost
+                    served[i] += cost
+                    read = lsu
+                    for n in range(first[q], first[q + 1]):
+                        m = mask[n]
+                        bits = (m & 1) + (m >> 1 & 1) + (m >> 2 & 1) + (m >> 3 & 1)
+                        m = partial[n]
+                        some = (m & 1) + (m >> 1 & 1) + (m >> 2 & 1) + (m >> 3 & 1)
+                        sums[WRITTEN] += float(bits)
+                        dram = max(dram, lsu) + float(bits) * facts[DRAM_WRITE]
+                        sums[DRAM_CYCLES] += float(bits) * facts[DRAM_WRITE]
+                        cost = float(bits - some) * facts[L2_WRITE]
+                        cost += float(some) * facts[L2_PARTIAL]
+                        l2 = max(l2, lsu) + cost
+                        sums[L2_CYCLES] += cost
+                    writes = max(l2, dram) if facts[DRAM_WRITE] > 0.0 else l2
+                elif k == ATOMIC:
+                    lsu = begin + float(count)
+                    sums[LSU_CYCLES] += float(count)
+                    served[i] += float(count)
+                    read = lsu
+                    cost = 0.0
+                    for n in range(first[q], first[q + 1]):
+                        m = mask[n]
+                        bits = (m & 1) + (m >> 1 & 1) + (m >> 2 & 1) + (m >> 3 & 1)
+                        cost += float(bits) * facts[ATOMIC_SECTOR]
+                    cost = max(cost, float(turns[q]) * facts[ATOMIC_LANE])
+                    atomics = max(atomics, lsu) + cost
+                    sums[ATOMIC_CYCLES] += cost
+                    result = atomics + facts[L2_LATENCY]
+            s = sets[i]
+            if s < BOARDS:
+                board[place * BOARDS + s] = max(board[place * BOARDS + s], result)
+            s = reads[i]
+            if s < BOARDS:
+                board[place * BOARDS + s] = max(board[place * BOARDS + s], read)
+            now_at[place] += 1
+            ready = time + step
+            if now_at[place] < warp_end[block_of[place]]:
+                # The next instruction has to be in the scheduler's own small cache.
+                where = code[now_at[place]] >> 3
+                if where != i >> 3:
+                    cell = part * NEAR_LINES + where % NEAR_LINES
+                    if near_line[cell] != where:
+                        near_line[cell] = where
+                        near_time[cell] = time + facts[FETCH]
+                        if far_time[where] < 0.0:
+                            far_time[where] = time + facts[FETCH_FAR]
+                        near_time[cell] = max(near_time[cell], far_time[where])
+                        if far_time[where + 1] < 0.0:
+                            far_time[where + 1] = far_time[where] + facts[FETCH]
+                    ready = max(ready, near_time[cell])
+            if now_at[place] >= warp_end[block_of[place]]:
+                next_at[place] = NEVER
+                alive[slot] -= 1
+                if ready > last_end:
+                    last_end = ready
+                if alive[slot] == 0:
+                    ended[slot_block[slot]] = ready
+                    slot_block[slot] = -1
+                    slot_free[slot] = ready + facts[AGAIN]
+                    done += 1
+                    if slot_free[slot] < soon:
+                        soon = slot_free[slot]
+            elif k == BARRIER:
+                waiting[slot] += 1
+                next_at[place] = -ready
+            else:
+                w = waits[code[now_at[place]]]
+                b = 0
+                clear = ready
+                while w != 0:
+                    if w & 1:
+                        clear = max(clear, board[place * BOARDS + b])
+                    w = w >> 1
+                    b += 1
+                waited[code[now_at[place]]] += clear - ready
+                next_at[place] = clear
+                if clear < soon:
+                    soon = clear
+            if alive[slot] > 0 and waiting[slot] >= alive[slot]:
+                # All have come to the barrier.
+                waiting[slot] = 0
+                for w2 in range(warps):
+                    other = slot * warps + w2
+                    if next_at[other] < 0.0:
+                        ready = time + facts[BARRIER_LATENCY]
+                        waited[code[now_at[other] - 1]] += ready + next_at[other]
+                        w = waits[code[now_at[other]]]
+                        b = 0
+                        clear = max(ready, -next_at[other])
+                        while w != 0:
+                            if w & 1:
+                                clear = max(clear, board[other * BOARDS + b])
+                            w = w >> 1
+                            b += 1
+                        next_at[other] = clear
+                        if clear < soon:
+                            soon = clear
+        if launched < blocks:
+            soonest = NEVER
+            for s in range(slots):
+                if slot_block[s] < 0:
+                    soonest = min(soonest, slot_free[s])
+            if soonest < NEVER:
+                soon = min(soon, max(soonest, next_launch))
+        if issued_any == 1:
+            time += 1.0
+        else:
+            time = max(time + 1.0, math.ceil(soon))
+            if soon >= NEVER and done < blocks:
+                return -1.0
+    end = max(last_end, max(writes, atomics))
+    sums[CYCLES] = end
+    return end
