@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from gpuviz import glossary, language
+from gpuviz.lectures.exercises import exercises
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Lesson, Parameter
 from gpuviz.terminal import out
@@ -109,6 +110,9 @@ def texts() -> dict[str, Text]:
     for entry in glossary.entries().values():
         for text in (entry.word, entry.text):
             found.setdefault(text, Text(f"glossary, {entry.id}"))
+    for one in exercises().values():
+        for text in (one.title, one.task, one.why):
+            found.setdefault(text, Text(f"exercise {one.id}"))
     return {text: about for text, about in found.items() if any(map(str.isalpha, text))}
 
 

@@ -19,6 +19,7 @@ RAW = {
     "free_memory": "/proc, two rows of it",
     "doctor": "/etc/os-release, of the system",
     "glossary": "the text of what ships",
+    "lectures.exercises": "the text of what ships",
     "toml_text": "tomllib, over a text that bounded has read",
     "export.reading": "mmap of what bounded opens",
     "lectures.unpacked": "its checksum alone, of what it unpacked, in steps",

@@ -72,6 +72,17 @@ def answer(question: Question, runs: Runs, measured: Measurements) -> Answer:
     )
 
 
+def answer_of(question: Question, run: Run) -> tuple[float, str]:
+    """What is asked for, counted from the trace of a run, and its unit.
+
+    Raises
+    ------
+    InputError : it makes no such request
+    """
+    value = _counted(question, run)
+    return value, unit(question, run, value)
+
+
 def run_of(wanted: str, runs: Runs) -> str:
     """The name of a run by its role or side; the first when none is wanted."""
     for key in runs:

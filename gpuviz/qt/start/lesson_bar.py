@@ -13,6 +13,7 @@ from gpuviz.qt.controls.controls import button, keep_space, label
 
 if TYPE_CHECKING:
     from gpuviz.qt.start.guess import Guess
+    from gpuviz.qt.start.practice import Practice
     from gpuviz.scenes.base import Lesson
 
 
@@ -24,6 +25,7 @@ class LessonBar(QFrame):
         self.setObjectName("lessonbar")
         self._look_for = ""
         self._guess: Guess | None = None
+        self._practice: Practice | None = None
         self.words = label("", "quiet")
         self.words.setWordWrap(True)
         self.choices: list[QPushButton] = []
@@ -50,6 +52,11 @@ class LessonBar(QFrame):
         guess.offered.connect(self.asked.setVisible)
         self.asked.clicked.connect(lambda: guess.forget() if guess.question else guess.ask())
 
+    def follow_practice(self, practice: Practice) -> None:
+        """Say what an exercise asks for, while one is shown."""
+        self._practice = practice
+        practice.changed.connect(self._show)
+
     def _show(self) -> None:
         for one in self.choices:
             self._row.removeWidget(one)
@@ -58,7 +65,8 @@ class LessonBar(QFrame):
         self.choices = []
         guess = self._guess
         if guess is None or guess.question is None:
-            self.words.setText(self._look_for)
+            asked = self._practice.said() if self._practice is not None else ""
+            self.words.setText(asked or self._look_for)
             self.asked.setText(tr("Guess first"))
             return
         self.asked.setText(tr("Close") if not guess.asks else tr("Do not ask"))

@@ -44,6 +44,7 @@ from gpuviz.qt.running.retelling import Retelling
 from gpuviz.qt.running.viewing import Viewing
 from gpuviz.qt.running.worker import Perform
 from gpuviz.qt.start.guess import Guess
+from gpuviz.qt.start.practice import Practice
 from gpuviz.qt.sweep.lesson_map import LessonMap
 from gpuviz.qt.timing.placement_view import PlacementView
 from gpuviz.qt.timing.timing_panel import TimingPanel
@@ -297,6 +298,15 @@ class Features(QObject):
                 panel.setVisible(not guess.asks and director.showing is not None)
 
         guess.changed.connect(hush)
+        practice = self.practice = Practice(self._core, self._actions, self)
+        panes.guide.follow_practice(practice)
+        panes.source.views[0].chosen.connect(practice.choose)
+        practice.broke.connect(self._refuse)
+        practice.changed.connect(lambda: panes.source.views[0].hush(practice.secret))
+        menu = panes.toolbar.group_menu("Lesson").addMenu(tr("Try it yourself"))
+        for command, action in self._actions:
+            if command.id.startswith("exercise."):
+                menu.addAction(action)
 
     def _add_files(self) -> None:
         """Views go into files, and come back out of them."""
