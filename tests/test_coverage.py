@@ -1,13 +1,19 @@
 """The table that maps the documents to the lessons: complete, resolvable, up to date."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from gpuviz.cli.launches_to_record import of_the_table, variants
 from gpuviz.compile import nvrtc
-from gpuviz.coverage import figure
+from gpuviz.coverage import figure, memory, organisation
 from gpuviz.coverage.figure import Figure, Ratio, Said
 from gpuviz.coverage.page import BEYOND, DOCUMENTS, PAGE, ROWS, TABLES, covered, page
 from gpuviz.errors import InputError
-from gpuviz.scenes import SCENES
+from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Reading, Timing
+from gpuviz.runners.recording import key_of
+from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import SIZES
 
 # How many systems each table of the documents has.
@@ -90,3 +96,47 @@ def test_a_count_is_measured_by_the_formula_it_is_predicted_by() -> None:
     assert figure.measured in (figure.predicted, "not measured")
     other = Figure("coalescing", figure.answer, preset="Stride 1", arch="sm_10")
     assert other.measured == "no GPU of CC 1.0"
+
+
+class Recorded:
+    """Stands in for a lesson of which this was recorded."""
+
+    def __init__(self, measurement: Measurement | None) -> None:
+        self._measurement = measurement
+
+    def measurement(self, role: str = "") -> Measurement | None:
+        return self._measurement
+
+
+def test_what_only_a_gpu_tells_is_read_from_recordings() -> None:
+    device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
+    counters = {"branch_targets": Reading(400.0), "branch_targets_uniform": Reading(300.0)}
+    found = Recorded(Measurement("recorded", "2026-01-01", device, counters, registers=32))
+    nothing = Recorded(Measurement("recorded", "2026-01-01", device))
+    for told, said in (
+        (memory._branch_efficiency, "branch efficiency 75 %"),
+        (organisation._drivers_registers, "32 registers by the driver"),
+    ):
+        assert told(found) == said  # type: ignore[arg-type]
+        assert told(nothing) == told(Recorded(None)) == ""  # type: ignore[arg-type]
+
+
+def test_a_time_says_how_big_its_launch_is() -> None:
+    run = Figure("banks", Said(lambda shown: ""), preset="Stride 1").shown().run("warp")
+    device = DeviceFacts(0, "NVIDIA X", "9.0", "", "", 1, 1, 1)
+    slow, peaks = Timing(np.array([123.0])), Peaks(1e12, 1e12, 2.0)
+    measured = Measurement("recorded", "2026-01-01", device, timing=slow, peaks=peaks)
+    alone = replace(run, measurement=measured, companion=None)
+    assert figure._time(alone) == f"123 µs ({run.told_size})".replace("\u2009", " ")
+    assert run.companion is not None
+    beside = replace(run, companion=replace(run.companion, measurement=measured))
+    assert figure._time(beside).endswith(f"({run.companion.size})".replace("\u2009", " "))
+    quick = replace(measured, timing=Timing(np.array([5.0])))
+    assert "mostly launch overhead (2 µs)" in figure._time(replace(alone, measurement=quick))
+    assert figure._time(replace(alone, measurement=None)) == ""
+
+
+def test_what_the_table_shows_is_recorded() -> None:
+    ours = {key for *_, key in (*variants(SCENES), *of_the_table())}
+    for shown in (one for row in ROWS for one in row.figures):
+        assert {key_of(plan) for plan in lesson(shown.lesson).plan(shown.values)} <= ours

@@ -1,4 +1,4 @@
-"""Which launches are to be recorded: those of lessons, and what lectures launch besides."""
+"""Which launches are to be recorded: those of lessons, of what is covered, and of lectures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuviz.lectures.bundle import unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.runners.recorded import Recordings
 from gpuviz.runners.recording import LaunchKey, key_of
-from gpuviz.scenes import SCENES
+from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.base import Lesson, Plan, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.perform import accepted
@@ -26,6 +26,15 @@ def variants(lessons: tuple[Lesson, ...]) -> Iterator[Variant]:
     for one in lessons:
         for given in ({}, *(preset.values for preset in one.presets)):
             yield from _unseen(one, check_values(one, given), seen)
+
+
+def of_the_table() -> Iterator[Variant]:
+    """Every launch that what is covered (docs/coverage.md) shows besides."""
+    from gpuviz.coverage.page import ROWS
+
+    seen = set(_of_the_course())
+    for figure in (figure for row in ROWS for figure in row.figures):
+        yield from _unseen(lesson(figure.lesson), figure.values, seen)
 
 
 def of_lecture(file: Path, agreed: frozenset[Path] = frozenset()) -> Iterator[Variant]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuviz import checksums, resources
-from gpuviz.cli.launches_to_record import Variant, of_lecture, taken, variants
+from gpuviz.cli.launches_to_record import Variant, of_lecture, of_the_table, taken, variants
 from gpuviz.errors import InputError
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import DeviceFacts
@@ -43,7 +43,7 @@ def merge(folder: Path, into: Path = FOLDER) -> Merged:
     if not new:
         raise InputError(f"{folder} holds no recordings (*{SUFFIX})")
     lectures = sorted(resources.path("lectures").glob("*" + LECTURE))
-    ours = tuple(variants(SCENES))
+    ours = (*variants(SCENES), *of_the_table())
     theirs = tuple(one for file in lectures for one in of_lecture(file))
     told = [
         _of_device(into, device, new.get(name, []), old.get(name, []), (ours, theirs))

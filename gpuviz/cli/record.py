@@ -10,7 +10,14 @@ from gpuviz.cli import lecture_reach
 from gpuviz.cli.consent import add_trust, refusal, settle
 from gpuviz.cli.device import add_device
 from gpuviz.cli.launch import at_least_one
-from gpuviz.cli.launches_to_record import Variant, in_order, of_lecture, taken, variants
+from gpuviz.cli.launches_to_record import (
+    Variant,
+    in_order,
+    of_lecture,
+    of_the_table,
+    taken,
+    variants,
+)
 from gpuviz.cli.record_each import Files, check_place, found, record_each
 from gpuviz.errors import Error, InputError, UnavailableError
 from gpuviz.language import english
@@ -44,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="a lesson (may be given several times)",
     )
-    parser.add_argument("--all", action="store_true", help="every lesson")
+    parser.add_argument(
+        "--all", action="store_true", help="every lesson, and what docs/coverage.md shows"
+    )
     parser.add_argument(
         "--lecture",
         action="append",
@@ -111,7 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
     told = (
         one for file in lectures for one in of_lecture(file, lecture_reach.agreed(arguments, file))
     )
-    wanted = (*variants(lessons), *told)
+    covered = of_the_table() if arguments.all else ()
+    wanted = (*variants(lessons), *covered, *told)
     if not wanted and not arguments.lecture:
         raise InputError("what to record? give --all, --scene ID (see gpuviz list), or --lecture")
     return _check(arguments.output, wanted) if arguments.check else _record(arguments, wanted)

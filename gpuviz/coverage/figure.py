@@ -116,6 +116,11 @@ class Figure:
     arch: str = "sm_90"
     timed: str = ""
 
+    @property
+    def values(self) -> Values:
+        """Of all parameters of its lesson; InputError as `shown`."""
+        return values_of(self.lesson, self.preset, self.settings)
+
     def shown(self) -> Shown:
         """The lesson, performed with these values.
 
@@ -167,9 +172,14 @@ def _measured_architectures() -> frozenset[str]:
 @cache
 def performances(name: str, preset: str, settings: Settings, arch: str) -> Shown:
     """A lesson performed; as `Figure.shown`."""
+    values = values_of(name, preset, settings)
+    return Shown(values, perform(lesson(name), values, arch=arch))
+
+
+def values_of(name: str, preset: str, settings: Settings) -> Values:
+    """Of all parameters of a lesson; InputError when there is no such lesson or preset."""
     chosen = lesson(name)
     known = {one.label: one.values for one in chosen.presets}
     if preset and preset not in known:
         raise InputError(f"lesson {name} has no preset {preset!r}; it has: {', '.join(known)}")
-    values = check_values(chosen, {**known.get(preset, {}), **dict(settings)})
-    return Shown(values, perform(chosen, values, arch=arch))
+    return check_values(chosen, {**known.get(preset, {}), **dict(settings)})

@@ -102,6 +102,16 @@ def _c2070_occupancy(shown: Shown) -> str:
     return f"occupancy {found.fraction:.3f} on CC 2.0 with {registers} registers"
 
 
+def _branch_efficiency(shown: Shown) -> str:
+    """Targets of branches that all lanes of a warp took, of all, as profilers count them."""
+    found = shown.measurement()
+    counted = found.values() if found else {}
+    if not counted.get("branch_targets"):
+        return ""
+    share = counted.get("branch_targets_uniform", 0.0) / counted["branch_targets"]
+    return f"branch efficiency {100 * share:.4g} %"
+
+
 GLOBAL = (
     Row(
         "C",
@@ -242,7 +252,7 @@ GLOBAL = (
             ),
             Figure(
                 "divergence",
-                Said(lambda shown: shown.performance.story.expected),
+                Said(lambda shown: shown.performance.story.expected, _branch_efficiency),
                 "",
                 "Groups of 16",
             ),
@@ -268,7 +278,7 @@ def _bank(preset: str, published: str, **settings: int) -> tuple[Figure, Figure]
     given = tuple(settings.items())
     return (
         Figure("banks", _DEGREE, published, preset, given, "sm_10"),
-        Figure("banks", _WAVEFRONTS, "", preset, given),
+        Figure("banks", _WAVEFRONTS, "", preset, given, timed="warp"),
     )
 
 

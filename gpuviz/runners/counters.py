@@ -34,6 +34,8 @@ NOT_COMPARED: Mapping[str, Forms] = {
     # Uniform accesses and the kernel's parameters are among the requests.
     "constant_cache_requests": ("idc__requests",),
     "instructions": ("smsp__inst_executed",),
+    "branch_targets": ("smsp__sass_branch_targets",),
+    "branch_targets_uniform": ("smsp__sass_branch_targets_threads_uniform",),
     "duration_ns": ("gpu__time_duration",),
     # In percent; an average over time and multiprocessors, idle ends included.
     "achieved_occupancy": ("sm__warps_active.avg.pct_of_peak_sustained_active",),

@@ -95,6 +95,7 @@ def measure_launch(
         gpu.differences(launch, expected, cancel) if expected else {},
         tuple(text for text in notes if text),
         gpu.resident_blocks(launch, cancel),
+        registers=gpu.registers(launch, cancel),
     )
 
 

@@ -150,9 +150,10 @@ class Measurement:
 
     `counters` are by the keys of `gpuviz.memory.counting`, and some of their own (see
     `gpuviz.runners.counters`). `differences` holds, for each buffer, the largest absolute
-    difference between the GPU's result and the emulator's. `resident_blocks` is how many blocks
-    the driver says fit on one multiprocessor (cuOccupancyMaxActiveBlocksPerMultiprocessor), None
-    when it was not asked. `file` is the name of the file that says all this, "" where gpuviz does.
+    difference between the GPU's result and the emulator's. `resident_blocks` is how many blocks the
+    driver says fit on one multiprocessor (cuOccupancyMaxActiveBlocksPerMultiprocessor), `registers`
+    how many it gives a thread; None when it was not asked. `file` is the name of the file that says
+    all this, "" where gpuviz does.
     """
 
     source: Literal["live", "recorded"]
@@ -167,6 +168,7 @@ class Measurement:
     notes: tuple[str, ...] = ()
     resident_blocks: int | None = None
     file: str = ""
+    registers: int | None = None
 
     @property
     def kind(self) -> Kind:

@@ -176,6 +176,7 @@ class _Entry:
     timing: _Timing | None
     placement: str | None
     resident_blocks: int | None = None  # recordings of before the driver was asked have none
+    registers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,7 @@ def _told(entry: Entry, number: int, arrays: dict[str, Array]) -> _Entry:
         timing,
         placement,
         m.resident_blocks,
+        m.registers,
     )
 
 
@@ -250,6 +252,7 @@ def _entry(told: _Entry, found: Content[_Manifest]) -> Entry:
         told.differences,
         told.notes,
         told.resident_blocks,
+        registers=told.registers,
     )
     return Entry(told.lesson, told.role, told.values, told.launch, measurement)
 

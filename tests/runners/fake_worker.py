@@ -48,7 +48,8 @@ class Fake:
         self.launches[request.key] = request
         if request.entry == "slow":
             time.sleep(0.8)
-        return Reply({"resident_blocks": len(request.arrays)} if request.entry == "fits" else {})
+        said = {"resident_blocks": len(request.arrays), "registers": 16}
+        return Reply(said if request.entry == "fits" else {})
 
     def drop(self, request):
         with open(LOG, "a") as log:

@@ -168,7 +168,8 @@ def test_counters_that_are_missing_are_unavailable_not_zero(gpu: Gpu) -> None:
 
 def test_the_drivers_answer_is_kept_with_a_launch(gpu: Gpu, tmp_path: Path) -> None:
     assert [gpu.resident_blocks(launch("fits")) for _ in range(2)] == [3, 3]
-    assert gpu.resident_blocks(launch()) is None
+    assert gpu.registers(launch("fits")) == 16
+    assert gpu.resident_blocks(launch()) is gpu.registers(launch()) is None
     assert (tmp_path / "log").read_text() == "load fits\nload plain\n"
 
 

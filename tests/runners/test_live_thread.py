@@ -63,6 +63,9 @@ class CountingGpu:
     def resident_blocks(self, launch: GpuLaunch, cancel: object) -> None:
         self.ran.append(launch.code)
 
+    def registers(self, launch: GpuLaunch, cancel: object) -> None:
+        self.ran.append(launch.code)
+
     def close(self) -> None:
         pass
 

@@ -162,10 +162,11 @@ def _argument(spec: BufferSpec | ScalarSpec | Given, number: int) -> Array | Buf
 
 @dataclass
 class _Loaded:
-    """A launch on the device: what the driver says of resident blocks, the bytes it takes there,
-    and whether it has run to its end before."""
+    """A launch on the device: what the driver says of resident blocks and registers, the bytes it
+    takes there, and whether it has run to its end before."""
 
     resident: int | None
+    registers: int | None
     size: int
     ends: bool = False
 
@@ -261,8 +262,10 @@ class Gpu:
             len(self._loaded) >= _KEPT or size + sum(x.size for x in self._loaded.values()) > most
         ):
             self._drop(next(iter(self._loaded)))
-        resident = self._ask(request, cancel).values.get("resident_blocks")
-        self._loaded[request.key] = _Loaded(resident, size)
+        said = self._ask(request, cancel).values
+        self._loaded[request.key] = _Loaded(
+            said.get("resident_blocks"), said.get("registers"), size
+        )
         return request.key
 
     def _drop(self, key: str) -> None:
@@ -278,6 +281,11 @@ class Gpu:
         """
         with self._lock:
             return self._loaded[self._load(launch, cancel)].resident
+
+    def registers(self, launch: GpuLaunch, cancel: Cancel = go_on) -> int | None:
+        """How many registers the driver gives each thread; as `resident_blocks`."""
+        with self._lock:
+            return self._loaded[self._load(launch, cancel)].registers
 
     def run(self, launch: GpuLaunch, cancel: Cancel = go_on) -> tuple[Array, ...]:
         """The buffers after one launch, in the order of the arguments.

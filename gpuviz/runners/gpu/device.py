@@ -148,7 +148,7 @@ class Device:
         """Keep a launch."""
         kernel = self._guarded(lambda: Kernel(self._cupy, request, self._buffers))
         self._kernels[request.key] = kernel
-        return Reply({"resident_blocks": kernel.resident_blocks()})
+        return Reply({"resident_blocks": kernel.resident_blocks(), "registers": kernel.registers()})
 
     def drop(self, request: protocol.Drop) -> Reply:
         """Forget a launch."""

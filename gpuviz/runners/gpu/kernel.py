@@ -63,6 +63,10 @@ class Kernel:
         except driver.CUDADriverError:  # a shape that it would not launch either
             return None
 
+    def registers(self) -> int:
+        """How many the driver gives a thread."""
+        return int(self._kernel.num_regs)
+
     def reset(self) -> None:
         """Fill the buffers as they were given."""
         for began, buffer in self._buffers():

@@ -46,7 +46,8 @@ class Load:
     `recipes` has a text for each argument: the SPEC that it is made by (`gpuviz.arguments`), "" for
     one that is sent. One without dimensions is passed by value, any other is a buffer. `form` says
     what the code is: a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is
-    how many of its blocks the driver says fit on one multiprocessor.
+    how many of its blocks the driver says fit on one multiprocessor, `registers` how many it gives
+    a thread.
     """
 
     key: str
