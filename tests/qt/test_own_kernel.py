@@ -163,3 +163,40 @@ def test_arguments_go_with_their_parameters(launch: KernelLaunch) -> None:
     other = fitted(made, "f", (data, bins, n), (replace(data, kind="f32"), bins, n))
     assert other.arguments[0].startswith("f32[")
     assert resized(made, made, (data, bins, n)) == made
+
+
+def listed(window: Window) -> list[str]:
+    model = window.lessons.model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def test_a_kernel_is_renamed_and_removed_in_the_list(
+    own: Window, qtbot: QtBot, launch: KernelLaunch
+) -> None:
+    id = own.player.lesson.id
+    own.lessons.setFocus()
+    QTest.keyClick(own.lessons, Qt.Key.Key_F2)
+    dialog = own.features.kernel_list.dialog
+    assert dialog is not None and dialog.textValue() == "pairs (pairs.ptx)"
+    dialog.setTextValue("mine, first try")
+    dialog.accept()
+    assert listed(own)[-1] == "mine, first try" and "first try" in own.windowTitle()
+    write(fields(own).grid, "2")
+    qtbot.waitUntil(lambda: runs(own) == (2, 64))
+    assert own.player.lesson.title == own.actions_[f"open.{id}"].text() == "mine, first try"
+    assert [one.text() for one in own.features.kernel_list.menu().actions()][:2] == [
+        "Rename this kernel in the list …",
+        "Remove this kernel from the list",
+    ]
+    own.activateWindow()
+    own.lessons.setFocus()
+    qtbot.waitUntil(own.lessons.hasFocus)
+    QTest.keyClick(own.lessons, Qt.Key.Key_Delete)
+    assert own.player.lesson.launch == {} and "Your kernels" not in listed(own)
+    assert not own.actions_["kernel.remove"].isEnabled()
+    QTest.keyClick(own.lessons, Qt.Key.Key_Delete)  # a lesson of the course stays
+    assert len(own.course.lessons) == 3
+    QTest.keyClick(own.stage, Qt.Key.Key_Z, CONTROL)
+    qtbot.waitUntil(lambda: listed(own)[-1] == "mine, first try")
+    own.course.rename(id, "")
+    assert listed(own)[-1] == "pairs (pairs.ptx)"

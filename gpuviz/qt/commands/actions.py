@@ -114,6 +114,8 @@ COMMANDS = (
     ),
     Command("gpu.stop", later("Stop the GPU"), "GPU", ("Shift+F10",)),
     Command("run.sweep", later("Sweep over parameters …"), "Lesson", ("Ctrl+Shift+W",)),
+    Command("kernel.rename", later("Rename this kernel in the list …"), "Lesson"),
+    Command("kernel.remove", later("Remove this kernel from the list"), "Lesson"),
     Command("run.map", later("Predict the map of this lesson"), "Lesson"),
     Command("gpu.map", later("Measure the map of this lesson on this GPU"), "GPU"),
     Command("gpu.look", later("Look for GPUs again"), "GPU"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -16,15 +17,22 @@ if TYPE_CHECKING:
     from gpuviz.scenes.base import Lesson
 
 
+_NAMES = "own_names"  # of users' kernels, in the settings
+
+
 class Course(QObject):
     """Opens lessons in player (side A) and comparison (side B), and keeps their values.
 
     Signals
     -------
     added : `Listed`, a lesson made of a user's own kernel, which is among the others from now on
+    renamed : `Listed`, such a lesson under another name
+    removed : the id of such a lesson, which is no longer there
     """
 
     added = Signal(object)
+    renamed = Signal(object)
+    removed = Signal(str)
 
     def __init__(
         self, lessons: Sequence[Listed], player: Player, comparison: Comparison, settings: Settings
@@ -33,6 +41,7 @@ class Course(QObject):
         self.lessons = tuple(lessons)
         self._player, self._comparison = player, comparison
         self._settings = settings
+        self._titles: dict[str, str] = {}  # of users' kernels, as they are called by themselves
 
     def open(self, listed: Listed) -> None:
         """Show a lesson, unless it is shown already; a user's kernel as it was launched last."""
@@ -45,14 +54,49 @@ class Course(QObject):
         """Show a lesson that may be new here: a user's kernel becomes one like the others, or is
         launched in another way.
         """
-        known = next((one for one in self.lessons if one.id == lesson.id), None)
+        self._titles.setdefault(lesson.id, lesson.title)
+        lesson, known = self._named(lesson), self._known(lesson.id)
         if known is None:
             self.lessons += (Listed.of(lesson),)
             self.added.emit(self.lessons[-1])
         elif dict(known.open().launch) != dict(lesson.launch):
-            listed = Listed.of(lesson)
-            self.lessons = tuple(listed if one is known else one for one in self.lessons)
+            self._replace(known, Listed.of(lesson))
         self.open(known or self.lessons[-1])
+
+    def rename(self, id: str, name: str) -> None:
+        """Call a user's kernel by another name, or without one as it is called by itself."""
+        known = self._known(id)
+        if known is None or not known.open().launch:
+            return
+        self._settings.keep(f"{_NAMES}/{id}", name.strip())
+        plain = replace(known.open(), title=self._titles[id])
+        listed = Listed.of(self._named(plain))
+        self._replace(known, listed)
+        self.renamed.emit(listed)
+        if self._player.lesson.id == id:
+            self.show(listed.open())
+
+    def remove(self, id: str) -> None:
+        """Take a user's kernel off the list; what is beside it is shown instead."""
+        known = self._known(id)
+        if known is None or not known.open().launch:
+            return
+        if self._player.lesson.id == id:
+            at = self.lessons.index(known)
+            self.open(self.lessons[at - 1 if at else 1])
+        self.lessons = tuple(one for one in self.lessons if one is not known)
+        self.removed.emit(id)
+
+    def _known(self, id: str) -> Listed | None:
+        return next((one for one in self.lessons if one.id == id), None)
+
+    def _replace(self, known: Listed, listed: Listed) -> None:
+        self.lessons = tuple(listed if one is known else one for one in self.lessons)
+
+    def _named(self, lesson: Lesson) -> Lesson:
+        """A user's kernel as its user calls it."""
+        name = self._settings.text(f"{_NAMES}/{lesson.id}", "") if lesson.launch else ""
+        return replace(lesson, title=name) if name else lesson
 
     def open_neighbour(self, way: int) -> None:
         """The lesson so many behind the one shown, if there is one."""

@@ -33,6 +33,7 @@ from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
 from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
+from gpuviz.qt.kernels.list_commands import KernelListCommands
 from gpuviz.qt.kernels.own_kernel import OwnKernel
 from gpuviz.qt.kernels.source_editing import SourceEditing
 from gpuviz.qt.lecture.handout import Handout
@@ -256,6 +257,9 @@ class Features(QObject):
         editing.said.connect(self._panes.status.say)
         editing.refused.connect(self._refuse)
         self.own_kernel.turned.connect(self._add_launch)
+        self.kernel_list = KernelListCommands(
+            self._core, self._panes.lessons, self._actions, self._window
+        )
         stage, director = self._panes.stage, self._core.director
         self.own_kernel.doubted.connect(lambda why: stage.doubt("launch", bool(why)))
         director.problem_changed.connect(lambda why: stage.doubt("values", bool(why), why))

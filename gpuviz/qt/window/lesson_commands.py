@@ -43,6 +43,8 @@ class LessonCommands(QObject):
             choices.add(f"check.{name}", tr(check.title), "Checks", toggle)
         self._compare = CompareCommands(core.player, core.comparison, core.director, actions)
         core.course.added.connect(self._add)
+        core.course.removed.connect(lambda id: actions.remove(f"open.{id}"))
+        core.course.renamed.connect(lambda one: actions[f"open.{one.id}"].setText(one.title))
 
     def offer(self, lesson: Lesson) -> None:
         """Commands for the presets of the lesson shown."""

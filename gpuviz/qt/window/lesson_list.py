@@ -97,6 +97,26 @@ class LessonList(QListView):
         self._rows[lesson.id] = model.rowCount()
         model.appendRow(_Item(lesson))
 
+    def rename(self, lesson: Listed) -> None:
+        """Another title."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)
+        self._lessons[lesson.id] = lesson
+        model.setItem(self._rows[lesson.id], _Item(lesson))
+
+    def remove(self, id: str) -> None:
+        """One lesson less, and its chapter when there is nothing else in it."""
+        model = self.model()
+        assert isinstance(model, QStandardItemModel)
+        row = self._rows.pop(id)
+        del self._lessons[id]
+        model.removeRow(row)
+        last = row == model.rowCount() or not model.index(row, 0).data(LESSON_ROLE)
+        if last and not model.index(row - 1, 0).data(LESSON_ROLE):
+            model.removeRow(row - 1)
+        rows = ((r, model.index(r, 0).data(LESSON_ROLE)) for r in range(model.rowCount()))
+        self._rows = {found: r for r, found in rows if found}
+
     def _filled(self, lessons: Sequence[Listed]) -> QStandardItemModel:
         model = QStandardItemModel(self)
         chapter = ""

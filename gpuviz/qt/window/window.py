@@ -135,6 +135,8 @@ class Window(QMainWindow):
         director.performer.started.connect(lambda job: self.message.pass_by())
         self.lessons.chosen.connect(self.course.open)
         self.course.added.connect(self.lessons.add)
+        self.course.renamed.connect(self.lessons.rename)
+        self.course.removed.connect(self.lessons.remove)
         self.stage.picked.connect(director.pick)
         self.stage.broke.connect(lambda error: self.message.show_failure(failure_of(error)))
         self.status.findings_asked.connect(self._show_findings)
