@@ -10,6 +10,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 Bool = npt.NDArray[np.bool_]
 I8 = npt.NDArray[np.int8]
+I16 = npt.NDArray[np.int16]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I32 = npt.NDArray[np.int32]

@@ -253,7 +253,7 @@ def _multiply(site: Site) -> Step:
     def step(g: Group) -> None:
         left_, right_, total = (read(g) for read in reads)
         if widened:
-            total = numbers(total, FORMATS[start]).value().astype(np.float32).view(np.uint32)
+            total = numbers(total, FORMATS[start]).value.astype(np.float32).view(np.uint32)
         put(g, multiply(left_, right_, total))
 
     return step

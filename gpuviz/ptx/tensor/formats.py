@@ -1,4 +1,4 @@
-"""The formats of what tensor cores multiply: bits to whole significands and exponents.
+"""The formats of what tensor cores multiply: bits to values and exponents.
 
 Sources: PTX ISA, "Alternate Floating-Point Data Formats"; OCP 8-bit Floating Point Specification
 (e4m3 has no infinity, and one pattern a sign that is no number).
@@ -7,10 +7,11 @@ Sources: PTX ISA, "Alternate Floating-Point Data Formats"; OCP 8-bit Floating Po
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from gpuviz.arrays import F64, I64, Array
+from gpuviz.arrays import F64, I16, Array
 
 ZERO = -126  # the exponent that zero has for the hardware (see `sums`)
 
@@ -47,36 +48,50 @@ FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """significand * 2 ** (exponent - fraction), the significand with its sign; arrays of one shape.
-
-    `special` is where they are infinite or no numbers, and `values` what they are there, else None.
+    """Values, which are exact, and the exponents that the hardware sees: of significands from 1 to
+    2, or below for subnormals; arrays of one shape.
     """
 
-    significand: I64
-    exponent: I64
-    fraction: int
-    special: Array
-    values: F64 | None
+    value: F64
+    exponent: I16
 
-    def value(self) -> F64:
-        """As float64, which is exact."""
-        made = np.ldexp(
-            self.significand.astype(np.float64), (self.exponent - self.fraction).astype(np.int32)
-        )
-        return made if self.values is None else np.where(self.special, self.values, made)
+    @property
+    def finite(self) -> bool:
+        """Whether all of them are."""
+        return bool(np.isfinite(self.value).all())
 
 
 def numbers(bits: Array, form: Format) -> Numbers:
     """What the bits of elements mean."""
-    raw = bits.astype(np.int64) >> form.dropped
-    fraction = raw & ((1 << form.fraction) - 1)
+    raw = bits.astype(np.uint32) >> np.uint32(form.dropped)
+    size = np.uint32((1 << form.exponent + form.fraction) - 1)
+    stored = ((raw & size) >> np.uint32(form.fraction)).astype(np.int16)
+    exponent = np.maximum(stored, np.int16(1)) - np.int16(form.bias)
+    exponent[raw & size == 0] = ZERO
+    return Numbers(_values(raw, form), exponent)
+
+
+def _values(raw: Array, form: Format) -> F64:
+    """Exponents of eight bits are those of float32."""
+    if form.exponent == 8:
+        single = raw << np.uint32(23 - form.fraction)
+        return single.view(np.float32).astype(np.float64)
+    if form.fraction == 10:
+        return raw.astype(np.uint16).view(np.float16).astype(np.float64)
+    return _small_values(form)[raw]
+
+
+@cache
+def _small_values(form: Format) -> F64:
+    """Of all patterns of eight bits."""
+    raw = np.arange(256)
+    fraction, scale = raw & ((1 << form.fraction) - 1), 1 << form.fraction
     stored = raw >> form.fraction & ((1 << form.exponent) - 1)
-    normal = stored > 0
-    significand = fraction | normal * (1 << form.fraction)
-    exponent = np.where(significand > 0, np.maximum(stored, 1) - form.bias, ZERO)
-    sign = 1 - 2 * (raw >> form.exponent + form.fraction & 1)
+    value = np.ldexp((fraction + scale * (stored > 0)) / scale, np.maximum(stored, 1) - form.bias)
     top = stored == (1 << form.exponent) - 1
-    none = top & (fraction == (1 << form.fraction) - 1) if form.finite else top & (fraction > 0)
-    special = none if form.finite else top
-    values = np.where(none, np.nan, sign * np.inf) if special.any() else None
-    return Numbers(sign * significand, exponent, form.fraction, special, values)
+    none = top & (fraction == scale - 1) if form.finite else top & (fraction > 0)
+    if not form.finite:
+        value[top] = np.inf
+    value[none] = np.nan
+    signed: F64 = np.where(raw > 127, -value, value)
+    return signed

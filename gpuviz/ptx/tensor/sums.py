@@ -18,7 +18,7 @@ from gpuviz.arrays import F64, Array
 from gpuviz.ptx.tensor.formats import FORMATS, Numbers, numbers
 
 _NO_NUMBER = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
-_ROOM = 1 << 16  # products at a time: what fits the cache of a core
+_ROOM = 1 << 15  # products at a time: what fits the cache of a core
 
 
 @dataclass(frozen=True)
@@ -64,25 +64,20 @@ def _some(a: Array, b: Array, c: Array, kinds: tuple[str, str, str], adder: Adde
 
 
 def _added(a: Numbers, b: Numbers, c: Array, kind: str, adder: Adder) -> Array:
+    """Whole numbers of the last bit that is kept are added, below 2**53, which is exact."""
     start = numbers(c, FORMATS[kind])
-    exponent = a.exponent[:, :, :, None] + b.exponent[:, None]
-    product = a.significand[:, :, :, None] * b.significand[:, None]
-    top = np.maximum(exponent.max(axis=2), start.exponent)
-    fraction = a.fraction + b.fraction
-    total = _aligned(product, adder.kept - fraction + exponent - top[:, :, None]).sum(axis=2)
-    total += _aligned(start.significand, adder.kept - start.fraction + start.exponent - top)
-    found = np.ldexp(total.astype(np.float64), (top - adder.kept).astype(np.int32))
+    exponents = a.exponent[:, :, :, None] + b.exponent[:, None]
+    top = np.maximum(exponents.max(axis=2), start.exponent).astype(np.int32)
+    scale = np.ldexp(1.0, adder.kept - top)
+    products = a.value[:, :, :, None] * b.value[:, None]
+    products *= scale[:, :, None]
+    np.trunc(products, out=products)
+    total = products.sum(axis=2) + np.trunc(start.value * scale)
+    found = total / scale + 0.0  # no sum is minus zero
     made = _half(found) if kind == "f16" else _single(found, adder.cut)
-    if a.special.any() or b.special.any() or start.special.any():
-        _put_specials(made, np.matmul(a.value(), b.value()) + start.value(), kind)
+    if not (a.finite and b.finite and start.finite):
+        _put_specials(made, np.matmul(a.value, b.value) + start.value, kind)
     return made
-
-
-def _aligned(significand: Array, shift: Array) -> Array:
-    """Moved by so many bits; what falls off at the right is lost, whatever the sign."""
-    moved = np.abs(significand) << np.clip(shift, 0, 62) >> np.clip(-shift, 0, 62)
-    signed: Array = np.sign(significand) * moved
-    return signed
 
 
 def _single(value: F64, cut: int) -> Array:
