@@ -21,6 +21,7 @@ Op = Literal["load", "store", "atomic", "reduction", "copy"]
 Space = Literal["global", "shared", "local", "constant"]
 
 LANES = 32
+OUTSIDE = "illegal global access"  # kind of the finding that a run may go on after
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,9 @@ class Finding:
 
     `kind` is a short name ("uninitialised shared read"); `message` the whole sentence; `count` how
     many times it was seen in all; the place is that of the first one. `check` is which of the
-    checks saw it (memory, race, init, sync), `remedy` what to do about it.
+    checks saw it (memory, race, init, sync), `remedy` what to do about it. `phase` is how many
+    barriers the block had passed, -1 where nobody knows. Of a race, `other_line`, `other_block` and
+    `other_thread` say who was first; the thread is empty where nobody was.
     """
 
     severity: Literal["error", "warning"]
@@ -233,6 +236,10 @@ class Finding:
     count: int = 1
     check: str = ""
     remedy: str = ""
+    phase: int = -1
+    other_line: int = 0
+    other_block: tuple[int, ...] = ()
+    other_thread: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

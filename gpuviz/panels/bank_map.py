@@ -169,7 +169,7 @@ class _Map:
         fill = np.where(busy, palette.accent_soft, palette.panel).astype(np.uint8)
         edge = np.where(busy, palette.accent, palette.border).astype(np.uint8)
         ink = np.where(busy, palette.ink, palette.muted).astype(np.uint8)
-        size = min(self.stage.text(13), float(int(ports[0, 3] * 0.75)))
+        size = min(self.stage.text(13), max(float(int(ports[0, 3] * 0.75)), _NUMBER))
         every = 1 if text_width("30", size) + 2 <= ports[0, 2] else 4
         if worst >= 0:
             edge[worst] = palette.warn

@@ -14,7 +14,9 @@ from gpuviz.draw.stage import Stage
 
 Value = int | str | bool  # of a parameter
 Values = Mapping[str, Value]
-GO = "go"  # among values that a click sets: where in the story to go, as its search understands it
+# Among the values that a click sets: where to go, as the search of the story understands it; after
+# " | " comes what to go to where that is nowhere.
+GO = "go"
 # Colours by what they mean; the theme decides what they look like (`gpuviz.draw.palette`).
 Ink = Literal[
     "ink",

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuviz.arrays import F32, F64, I64, Rgba
 from gpuviz.draw.heading import label
-from gpuviz.draw.layout import Rect, first_fitting
+from gpuviz.draw.layout import Rect, centers, first_fitting
 from gpuviz.draw.marks import Boxes, Lines, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
@@ -45,6 +45,7 @@ class WarpPhases(Panel):
     ink : (B,) number of its colour among `inks`
     now, row : where time is, and whose request is under way (-1: nobody's)
     tip, choose : hover text of a box, and what a click on it sets
+    marked : boxes that something is wrong with, by number; two of them belong together
     """
 
     share: ClassVar[float] = 1.0
@@ -59,6 +60,7 @@ class WarpPhases(Panel):
     row: int
     tip: Callable[[int], str]
     choose: Callable[[int], Values]
+    marked: I64
 
     def need(self, stage: Stage, width: float) -> Need:
         """Rows that can be told apart."""
@@ -82,9 +84,22 @@ class WarpPhases(Panel):
         here = (self.warp == self.row) & (self.start <= self.now) & (self.now < self.end)
         if here.any():
             yield Boxes(rects[here], stroke=palette.outline, stroke_width=2.0)
+        yield from self._marks(stage, rects[self.marked])
         x = self._x(plot, np.array([self.now + 0.5]))[0]
         ends = np.array([[[x, plot.y - 3], [x, plot.bottom + 3]]], np.float32)
         yield Lines(ends, palette.ink, 1.5, dash=True)
+
+    def _marks(self, stage: Stage, rects: F32) -> Iterator[Mark]:
+        """What is wrong, wide enough to be seen, and a line between two that race."""
+        if not len(rects):
+            return
+        red, least = stage.palette.bad, stage.text(14) * 0.6
+        wide = rects.copy()
+        wide[:, 0] -= np.maximum(least - wide[:, 2], 0) / 2
+        wide[:, 2] = np.maximum(wide[:, 2], least)
+        if len(wide) > 1:
+            yield Lines(centers(wide)[None, :2], red, 2.0)
+        yield Boxes(wide, stage.palette.waste_ground, hatch=red, stroke=red, stroke_width=2.0)
 
     def pick(self, stage: Stage, area: Rect, x: float, y: float) -> Values | None:
         """A click on a request goes to it."""

@@ -60,4 +60,5 @@ def _execution(
         Listeners(sinks),
         launched.heap,
         options.limits(),
+        options.goes_on,
     )

@@ -35,6 +35,8 @@ class Options:
     checks : what is looked for (see `gpuviz.checks`), by the NumPy engine: accesses outside of all
         memory end the run whatever is asked for; unless `thorough`, they are looked for only where
         that engine runs the launch anyway
+    goes_on : whether the NumPy engine goes on after accesses of global memory outside of all
+        buffers: reads give 0, writes are lost, each is a finding
     engine : who executes the launch
     progress : hears the fraction done, 0 to 1
     """
@@ -51,6 +53,7 @@ class Options:
     path: bool = False
     checks: tuple[str, ...] = ()
     thorough: bool = True
+    goes_on: bool = False
     engine: Engine = "auto"
     progress: Callable[[float], None] = field(default=lambda fraction: None)
     cancel: Callable[[], bool] = field(default=lambda: False)

@@ -59,8 +59,9 @@ class Parameter:
     An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
     default without choices is a switch. `compiled` marks a parameter that is a compile-time
     constant of the kernel (changing it needs NVRTC). The choices of one of `pictures` are offered
-    beside the picture, a key for each. `small` is what it begins with where sizes that people run
-    take too long (`small_sizes`), None where that is its default, too.
+    beside the picture, a key for each; a `hidden` one is only set by clicks in pictures. `small` is
+    what it begins with where sizes that people run take too long (`small_sizes`), None where that
+    is its default, too.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Parameter:
     hint: str = ""
     compiled: bool = False
     pictures: bool = False
+    hidden: bool = False
     small: Value | None = None
 
     @property
@@ -123,6 +125,7 @@ class Plan:
     size: str = ""
     companion_of: str = ""
     outputs: bool = True
+    goes_on: bool = False
     blocks: Blocks = "all"
     otherwise: Plan | None = None
     optional: bool = False

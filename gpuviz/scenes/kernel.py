@@ -21,13 +21,13 @@ FORMER = ("turn",)  # the how-manieth time around a loop; now all are on the tim
 _MOST_BLOCKS = 1 << 20
 
 
-def parameters_of(block: Parameter, warps: int) -> tuple[Parameter, ...]:
-    """Which block, and which warp or all of them; what can be chosen of it."""
+def parameters_of(block: Parameter, warps: int, runs: bool = True) -> tuple[Parameter, ...]:
+    """Which block and warp, or all, in which picture; what happens after faults where it `runs`."""
     warp = Parameter("warp", tr("warp shown"), 0, 0, warps - 1)
     hint = tr("What all warps of the block do, in the order in which they were run here.")
     every = (Parameter("every", tr("all warps"), False, hint=hint),) if warps > 1 else ()
     chosen = (one for one in (block, warp) if len(one.choices) > 1 or one.maximum > one.minimum)
-    return (*chosen, *every, *pictures.parameters())
+    return (*chosen, *every, *pictures.parameters(runs))
 
 
 def lesson_of(launch: KernelLaunch) -> Lesson:
@@ -53,11 +53,16 @@ def lesson_of(launch: KernelLaunch) -> Lesson:
         tr("What the memory system makes of your own kernel, request by request."),
         parameters_of(block, launch.warps),
         (),
-        lambda values: (replace(plan, record=(_chosen(values, "block"),)),),
+        lambda values: (_planned(plan, values),),
         tell,
         launch=record_of(launch),
         former=FORMER,
     )
+
+
+def _planned(plan: Plan, values: Values) -> Plan:
+    """The launch, of which the block shown is recorded."""
+    return replace(plan, record=(_chosen(values, "block"),), goes_on=bool(values.get("goes_on")))
 
 
 def _id(launch: KernelLaunch) -> str:

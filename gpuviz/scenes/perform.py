@@ -10,7 +10,7 @@ from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name, gallery, own_program
 from gpuviz.compile import prebuilt as shipped
-from gpuviz.errors import Cancelled, LaunchError, UnavailableError
+from gpuviz.errors import Cancelled, KernelFault, LaunchError, UnavailableError
 from gpuviz.ptx.options import Options
 from gpuviz.runners import emulated, session
 from gpuviz.runners.base import Cancel, Companion, Level, Progress, Run
@@ -22,6 +22,7 @@ from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kept_runs import kept
 from gpuviz.scenes.lesson_sweeps import measured_in, tables
+from gpuviz.trace import OUTSIDE, Finding
 from gpuviz.waiting import SECONDS
 
 Measured = Callable[[Plan], Measurement | None]
@@ -148,7 +149,7 @@ def _run(
     job = job_of(plan, arch, prebuilt, library)
 
     def made() -> Run:
-        run = emulated.run(job, architecture(arch), level=level, options=options)
+        run = _emulated(plan, job, arch, level, options)
         size = sum(array.nbytes for array in run.outputs.values())
         unread = plan.companion_of or (not plan.outputs and size >= _LARGE) or not run.whole
         return replace(run, outputs={}, inputs={}) if unread else run
@@ -158,6 +159,18 @@ def _run(
     program, known = job.program, replace(plan, role="")
     text = program.source, program.ptx, program.cubin, program.origin, program.note
     return kept((known, text, arch, level, options.checks), made)
+
+
+def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -> Run:
+    """The emulation; where it was to go on after an illegal access, and met one, once more."""
+    try:
+        return emulated.run(job, architecture(arch), level=level, options=options)
+    except KernelFault as fault:
+        found = fault.finding
+        if not (plan.goes_on and isinstance(found, Finding) and found.kind == OUTSIDE):
+            raise
+    wanted = replace(options, goes_on=True, engine="numpy")
+    return emulated.run(job, architecture(arch), level=level, options=wanted)
 
 
 def job_of(plan: Plan, arch: str, prebuilt: bool = False, library: Library | None = None) -> Job:

@@ -46,7 +46,7 @@ def lesson_of(path: Path) -> Lesson:
         name,
         kernel.CHAPTER,
         tr("What a saved trace tells, request by request."),
-        kernel.parameters_of(block, trace.launch.warps_per_block),
+        kernel.parameters_of(block, trace.launch.warps_per_block, runs=False),
         (),
         lambda values: (),
         partial(_tell, trace),

@@ -71,3 +71,7 @@ extern "C" __global__ void collatz(const int* start, int* steps, int n) {
     }
     steps[i] = count;
 }
+extern "C" __global__ void misaligned(const char* in, float* out) {
+    out[threadIdx.x] = *(const float*)(in + threadIdx.x * 4 + 1);
+}
+extern "C" __global__ void spill_over(int* out) { out[threadIdx.x] = threadIdx.x; }

@@ -93,7 +93,15 @@ def test_the_launch_becomes_a_lesson(
     form.accept()
     assert window.player.lesson.title == "pairs (pairs.ptx)"
     assert window.player.lesson.chapter == CHAPTER
-    assert set(window.player.values) == {"block", "warp", "every", "picture", "columns"}
+    assert set(window.player.values) == {
+        "block",
+        "warp",
+        "every",
+        "picture",
+        "columns",
+        "finding",
+        "goes_on",
+    }
     (plan,) = window.player.lesson.plan(window.player.values)
     assert plan.arguments[2] == "i32=1" and Path(plan.kernel).is_absolute()
     model = window.lessons.model()

@@ -22,7 +22,10 @@ LAUNCHES = {
     "transpose": ((2, 2, 1), (32, 32, 1), (_MATRIX, "f32[4096]=zeros", "i32=64")),
     "shift": ((4, 1, 1), (128, 1, 1), ("f32[512]=rand", "f32[512]=zeros", "i32=512")),
     "collatz": ((2, 1, 1), (64, 1, 1), ("i32[128]=arange", "i32[128]=zeros", "i32=128")),
+    "misaligned": ((1, 1, 1), (32, 1, 1), ("i8[256]=ones", "f32[32]=zeros")),
+    "spill_over": ((1, 1, 1), (64, 1, 1), ("i32[48]=zeros",)),
 }
+FAULTY = "shift", "misaligned", "spill_over"
 
 
 def launch_of(name: str) -> KernelLaunch:
@@ -34,4 +37,9 @@ def launch_of(name: str) -> KernelLaunch:
 @lru_cache
 def shown(name: str, **values: int | str | bool) -> Performance:
     """One of them with these values, all checks on."""
-    return perform(lesson_of(launch_of(name)), values, checks=ALL)
+    return performed(name, ALL, **values)
+
+
+def performed(name: str, checks: tuple[str, ...], **values: int | str | bool) -> Performance:
+    """One of them with these values and checks."""
+    return perform(lesson_of(launch_of(name)), values, checks=checks)

@@ -17,7 +17,7 @@ from gpuviz.panels.warp_phases import WarpPhases
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.own_kernel.pictures import PICTURES
 from tests.scenes import pictures
-from tests.scenes.own_kernels import LAUNCHES, shown
+from tests.scenes.own_kernels import FAULTY, LAUNCHES, shown
 
 pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
 P = TypeVar("P", bound=Panel)
@@ -37,7 +37,7 @@ def panel(story: Story, text: str, kind: type[P]) -> P:
     [
         n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
         for n in LAUNCHES
-        if n != "shift"
+        if n not in FAULTY
     ],
 )
 @pytest.mark.parametrize("picture", PICTURES)

@@ -153,6 +153,10 @@ def finding(launch: Launch, hazard: Hazard, space: Space) -> Finding:
         hazard.count,
         check="race",
         remedy=remedy,
+        phase=hazard.phase,
+        other_line=hazard.first.line,
+        other_block=launch.block_index(hazard.blocks[0]),
+        other_thread=one,
     )
 
 

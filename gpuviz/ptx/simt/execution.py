@@ -22,7 +22,8 @@ POLL_SECONDS = 0.05
 class Execution:
     """The program, who listens, what was executed so far, output and heap of one launch.
 
-    `codes` are the functions decoded so far, by name: it grows while the launch runs.
+    `codes` are the functions decoded so far, by name: it grows while the launch runs. Where it
+    `goes_on`, an access of global memory outside of all buffers is a finding and ends nothing.
     """
 
     program: Program
@@ -32,6 +33,7 @@ class Execution:
     told: Listeners
     heap: Heap
     limits: Limits
+    goes_on: bool = False
     printed: Printed = field(default_factory=Printed)
     thread_instructions: int = 0
     warp_instructions: int = 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import I64, Array
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.windows import GLOBAL
 
 _STRING = 1 << 16
+_ZERO, _LOST = 256, 128  # bytes before the end of the gap after the last buffer
 ALIGNMENT = 512  # of buffers, as CUDA's allocators give at least 256
 
 
@@ -84,8 +85,7 @@ class GlobalMemory:
         slot = int(np.searchsorted(self._low, low, side="right")) - 1
         if slot < 0 or low < GLOBAL or high + width > self._ends[slot]:
             self._check_each(layout, where, width)
-        check_alignment(layout, address, width)
-        return np.asarray((where - GLOBAL) >> (unit.bit_length() - 1))
+        return self.index_of(layout, where, width, unit)
 
     def _check_each(self, layout: Layout, where: I64, width: int) -> None:
         slots = np.searchsorted(self._low, where, side="right") - 1
@@ -93,6 +93,18 @@ class GlobalMemory:
         bad = (slots < 0) | (where + width > ends)
         if bad.any():
             raise Violation(f"{width}-byte access", layout.full(bad), layout.full(where))
+
+    def index_of(self, layout: Layout, where: I64, width: int, unit: int) -> I64:
+        """Cell index of every address, wherever it lies in the cells."""
+        check_alignment(layout, where, width)
+        return np.asarray((where - GLOBAL) >> (unit.bit_length() - 1))
+
+    def nowhere(self, bad: Bool, where: Array, writes: bool) -> I64:
+        """Addresses, those of `bad` lanes in the gap after the last buffer: where there is 0, which
+        nobody writes, or where nobody reads.
+        """
+        gap = self._top - (_LOST if writes else _ZERO)
+        return np.where(bad, gap, where.view(np.int64))
 
     def describe(self, address: int) -> str:
         """Where an illegal address lies, relative to the nearest buffer."""

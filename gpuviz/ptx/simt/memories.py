@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gpuviz.arrays import I64, Array
@@ -13,7 +15,9 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.spaces import LocalMemory, SharedMemory
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Instruction
+from gpuviz.trace import Finding
 
+_WRITES = ("st", "atom", "red")
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers
 
 
@@ -49,7 +53,30 @@ class Memories:
         try:
             return self._of[space].index(group.layout, address, width, unit)
         except Violation as violation:
-            raise self._fault(violation, group, space, at) from None
+            return self._elsewhere(violation, space, group, width, unit, at)
+
+    def _elsewhere(
+        self, violation: Violation, space: str, group: Group, width: int, unit: int, at: Instruction
+    ) -> I64:
+        """Where accesses outside of global memory go instead, if the run goes on."""
+        fault = self._fault(violation, group, space, at)
+        outside = space == "global" and not violation.reason.startswith("misaligned")
+        if not (self.execution.goes_on and outside):
+            raise fault from None
+        self._report(fault, violation, group)
+        memory, writes = self.execution.program.memory, at.opcode.name in _WRITES
+        where = memory.nowhere(violation.bad, violation.address, writes)
+        try:
+            return memory.index_of(group.layout, where, width, unit)
+        except Violation as other:
+            raise self._fault(other, group, space, at) from None
+
+    def _report(self, fault: KernelFault, violation: Violation, group: Group) -> None:
+        """An access that would end the run, as a finding of it."""
+        mask = group.mask
+        bad = violation.bad if mask is None else violation.bad & group.layout.full(mask)
+        if isinstance(fault.finding, Finding):
+            self.execution.told.report(replace(fault.finding, count=int(bad.sum())))
 
     def _fault(
         self, violation: Violation, group: Group, space: str, at: Instruction

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gpuviz.scenes.base import Lesson, Parameter, Story, Value
 
 
+FINDINGS = "findings"  # the picture of what checks found
+
+
 class StoryBar(QFrame):
     """A button and a key for each picture, and the finder; not there where a lesson has neither."""
 
@@ -62,6 +65,13 @@ class StoryBar(QFrame):
             self.buttons[choice.value] = made
         self._mark()
         self._show(self._player.story)
+
+    def show_picture(self, value: Value) -> bool:
+        """Show one of the pictures, if the lesson has it."""
+        if value not in self.buttons:
+            return False
+        self._choose(value)
+        return True
 
     def _choose(self, value: Value) -> None:
         """Both sides show the same picture."""

@@ -190,10 +190,12 @@ class Director(QObject):
         story = self._player.story
         if not going or story is None or story.search is None:
             return
-        moments = story.search.find(going)
-        if len(moments):
-            self._player.pause()
-            self._player.seek(float(moments[0]))
+        for text in going.split(" | "):
+            moments = story.search.find(text)
+            if len(moments):
+                self._player.pause()
+                self._player.seek(float(moments[0]))
+                return
 
     @contextmanager
     def together(self) -> Iterator[None]:

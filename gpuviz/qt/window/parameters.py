@@ -174,7 +174,7 @@ class Parameters(QWidget):
         grid.setColumnStretch(1, 1)
         self.knobs = {}
         # All numbers are as wide as the longest: the sliders beside them line up.
-        knobs = [p for p in lesson.parameters if not p.pictures]
+        knobs = [p for p in lesson.parameters if not (p.pictures or p.hidden)]
         digits = max([3, *(len(str(p.maximum)) for p in knobs)])
         for row, parameter in enumerate(knobs):
             made = knob(parameter, self._theme, digits)

@@ -17,6 +17,7 @@ from gpuviz.qt.commands.actions import Actions
 from gpuviz.qt.commands.choices import Choices
 from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.settings import Settings
+from gpuviz.qt.playing.story_bar import FINDINGS
 from gpuviz.qt.running.core import as_left
 from gpuviz.qt.window import commands
 from gpuviz.qt.window.layout import SIZE, Layout
@@ -153,9 +154,13 @@ class Window(QMainWindow):
         self.toolbar.show_level(director.level)
 
     def _show_findings(self, findings: list[tuple[str, Finding]]) -> None:
-        """All of them in words, the source and the story where the first one is; or why none."""
+        """As a picture where the lesson has one; all of them in words, the source and the story
+        where the first one is; or why none.
+        """
         if not findings:
             self.message.show_unchecked()
+            return
+        if self.panes.bar.show_picture(FINDINGS):
             return
         self.message.show_findings(findings)
         role, first = findings[0]

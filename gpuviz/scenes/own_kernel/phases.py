@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuviz.arrays import F64, I64
+from gpuviz.arrays import F64, I64, Bool
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.color_key import ColorKey, Key
 from gpuviz.panels.layout import rows
@@ -17,6 +17,7 @@ from gpuviz.panels.warp_phases import Phase, WarpPhases
 from gpuviz.scenes.own_kernel.events import ALL, Events, events_of, every_warp, kind_of
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 
+_NONE: I64 = np.zeros(0, np.int64)
 _ROOM, _MOST = 200, 6  # boxes of a warp beside each other, and phases, that can be told apart
 _INKS: dict[str, Ink] = {"load": "load", "store": "store", "shared": "shared", "atomic": "compute"}
 _INK_OF = np.array([list(_INKS).index(kind) if kind in _INKS else 0 for kind in KINDS])
@@ -53,18 +54,25 @@ def _block_of(every: Events) -> _Block:
 
 def picture(moment: Moment) -> Told:
     """The phase under way and those around it, in all warps of the block."""
-    events, trace = moment.events, moment.events.trace
+    known = _block_of(every_warp(moment.events))
+    phase, _ = _here(moment, known)
+    shown = rows(body(moment), _key(known))
+    return Told(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
+
+
+def body(moment: Moment, marked: I64 = _NONE) -> WarpPhases:
+    """The boxes of the requests; those `marked`, by row of all warps' requests, stand out."""
+    events = moment.events
     known = _block_of(every_warp(events))
     phase, place = _here(moment, known)
-    shown = _window(known, phase)
-    scale = max(1, -(-int(known.wide[shown].max()) // _ROOM))
+    shown, scale = _window(known, phase), _scale(known, phase)
     edges = np.concatenate([[0], np.cumsum(-(-known.wide[shown] // scale))]).astype(np.float64)
-    which = np.flatnonzero((known.phase >= shown[0]) & (known.phase <= shown[-1]))
-    which = which[known.place[which] % scale == 0]
+    inside = (known.phase >= shown[0]) & (known.phase <= shown[-1])
+    which = np.flatnonzero(inside & ((known.place % scale == 0) | _is_in(marked, len(inside))))
     start = edges[known.phase[which] - shown[0]] + known.place[which] // scale
-    body = WarpPhases(
+    return WarpPhases(
         _phases(known, shown, edges),
-        trace.launch.warps_per_block,
+        events.trace.launch.warps_per_block,
         known.warp[which],
         start,
         start + 1.0,
@@ -74,8 +82,19 @@ def picture(moment: Moment) -> Told:
         events.warp_of(moment.number),
         lambda i: _tip(known, int(which[i]), scale),
         lambda i: _go(known, int(which[i]), events),
+        np.flatnonzero(np.isin(which, marked)),
     )
-    return Told(_title(known, phase), _sentence(known, phase, scale), rows(body, _key(known)))
+
+
+def _is_in(marked: I64, count: int) -> Bool:
+    found: Bool = np.zeros(count, bool)
+    found[marked] = True
+    return found
+
+
+def _scale(known: _Block, phase: int) -> int:
+    """Requests that a box stands for."""
+    return max(1, -(-int(known.wide[_window(known, phase)].max()) // _ROOM))
 
 
 def _here(moment: Moment, known: _Block) -> tuple[int, int]:

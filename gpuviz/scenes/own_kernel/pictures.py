@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from gpuviz.language import later, tr
 from gpuviz.scenes.base import Choice, Parameter
-from gpuviz.scenes.own_kernel import buffers, lanes, phases, requests
+from gpuviz.scenes.own_kernel import buffers, findings, lanes, phases, requests
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 
-REQUEST = "request"
+REQUEST, FINDINGS = "request", "findings"
 NAME = "picture"  # of the parameter
+_FINDINGS = 1 << 16  # that can be told apart
 
 
 class _Picture(NamedTuple):
@@ -24,6 +25,7 @@ PICTURES = {
     "lanes": _Picture(later("Lanes"), lanes.picture),
     "phases": _Picture(later("Phases"), phases.picture),
     "buffer": _Picture(later("Buffer"), buffers.picture),
+    FINDINGS: _Picture(later("Findings"), findings.picture),
 }
 
 
@@ -32,11 +34,17 @@ def picture(moment: Moment) -> Told:
     return PICTURES[str(moment.values.get(NAME, REQUEST))].of(moment)
 
 
-def parameters() -> tuple[Parameter, ...]:
-    """Which picture is shown, and how."""
+def parameters(runs: bool) -> tuple[Parameter, ...]:
+    """Which picture is shown, and how; what happens after faults where the kernel `runs`."""
     choices = tuple(Choice(id, tr(one.name)) for id, one in PICTURES.items())
+    after = tr(
+        "After an access outside of all buffers: reads give 0, writes are lost, and the counts say "
+        "so. Off: the run ends there."
+    )
     hint = tr("Elements in a row of the buffer's picture; 0: as the arguments suggest.")
     return (
         Parameter(NAME, tr("picture"), REQUEST, choices=choices, pictures=True),
+        *((Parameter("goes_on", tr("go on after faults"), True, hint=after),) if runs else ()),
+        Parameter(findings.CHOSEN, tr("fault shown"), -1, -1, _FINDINGS, hidden=True),
         Parameter("columns", tr("row length"), 0, 0, 4096, hint=hint),
     )

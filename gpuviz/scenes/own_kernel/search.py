@@ -22,7 +22,7 @@ from gpuviz.scenes.own_kernel.events import Events
 from gpuviz.trace import MemoryInstruction, lane_mask
 
 _AT_ONCE = 1 << 13  # requests counted at once, each of which takes kilobytes meanwhile
-_WORD = re.compile(r"(line|warp|lane|phase)\s*(\d+)|#(\d+)|(\S+)")
+_WORD = re.compile(r"(line|warp|lane|phase)\s*(\d+)|#(\d+)|(0x[0-9a-f]+)|(\S+)")
 Test = Callable[[MemoryInstruction], bool]
 
 # What an instruction is, by the words for it.
@@ -58,9 +58,26 @@ class _Tests:
     def of(self, text: str) -> Bool:
         """(N,) the events that all words mean."""
         fits: Bool = np.ones(len(self._events), bool)
-        for number, count, place, word in _WORD.findall(text.lower()):
-            fits &= self._place(int(place)) if place else self._word(number or word, count)
+        for named, count, place, address, word in _WORD.findall(text.lower()):
+            if place:
+                fits &= self._place(int(place))
+            elif address:
+                fits &= self._address(int(address, 16))
+            else:
+                fits &= self._word(named or word, count)
         return fits
+
+    def _address(self, address: int) -> Bool:
+        """Requests in which a lane touches an address."""
+        rows = self._events.rows
+        width = np.array([did.width for did in self._events.trace.instructions], np.uint64)
+        low = np.uint64(max(address - 31, 0))
+        near = np.flatnonzero(((rows.address >= low) & (rows.address <= np.uint64(address))).any(1))
+        end = rows.address[near] + width[rows.instruction[near]][:, None]
+        hit = (rows.address[near] <= np.uint64(address)) & (np.uint64(address) < end)
+        fits: Bool = np.zeros(len(rows), bool)
+        fits[near] = (hit & lane_mask(rows.active[near])).any(axis=1)
+        return self._rows(fits)
 
     def _place(self, number: int) -> Bool:
         """One event by its number, from 1."""

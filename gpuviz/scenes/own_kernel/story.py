@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuviz.arch import architecture
+from gpuviz.draw.follow import following
+from gpuviz.draw.marks import Frame
+from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.figures import Sourced
 from gpuviz.panels.layout import rows
+from gpuviz.panels.long_steps import step_at
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Script
 from gpuviz.runners.base import Run, not_checked
 from gpuviz.scenes.base import Story, Values
+from gpuviz.scenes.own_kernel import findings
 from gpuviz.scenes.own_kernel.events import ALL, Events, events_of
 from gpuviz.scenes.own_kernel.moment import Moment, shares, steps_of
-from gpuviz.scenes.own_kernel.pictures import picture
+from gpuviz.scenes.own_kernel.pictures import FINDINGS, NAME, picture
 from gpuviz.scenes.own_kernel.search import search
 
 _END = 1.5  # seconds
@@ -38,14 +43,24 @@ def tell(role: str, shown: Shown, values: Values, runs: Mapping[str, Run]) -> St
         return _nothing(role, shown, doubt)
     steps = steps_of(events, role)
 
+    def moment_at(t: float) -> Moment:
+        number = step_at(steps, t)
+        return Moment(run, events, number, *shares(steps.edges, number, t), values)
+
     def at(t: float) -> Picture:
-        number = story.step_at(t)
-        moment = Moment(run, events, number, *shares(steps.edges, number, t), values)
-        told = picture(moment)
+        told = picture(moment_at(t))
         return Picture(told.title, told.sentence, rows(told.body, *doubt))
 
-    story = Story("", "", steps, lambda t, stage: stage.frame())
-    return Story.of(steps, at, search=search(events, steps))
+    story = Story.of(steps, at, search=search(events, steps))
+    if values.get(NAME) != FINDINGS:
+        return story
+    frame = story.frame
+
+    def lit(t: float, stage: Stage) -> Frame:
+        lane = findings.lane_at(moment_at(t))
+        return frame(t, stage) if lane is None else following(frame(t, stage), lane)
+
+    return replace(story, frame=lit)
 
 
 def _doubt(file: str) -> tuple[Sourced, ...]:

@@ -1,0 +1,102 @@
+"""What checks found as pictures: listed, gone to by a click, with the block, warp and lane lit."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuviz.checks import ALL
+from gpuviz.compile import nvrtc
+from gpuviz.draw.layout import Rect
+from gpuviz.draw.marks import Boxes
+from gpuviz.errors import KernelFault
+from gpuviz.panels.finding_list import FindingList
+from gpuviz.panels.layout import panels
+from gpuviz.panels.panel import GO
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.warp_phases import WarpPhases
+from gpuviz.qt.playing.story_bar import FINDINGS
+from gpuviz.runners.base import Run
+from gpuviz.scenes.own_kernel.pictures import PICTURES
+from tests.scenes import pictures
+from tests.scenes.own_kernels import performed, shown
+
+pytestmark = pytest.mark.skipif(not nvrtc.libraries(), reason="NVRTC is not installed")
+
+
+def went_to(name: str, number: int) -> tuple[Picture, Run, float]:
+    """What a click on a finding leads to."""
+    story = shown(name, picture=FINDINGS, goes_on=True).story
+    assert story.at is not None
+    listed = next(p for p in panels(story.at(0.0).body) if isinstance(p, FindingList))
+    stage, area = pictures.STAGES["large"], Rect(0, 0, 400, 600)
+    box = listed._box(stage, area, number)
+    picked = listed.pick(stage, area, *box.center)
+    assert picked is not None
+    wanted = {id: value for id, value in picked.items() if id != GO}
+    done = shown(name, picture=FINDINGS, goes_on=True, **wanted)
+    assert done.story.at is not None and done.story.search is not None
+    tried = (done.story.search.find(text) for text in str(picked[GO]).split(" | "))
+    moment = float(next(found for found in tried if len(found))[0])
+    return done.story.at(moment), done.runs["kernel"], moment
+
+
+def test_the_bar_knows_the_picture() -> None:
+    assert FINDINGS in PICTURES
+
+
+def test_races_are_gone_to_and_both_accesses_are_marked() -> None:
+    for number, op in enumerate(("read after write", "write after write", "write after read")):
+        picture, run, moment = went_to("histogram", number)
+        found = run.trace.findings[number]
+        assert op in found.kind and found.other_line and found.phase == 0
+        assert op in picture.title and f"at line {found.other_line}" in picture.sentence
+        boxes = next(p for p in panels(picture.body) if isinstance(p, WarpPhases))
+        assert len(boxes.marked) == 2
+        listed = next(p for p in panels(picture.body) if isinstance(p, FindingList))
+        assert listed.chosen == number
+
+
+def test_a_run_goes_on_after_reads_outside_and_its_counts_say_so() -> None:
+    with pytest.raises(KernelFault, match="past the end of buffer in"):
+        shown("shift", goes_on=False)
+    picture, run, moment = went_to("shift", 0)
+    assert "in[512], and in has 512 elements" in picture.sentence
+    assert "Lane 27 of warp 3 in block 3" in picture.sentence
+    (found,) = run.trace.findings
+    assert found.count == 5 and run.note.startswith("of a run with 5 accesses outside")
+    out, given = run.outputs["out"], run.inputs["in"]
+    assert (out[:-5] == given[5:]).all() and (out[-5:] == 0).all()
+
+
+def test_writes_outside_are_lost_and_misaligned_ones_end_the_run() -> None:
+    with pytest.raises(KernelFault, match="misaligned"):
+        shown("misaligned", goes_on=True)
+    run = shown("spill_over", goes_on=True).runs["kernel"]
+    assert [f.count for f in run.trace.findings if "illegal" in f.kind] == [16]
+    assert run.outputs["out"].tolist() == list(range(48))
+
+
+def test_the_lane_of_a_fault_is_lit() -> None:
+    done = shown("shift", picture=FINDINGS, goes_on=True, block=3, warp=3)
+    lit = done.story.frame(done.story.duration * 0.3, pictures.STAGES["large"])
+    plain = shown("shift", picture="request", goes_on=True, block=3, warp=3).story
+    colors = {
+        mark.fill[27].tobytes() if mark.fill is not None and mark.fill.ndim == 2 else b""
+        for mark in lit.marks
+        if isinstance(mark, Boxes) and len(mark.rect) == 32
+    }
+    same = {
+        mark.fill[27].tobytes() if mark.fill is not None and mark.fill.ndim == 2 else b""
+        for mark in plain.frame(plain.duration * 0.3, pictures.STAGES["large"]).marks
+        if isinstance(mark, Boxes) and len(mark.rect) == 32
+    }
+    assert colors & same - {b""}
+
+
+def test_without_faults_it_says_what_was_looked_for() -> None:
+    done = shown("sgemm", picture=FINDINGS)
+    assert done.story.title == "The checks found no fault"
+    assert "Looked for: memory" in " ".join(pictures.words(pictures.frame(done.story, 0.0)))
+    unchecked = performed("sgemm", (), picture=FINDINGS)
+    assert unchecked.story.title == "This launch was not checked"
+    assert ALL
