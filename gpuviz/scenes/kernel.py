@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuviz.language import tr
+from gpuviz.language import later, tr
 from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Story, Values
 from gpuviz.scenes.kernel_launch import KernelLaunch, record_of
@@ -15,7 +15,7 @@ from gpuviz.scenes.own_kernel.events import ALL
 from gpuviz.scenes.own_kernel.story import Shown
 from gpuviz.scenes.values import number
 
-CHAPTER = "Your kernels"
+CHAPTER = later("Your kernels")
 ROLE = "kernel"
 FORMER = ("turn",)  # the how-manieth time around a loop; now all are on the time line
 _MOST_BLOCKS = 1 << 20

@@ -279,6 +279,37 @@ def test_the_form_stops_at_the_moment_shown(opened: Window) -> None:
     assert lecture is not None and lecture.slides[0].stops == ()
 
 
+def test_the_form_leaves_the_time_line_to_be_scrubbed(opened: Window) -> None:
+    form = dialog(opened)
+    assert not form.isModal()
+    opened.player.seek(2.0)
+    assert form.here.text() == "+ 2.0 s"
+    QTest.mouseClick(form.here, LEFT)
+    opened.player.seek(4.5)
+    QTest.mouseClick(form.here, LEFT)
+    assert form.stops.text() == "2, 4.5"
+    QTest.keyClick(form, K.Key_Escape)
+
+
+def test_a_stop_beyond_the_storys_end_is_refused(opened: Window) -> None:
+    form = dialog(opened)
+    fill(form.stops, "1, 99")
+    assert form.problem.text() == "▲ the story ends at 6.0 s: there is no stop at 99 s"
+    assert not form.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    fill(form.stops, "1, 6")
+    assert form.problem.isHidden()
+    QTest.keyClick(form, K.Key_Escape)
+
+
+def test_the_form_is_of_the_slide_it_was_opened_for(opened: Window) -> None:
+    """Another slide may be chosen while it is open, or come before it."""
+    form = dialog(opened)
+    fill(form.title, "Renamed")
+    opened.lecture.slides._move(1)
+    QTest.keyClick(form, K.Key_Return)
+    assert names(opened)[1].endswith("Renamed")
+
+
 def test_a_slide_of_words(opened: Window) -> None:
     press(opened, "+ words")
     form = opened.lecture.slides.dialog

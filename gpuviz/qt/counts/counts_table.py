@@ -268,6 +268,8 @@ class _Cell(QStyledItemDelegate):
             painter.fillRect(rect, look.blend("accent_soft", "panel", 0.4))
         painter.setPen(look.blend("border", "panel", 0.55))
         painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        if index.column() > 1 and not heading:  # numbers of two runs are not to be read as one
+            painter.drawLine(rect.topLeft(), rect.bottomLeft())
         painter.setFont(look.font(12 if heading else 13, bold=heading or state == "strong"))
         painter.setPen(look.color("muted" if heading else _COLOR[state]))
         inner = rect.adjusted(look.px(3), look.px(6) if heading else 0, -look.px(3), 0)

@@ -74,9 +74,7 @@ class OpenLecture(QObject):
         self.saving = SaveCommands(self.document, self.packer, actions, window)
         self.saving.failed.connect(self.failed)
         self.saving.said.connect(self.said)
-        self.slides = SlideCommands(
-            self.document, self.pane, viewing, core.director, core.theme, actions, window
-        )
+        self.slides = SlideCommands(self.document, self.pane, viewing, core, actions, window)
         self.slides.added.connect(self._tell_added)
         self.presenting = Presenting(self.document, core, viewing, perform, window)
         self.presenting.failed.connect(self.failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,11 +16,9 @@ from gpuviz.lectures.answer_preview import same_run, told
 from gpuviz.lectures.lecture import Question, Slide
 from gpuviz.memory.units import UNITS
 from gpuviz.qt.commands.actions import Actions
-from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.lecture.document import Document
 from gpuviz.qt.lecture.pane import LecturePane
-from gpuviz.qt.look.theme import Theme
-from gpuviz.qt.running.director import Director
+from gpuviz.qt.running.core import Core
 from gpuviz.qt.running.viewing import Viewing
 
 if TYPE_CHECKING:
@@ -50,14 +49,14 @@ class SlideCommands(QObject):
         document: Document,
         pane: LecturePane,
         viewing: Viewing,
-        director: Director,
-        theme: Theme,
+        core: Core,
         actions: Actions,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._document, self._pane, self._viewing = document, pane, viewing
-        self._director, self._theme, self._actions = director, theme, actions
+        self._director, self._player, self._theme = core.director, core.player, core.theme
+        self._actions = actions
         self._window = window
         self.dialog: SlideDialog | None = None
         doing: dict[str, Callable[[], object]] = {
@@ -85,16 +84,35 @@ class SlideCommands(QObject):
         lecture, at = self._document.lecture, self._pane.slide
         if lecture is None or not 0 <= at < len(lecture.slides):
             return
+        if self.dialog is not None:
+            self.dialog.reject()  # that of another slide
+        slide, showing, player = lecture.slides[at], self._director.showing, self._player
+        shown = showing is not None and same_run(slide.view, self._viewing.record())
         self.dialog = dialog = SlideDialog(
-            lecture.slides[at],
+            slide,
             self._counts(),
             self._viewing.record().time,
             self._theme,
             self._window,
-            self._told_of(lecture.slides[at]),
+            self._told_of(slide),
+            showing.story.duration if showing is not None and shown else math.inf,
         )
-        dialog.accepted.connect(lambda: self._change(lambda slide: dialog.slide()))
-        ask(dialog)
+        player.t_changed.connect(dialog.at_moment)
+        dialog.accepted.connect(lambda: self._replace(slide, dialog.slide()))
+        dialog.finished.connect(self._forget)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
+
+    def _forget(self, *_: object) -> None:
+        self.dialog = None
+
+    def _replace(self, slide: Slide, made: Slide) -> None:
+        """The slide as it was filled in, wherever it is by now."""
+        lecture = self._document.lecture
+        slides = lecture.slides if lecture is not None else ()
+        at = next((n for n, one in enumerate(slides) if one is slide), -1)
+        if at >= 0:
+            self._document.change(lambda lecture: lecture.change(at, lambda _: made))
 
     def _told_of(self, slide: Slide) -> Callable[[Question], str]:
         """How the answer to a question about a slide is found: its view has to be shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,15 +29,17 @@ from gpuviz.qt.controls.controls import Combo, answers, button, label, restyle
 from gpuviz.qt.look.theme import Theme
 from gpuviz.reach import Reach
 
+_CLOSE = 0.01  # seconds: stops are written with two digits
 _FOLDER = Path(__file__).parent  # no kernel lies here: files keep the names they have
 
 
 class SlideDialog(QDialog):
     """Accepts only what a file could hold; says what is wrong with the rest.
 
-    `counts` are those that the slide's view has, `moment` the time in the story that is looked at.
-    `told` says the answer to a question, "" when it is not known; InputError when no choice is
-    right.
+    It leaves the window to be used: stops are taken from the time line. `counts` are those that the
+    slide's view has, `moment` the time in the story that is looked at, `end` that of the story's
+    end, infinite where another view is shown. `told` says the answer to a question, "" when it is
+    not known; InputError when no choice is right.
     """
 
     def __init__(
@@ -47,11 +50,12 @@ class SlideDialog(QDialog):
         theme: Theme,
         parent: QWidget,
         told: Callable[[Question], str] = lambda question: "",
+        end: float = math.inf,
     ) -> None:
         super().__init__(parent)
         self._slide, self._told = slide, told
+        self._moment, self._end = moment, end
         self.setWindowTitle(tr("Slide: {name}", name=slide.name))
-        self.setModal(True)
         own = files_of(slide.view.launch) if slide.view is not None else frozenset()
         self._reach = Reach(_FOLDER, own)
         plain = plain_of(slide, _FOLDER)
@@ -82,7 +86,13 @@ class SlideDialog(QDialog):
         self.answer = label("", "quiet")
         self.answer.setWordWrap(True)
         self.buttons = answers(self, tr("Done"))
-        self._lay_out(theme, moment)
+        self.here = button(
+            "", tr("Stop at this moment"), "", tr("Stop at the moment that is shown")
+        )
+        self.here.setAutoDefault(False)
+        self.here.clicked.connect(lambda: self._stop_at(self._moment))
+        self.at_moment(moment)
+        self._lay_out(theme)
         for line in (
             self.title,
             self.stops,
@@ -103,6 +113,11 @@ class SlideDialog(QDialog):
         made, _ = slide_of(self._plain(), self._reach)
         kept: Slide = self._slide
         return replace(made, view=kept.view, notes=kept.notes, problems=(), raw=kept.raw)
+
+    def at_moment(self, moment: float) -> None:
+        """Another moment of the story is looked at."""
+        self._moment = moment
+        self.here.setText(tr("+ {t:.1f} s", t=moment))
 
     def _plain(self) -> dict[str, Any]:
         """What is filled in, as a file would have it."""
@@ -129,11 +144,19 @@ class SlideDialog(QDialog):
     def _check(self, *_: object) -> None:
         plain = self._plain()
         made, faults = slide_of(plain, self._reach)
-        said = "; ".join(fault.text for fault in faults)
+        said = "; ".join([*(fault.text for fault in faults), *self._beyond(made)])
         self.problem.setText(f"▲ {said}" if said else "")
         self.problem.setVisible(bool(said))
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not said)
         self._tell(made.question if not said else None)
+
+    def _beyond(self, made: Slide) -> list[str]:
+        """Stops that the story never comes to."""
+        late = [stop for stop in made.stops if stop > self._end + _CLOSE]
+        if not late:
+            return []
+        said = {"end": f"{self._end:.1f}", "stop": f"{late[0]:g}"}
+        return [tr("the story ends at {end} s: there is no stop at {stop} s", **said)]
 
     def _tell(self, question: Question | None) -> None:
         """The answer; a question without a right choice may be kept, to be mended later."""
@@ -149,14 +172,14 @@ class SlideDialog(QDialog):
             self.answer.setProperty("role", role)
             restyle(self.answer)
 
-    def _lay_out(self, theme: Theme, moment: float) -> None:
+    def _lay_out(self, theme: Theme) -> None:
         form = QFormLayout()
         form.setHorizontalSpacing(14)
         form.addRow(tr("title"), self.title)
         if self._slide.view is None:
             form.addRow(tr("words"), self.words)
         else:
-            self._add_rows(form, moment)
+            self._add_rows(form)
         column = QVBoxLayout(self)
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)
@@ -167,18 +190,11 @@ class SlideDialog(QDialog):
         column.addWidget(self.buttons)
         self.setMinimumWidth(theme.look.px(600))
 
-    def _add_rows(self, form: QFormLayout, moment: float) -> None:
+    def _add_rows(self, form: QFormLayout) -> None:
         """Stops, counts and the question: only a view has them."""
-        here = button(
-            tr("+ {t:.1f} s", t=moment),
-            tr("Stop at this moment"),
-            "",
-            tr("Stop at the moment that is shown"),
-        )
-        here.clicked.connect(lambda: self._stop_at(moment))
         stops = QHBoxLayout()
         stops.addWidget(self.stops, 1)
-        stops.addWidget(here)
+        stops.addWidget(self.here)
         self.stops.setPlaceholderText(tr("seconds, as in 0, 2.5, 6; or {steps}", steps=STEPS))
         self.numbers.setPlaceholderText(f"global_load_sectors, {TIME}")
         self.choices.setPlaceholderText("4, 8, 16, 32")
