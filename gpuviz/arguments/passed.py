@@ -94,6 +94,9 @@ def _struct(spec: StructSpec, number: int) -> Passed:
         if isinstance(inner, PointerSpec):
             pointers.append(Pointer(at, inner.number, inner.offset, field.name))
             continue
+        if isinstance(inner, Given):
+            pointers.append(Pointer(at, inner.values, 0, field.name))
+            continue
         seed = number + 31 * (place + 1)
         if isinstance(inner, BufferSpec | ImageSpec):
             pointers.append(_pointer(at, inner, seed, field.name))

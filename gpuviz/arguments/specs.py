@@ -138,7 +138,7 @@ class Field:
 
     name: str
     offset: int
-    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec
+    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec | Given
 
     def __str__(self) -> str:
         return f"{self.name}@{self.offset} {self.spec}"

@@ -10,6 +10,7 @@ from gpuviz.compile.program import Resources
 
 _MAGIC = b"\x7fELF\x02\x01"  # 64-bit, little endian
 _SIZED, _REGISTERS = 4, 0x2F
+_PTX = ".nv_debug_ptx_txt"
 _RESERVED = 1024
 _CONSTANT = re.compile(r"\.nv\.constant([1-9]\d*)(?:\.(.+))?$")  # bank 0 holds the parameters
 
@@ -78,3 +79,17 @@ def _registers(info: bytes) -> dict[int, int]:
                 found[symbol] = count
             at += size
     return found
+
+
+def embedded_ptx(cubin: bytes) -> str:
+    """The PTX that machine code with line information was made of; "" where it holds none.
+
+    The assembler keeps its lines, each ended by a zero, without `.loc` and comments: they are the
+    lines that the disassembler names.
+    """
+    try:
+        found = next((one for one in _sections(cubin) if one.name == _PTX), None)
+    except (ValueError, IndexError, struct.error):
+        return ""
+    text = cubin[found.start : found.start + found.size] if found else b""
+    return text.replace(b"\0", b"\n").decode(errors="replace")

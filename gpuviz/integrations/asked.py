@@ -54,24 +54,28 @@ class Arguments:
         self.names: list[str] = []
         self.arrays: dict[str, HostArray] = {}
 
-    def array(self, name: str, value: Any) -> HostArray:
+    def array(self, name: str, value: Any) -> None:
         """A pointer to the elements of an array."""
+        self.add(name, Given(self.kept(name, value).values))
+
+    def kept(self, name: str, value: Any) -> HostArray:
+        """The memory of an array, which is that of an earlier one where they are the same."""
         made = host_array(value, f"argument {name}")
         known = next((a for a in self.arrays.values() if _same(a, made)), made)
         if known is made:
             self.arrays[name] = made
-        self._add(name, Given(known.values))
-        return made
+        return known
 
     def number(self, name: str, value: np.generic) -> None:
         """A value, of the size that it has."""
-        self._add(name, Given(np.asarray(value)))
+        self.add(name, Given(np.asarray(value)))
 
     def spec(self, name: str, text: str) -> None:
         """A SPEC, as on the command line."""
-        self._add(name, parse(text))
+        self.add(name, parse(text))
 
-    def _add(self, name: str, spec: Spec) -> None:
+    def add(self, name: str, spec: Spec) -> None:
+        """Any argument."""
         self.names.append(name)
         self.specs.append(spec)
 

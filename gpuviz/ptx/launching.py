@@ -175,7 +175,9 @@ class Placing:
 
     def _target(self, label: str, pointer: Pointer) -> int:
         if not isinstance(pointer.to, int):
-            address = self.buffer(label, pointer.to, pointer.unset)
+            if (address := self._placed.get(id(pointer.to), 0)) == 0:
+                address = self.buffer(label, pointer.to, pointer.unset)
+                self._placed[id(pointer.to)] = address
             if pointer.image is not None:
                 self.images[address] = pointer.image
             return address + pointer.offset
