@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuviz.arch import architecture
@@ -149,6 +150,37 @@ def retold(shown: Showing, found: Mapping[str, Measurement | None]) -> Showing:
     """
     performances = tuple(_retold(side, found) for side in shown.sides)
     return showing(tuple(side.variant for side in shown.sides), performances)
+
+
+def asked_of_gpu(plan: Plan) -> tuple[object, ...]:
+    """What of a plan a GPU is given: where that is the same, so is what is measured."""
+    return (
+        plan.kernel,
+        plan.entry,
+        plan.grid,
+        plan.block,
+        plan.arguments,
+        plan.defines,
+        plan.dynamic_shared,
+        plan.options,
+    )
+
+
+def going_on(before: Showing | None, made: Showing) -> Showing:
+    """What is shown next, told with what was measured live of the same launches until now."""
+    if before is None:
+        return made
+    then, now = before.plans, made.plans
+    live = {
+        key: one
+        for key, one in measurements_of(before).items()
+        if one.source == "live"
+        and key in now
+        and not Path(now[key].kernel).is_absolute()  # its text may be another one by now
+        and key in then
+        and asked_of_gpu(then[key]) == asked_of_gpu(now[key])
+    }
+    return retold(made, live) if live else made
 
 
 def _retold(side: Side, found: Mapping[str, Measurement | None]) -> Performance:

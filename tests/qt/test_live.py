@@ -19,7 +19,7 @@ from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.live_thread import Trouble
 from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.scenes.showing import measurements_of
+from gpuviz.scenes.showing import Showing, measurements_of
 from gpuviz.scenes.sources import Sources
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
@@ -55,6 +55,35 @@ def written(window: Window) -> str:
 
 def told_live(window: Window) -> bool:
     return LIVE in written(window)
+
+
+def test_numbers_stay_live_while_the_same_launch_is_performed_anew(
+    window: Window, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    found: list[str] = []
+
+    def look(shown: Showing) -> None:
+        found.extend(one.source for one in measurements_of(shown).values())
+
+    window.director.performed.connect(look)
+    with qtbot.waitSignal(window.director.performed, timeout=20_000):
+        window.director.again()
+    assert found == ["live"] and told_live(window)
+    found.clear()
+    with qtbot.waitSignal(window.director.performed, timeout=20_000):
+        window.player.set_values({"stride": 4})  # another launch
+    assert "live" not in found
+
+
+def test_the_first_live_number_waits_for_nothing(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: told_live(window), timeout=20_000)
+    monkeypatch.setattr(retelling, "INTERVAL", 60.0)
+    with qtbot.waitSignal(window.director.performed, timeout=20_000):
+        window.player.set_values({"stride": 4})
+    qtbot.waitUntil(lambda: told_live(window), timeout=10_000)
 
 
 def test_it_begins_by_itself_and_the_picture_says_live_when_and_where(

@@ -13,7 +13,7 @@ from gpuviz.panels.panel import GO
 from gpuviz.qt.running.comparison import AS_A, Comparison
 from gpuviz.qt.running.worker import Job, Perform, Performer
 from gpuviz.scenes.compare import SIDES
-from gpuviz.scenes.showing import Showing, Variant, measurements_of, retold, showing
+from gpuviz.scenes.showing import Showing, Variant, going_on, measurements_of, retold, showing
 from gpuviz.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Director(QObject):
         self._patience.stop()
         same = self._told is not None and self._told.id == job.lesson.id
         self._told = job.lesson
-        self._showing = made = showing(job.variants, performances)
+        self._showing = made = going_on(self._showing, showing(job.variants, performances))
         self._player.tell(made.story, keep=same)
         self._arrive()
         self.performed.emit(made)

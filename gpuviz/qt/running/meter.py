@@ -99,7 +99,7 @@ class Meter(QObject):
         What was measured of the same launches stands, and goes on; and so does what they are told
         with already.
         """
-        from gpuviz.scenes.showing import measurements_of
+        from gpuviz.scenes.showing import asked_of_gpu, measurements_of
 
         before, self._shown = self._shown, (showing, showing.library)
         live = {key: one for key, one in self._newest.items() if one.source == "live"}
@@ -107,7 +107,7 @@ class Meter(QObject):
         stay = {
             key: live[key]
             for key, plan in (before[0].plans.items() if before else ())
-            if key in live and key in plans and _launch(plan) == _launch(plans[key])
+            if key in live and key in plans and asked_of_gpu(plan) == asked_of_gpu(plans[key])
         }
         same = before is not None and _launches(before[0]) == _launches(showing)
         going_on = same and stay.keys() == plans.keys()
@@ -365,20 +365,9 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
 
 
 def _launches(showing: Showing) -> dict[str, tuple[object, ...]]:
-    return {key: _launch(plan) for key, plan in showing.plans.items()}
+    from gpuviz.scenes.showing import asked_of_gpu
 
-
-def _launch(plan: Plan) -> tuple[object, ...]:
-    """What of a plan a GPU is given."""
-    return (
-        plan.kernel,
-        plan.entry,
-        plan.grid,
-        plan.block,
-        plan.arguments,
-        plan.defines,
-        plan.dynamic_shared,
-    )
+    return {key: asked_of_gpu(plan) for key, plan in showing.plans.items()}
 
 
 def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, str]:

@@ -55,9 +55,21 @@ class Retelling(QObject):
     def _note(self, *_: object) -> None:
         """There are other numbers: tell them, but not too often."""
         self._missed = self._busy
-        if not self._timer.isActive() and not self._busy:
-            wait = max(0.0, self._last + INTERVAL - time.monotonic())
-            self._timer.start(round(1000 * wait))
+        if self._busy:
+            return
+        wait = round(1000 * self._wait())
+        if not self._timer.isActive() or wait < self._timer.remainingTime():
+            self._timer.start(wait)
+
+    def _wait(self) -> float:
+        """Seconds until the next telling: the first live number of a picture waits for nothing."""
+        from gpuviz.scenes.showing import measurements_of
+
+        showing = self._shown()
+        told = measurements_of(showing).values() if showing is not None else ()
+        if not any(one.source == "live" for one in told):
+            return 0.0
+        return max(0.0, self._last + INTERVAL - time.monotonic())
 
     def _tell(self) -> None:
         from gpuviz.scenes.showing import measurements_of, retold
