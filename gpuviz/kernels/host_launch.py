@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gpuviz.arguments import DTYPES
 from gpuviz.compile import Written
 from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
 from gpuviz.kernels.proposals import SIDE
@@ -18,7 +19,12 @@ def proposed_by(launch: Written, kernel: Kernel) -> LaunchTexts:
         if taken.buffer and offset:
             length = max(threads, SIDE * SIDE) * taken.lanes + 2 * offset
             given[taken.name] = f"{'zeros' if taken.written else 'rand'}({length}) + {offset}"
-        elif taken.kind != "struct" and not taken.buffer and isinstance(value, int | float):
+        elif (
+            taken.kind in DTYPES
+            and not taken.buffer
+            and taken.count == 1
+            and isinstance(value, int | float)
+        ):
             given[taken.name] = f"{value:g}" if taken.kind[0] == "f" else str(int(value))
     grid, block = (",".join(map(str, one or ())) for one in (launch.grid, launch.block))
     return LaunchTexts(grid, block, str(launch.shared or ""), given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,15 @@ class Kernel:
         return cls(taken_by(program, entry), data_of(program, entry), constant)
 
     @property
+    def known(self) -> bool:
+        """Whether it is one: `NONE` stands for one that is not there yet."""
+        return self is not NONE
+
+    def reading(self, texts: LaunchTexts, folder: Path | None = None) -> Reading:
+        """The texts of a launch, to be read one by one; InputError for names there are not."""
+        return Reading(self, texts, folder or Path())
+
+    @property
     def leaves(self) -> tuple[Taken, ...]:
         """Its parameters, and the fields of those that are structures."""
         return tuple(leaf for one in self.taken for leaf in one.leaves)
@@ -114,46 +124,91 @@ class Kernel:
         ------
         InputError : a text comes to nothing; names what it is for
         """
-        given = flattened(self.taken, texts.arguments, "the kernel takes")
-        held = flattened([one.taken for one in self.data], texts.data, "variables that it uses:")
-        leaves = self.leaves
-        threads = self._threads(texts, given)
-        proposed = {one.name: guess(one, threads) for one in leaves if one.name not in given}
-        scope = self._scope(texts, {**proposed, **given})
-        lengths = {one.name: max(threads, SIDE * SIDE) * one.lanes for one in leaves}
-        reader = Reader(self.taken, scope, lengths, folder or Path())
-        grid = sizes_of(texts.grid or GRID, "grid", scope)
-        block = sizes_of(texts.block or BLOCK, "block", scope)
-        shared = _whole(texts.shared or "0", "dynamic shared memory", scope)
-        arguments = [reader.spec(one, {**proposed, **given}) for one in self.taken]
-        for one in self.data:
-            if said := {n: text for n, text in held.items() if n.split(".")[0] == one.name}:
-                zero = {leaf.name: "zeros" if leaf.count > 1 else "0" for leaf in one.taken.leaves}
-                arguments.append(one.holding(reader.spec(one.taken, {**zero, **said})))
-        return Made(grid, block, shared, tuple(arguments), proposed)
+        return self.reading(texts, folder).made
 
-    def _threads(self, texts: LaunchTexts, given: Texts) -> int:
-        """Threads of the launch as far as what is said tells; proposals are made for as many."""
-        scope = self._scope(texts, given)
+
+NONE = Kernel((), (), {})
+
+
+class Reading:
+    """The texts of a launch, read one by one: each may be wrong for itself.
+
+    Raises
+    ------
+    InputError : there is no such argument or variable; and from all that it reads
+    """
+
+    def __init__(self, kernel: Kernel, texts: LaunchTexts, folder: Path) -> None:
+        """Relative names of files are seen from a folder."""
+        self._kernel, self._texts = kernel, texts
+        data = [one.taken for one in kernel.data]
+        given = flattened(kernel.taken, texts.arguments, "the kernel takes")
+        self._held = flattened(data, texts.data, "variables that it uses:")
+        self._scope = self._scope_of(given)
+        threads = self._threads()
+        self.proposed = {
+            one.name: guess(one, threads) for one in kernel.leaves if one.name not in given
+        }
+        self._given = {**self.proposed, **given}
+        self._scope = self._scope_of(self._given)
+        leaves = (*kernel.leaves, *(leaf for one in data for leaf in one.leaves))
+        lengths = {one.name: max(threads, SIDE * SIDE) * one.lanes for one in leaves}
+        self._reader = Reader(kernel.taken, self._scope, lengths, folder)
+
+    @property
+    def grid(self) -> Triple:
+        """Blocks."""
+        return sizes_of(self._texts.grid or GRID, "grid", self._scope)
+
+    @property
+    def block(self) -> Triple:
+        """Threads of a block."""
+        return sizes_of(self._texts.block or BLOCK, "block", self._scope)
+
+    @property
+    def shared(self) -> int:
+        """Bytes of dynamic shared memory."""
         try:
-            grid = sizes_of(texts.grid or GRID, "grid", scope)
-            block = sizes_of(texts.block or BLOCK, "block", scope)
+            return evaluate(self._texts.shared or "0", self._scope)
+        except InputError as error:
+            raise InputError(f"dynamic shared memory: {error}") from None
+
+    def leaf(self, taken: Taken) -> Spec:
+        """One parameter that is no structure, one field, or one of a variable."""
+        every = {**self._given, **self._held}
+        return self._reader.spec(taken, {taken.name: every.get(taken.name, "")})
+
+    @property
+    def made(self) -> Made:
+        """All of them."""
+        arguments = [self._reader.spec(one, self._given) for one in self._kernel.taken]
+        for one in self._kernel.data:
+            leaves = one.taken.leaves
+            if any(leaf.name in self._held for leaf in leaves):
+                zero = {leaf.name: "zeros" if leaf.count > 1 else "0" for leaf in leaves}
+                arguments.append(one.holding(self._reader.spec(one.taken, {**zero, **self._held})))
+        return Made(self.grid, self.block, self.shared, tuple(arguments), self.proposed)
+
+    def _threads(self) -> int:
+        """Threads of the launch as far as what is said tells; proposals are made for as many."""
+        try:
+            return math.prod(self.grid) * math.prod(self.block)
         except InputError:
             return int(GRID) * int(BLOCK)
-        return grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
 
-    def _scope(self, texts: LaunchTexts, arguments: Texts) -> Scope:
+    def _scope_of(self, arguments: Texts) -> Scope:
+        texts = self._texts
         numbers = {
             leaf.name: arguments[leaf.name]
-            for leaf in self.leaves
+            for leaf in self._kernel.leaves
             if leaf.name in arguments and not leaf.buffer and leaf.count == 1
         }
         shapes: dict[str, str] = {}
         for what, text in (("grid", texts.grid or GRID), ("block", texts.block or BLOCK)):
-            x, y, z = (*split(text), "1", "1", "1")[:3]
+            x, y, z = (*split(text.replace("×", ",")), "1", "1", "1")[:3]
             shapes |= {f"{what}.x": x, f"{what}.y": y, f"{what}.z": z}
         shapes["threads"] = " * ".join(shapes)
-        return Scope({**shapes, **numbers, **texts.sizes}, self.constant.get)
+        return Scope({**shapes, **numbers, **texts.sizes}, self._kernel.constant.get)
 
 
 def sizes_of(text: str, what: str, scope: Scope) -> Triple:
@@ -173,10 +228,3 @@ def sizes_of(text: str, what: str, scope: Scope) -> Triple:
     if min(x, y, z) < 1:
         raise InputError(f"{what} {text!r} comes to {x},{y},{z}: each has to be 1 or more")
     return x, y, z
-
-
-def _whole(text: str, what: str, scope: Scope) -> int:
-    try:
-        return evaluate(text, scope)
-    except InputError as error:
-        raise InputError(f"{what}: {error}") from None

@@ -97,7 +97,9 @@ class Reader:
     def _read(self, taken: Taken, text: str) -> Plain:
         if taken.kind in ("texture", "surface"):
             return self._image(taken, text)
-        if (typed := _TYPED.match(text)) and typed[1] in DTYPES:
+        if typed := _TYPED.match(text):
+            if typed[1] not in DTYPES:
+                raise InputError(f"{text!r}: type {typed[1]!r} is none of {', '.join(DTYPES)}")
             return self._typed(taken, text, typed)
         if taken.buffer:
             return self._buffer(taken, text)

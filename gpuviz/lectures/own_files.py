@@ -15,7 +15,18 @@ from gpuviz.scenes import traced
 from gpuviz.scenes.kernel_launch import launch_of
 
 KERNEL, TRACE = "kernel", "trace"
-_KNOWN = ("file", "entry", "name", "grid", "block", "arguments", "shared", "defines", "options")
+_KNOWN = (
+    "file",
+    "entry",
+    "name",
+    "grid",
+    "block",
+    "arguments",
+    "shared",
+    "defines",
+    "options",
+    "said",
+)
 Plain = Mapping[str, Any]
 Launch = dict[str, int | str | bool]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from gpuviz import records
 from gpuviz.arguments import parse, renamed
 from gpuviz.errors import InputError
+from gpuviz.kernels.launch_texts import LaunchTexts
 from gpuviz.local import local
 from gpuviz.scenes.base import Value
 
@@ -21,7 +24,7 @@ class KernelLaunch:
     """A launch of a kernel in a file, as `gpuviz count` takes it.
 
     `arguments` are SPECs; `defines` macros with their values, `options` those of the compiler and
-    `-IFOLDER` for folders of headers.
+    `-IFOLDER` for folders of headers. `said` is what its user wrote, as far as that comes to it.
     """
 
     path: Path
@@ -33,6 +36,7 @@ class KernelLaunch:
     dynamic_shared: int = 0
     defines: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ()
+    said: LaunchTexts = field(default_factory=LaunchTexts, hash=False)
 
     @property
     def blocks(self) -> int:
@@ -60,6 +64,8 @@ def record_of(launch: KernelLaunch) -> dict[str, Value]:
         made["defines"] = macros_text(launch.defines)
     if launch.options:
         made["options"] = shlex.join(_seen(option, _homely) for option in launch.options)
+    if launch.said != LaunchTexts():
+        made["said"] = json.dumps(asdict(launch.said), sort_keys=True)
     return made
 
 
@@ -134,6 +140,7 @@ def launch_of(record: Mapping[str, Value]) -> KernelLaunch:
             int(record.get("shared", 0)),
             macros_of(str(record.get("defines", ""))),
             tuple(_seen(one, _at_home) for one in words_of(str(record.get("options", "")))),
+            records.read(str(record.get("said", "{}")), LaunchTexts, "what is said of a launch"),
         )
     except KeyError as error:
         raise InputError(f"a launch without {error}: it needs file, entry, grid, block") from None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, entry_name
 from gpuviz.errors import InputError
+from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
 from gpuviz.kernels.proposals import guess
 from gpuviz.kernels.signature import Taken, short_name
 from gpuviz.runners.job import Job, check_limits
@@ -21,39 +22,79 @@ def threads_of(launch: KernelLaunch) -> int:
     return math.prod(launch.grid) * math.prod(launch.block)
 
 
-def resized(launch: KernelLaunch, before: KernelLaunch, taken: Sequence[Taken]) -> KernelLaunch:
-    """The launch with arguments that are still those guessed for the one before guessed anew."""
-    old, new = threads_of(before), threads_of(launch)
-    specs = tuple(
-        guess(one, new) if spec == guess(one, old) else spec
-        for spec, one in zip(launch.arguments, taken, strict=False)
-    )
-    return replace(launch, arguments=(*specs, *launch.arguments[len(specs) :]))
-
-
-def fitted(
-    launch: KernelLaunch, entry: str, before: Sequence[Taken], taken: Sequence[Taken]
-) -> KernelLaunch:
-    """The launch of a kernel (`entry`) that takes these now, in place of those before.
-
-    What was chosen goes to the parameter of the same name, or else of the same place, where that
-    is of the same kind; what was a guess is guessed again.
+def written(launch: KernelLaunch, kernel: Kernel) -> LaunchTexts:
+    """The launch as its user wrote it; where that is not known, as it is, without the arguments
+    that would be proposed for it.
     """
-    threads = threads_of(launch)
-    known = {one.name: (one, spec) for one, spec in zip(before, launch.arguments, strict=False)}
-    placed = list(known.values())
-    kept = {one.name for one in taken} & known.keys()
+    if launch.said != LaunchTexts():
+        try:
+            if made(launch, kernel, launch.said) == launch:
+                return launch.said
+        except InputError:
+            pass  # the kernel takes something else now
+    threads, arguments, data = threads_of(launch), dict[str, str](), dict[str, str]()
+    for one, text in zip(kernel.taken, launch.arguments, strict=False):
+        for leaf, said in _leaves(one, text):
+            if said != guess(leaf, threads):
+                arguments[leaf.name] = said
+    held = {one.mangled: one for one in kernel.data}
+    for text in launch.arguments[len(kernel.taken) :]:
+        name, _, said = text.partition(":=")
+        if name in held:
+            data |= {leaf.name: value for leaf, value in _leaves(held[name].taken, said)}
+    grid, block = (",".join(map(str, sizes)) for sizes in (launch.grid, launch.block))
+    return LaunchTexts(grid, block, str(launch.dynamic_shared), arguments, data)
 
-    def chosen(number: int, now: Taken) -> str:
-        found = known.get(now.name)
-        if found is None and number < len(placed) and placed[number][0].name not in kept:
-            found = placed[number]
-        if found is None or (found[0].kind, found[0].buffer) != (now.kind, now.buffer):
-            return guess(now, threads)
-        return guess(now, threads) if found[1] == guess(found[0], threads) else found[1]
 
-    arguments = tuple(chosen(number, one) for number, one in enumerate(taken))
-    return replace(launch, entry=entry, name=short_name(entry), arguments=arguments)
+def _leaves(taken: Taken, text: str) -> Iterator[tuple[Taken, str]]:
+    """The texts of the fields of an argument."""
+    spec = parse(text)
+    fields = {field.offset: str(field.spec) for field in getattr(spec, "fields", ())}
+    for leaf in taken.leaves:
+        yield leaf, fields.get(leaf.offset, "0") if taken.kind == "struct" or fields else text
+
+
+def made(launch: KernelLaunch, kernel: Kernel, texts: LaunchTexts) -> KernelLaunch:
+    """The launch that texts come to; InputError when they come to none."""
+    found = kernel.launch(texts, launch.path.parent)
+    return replace(
+        launch,
+        grid=found.grid,
+        block=found.block,
+        dynamic_shared=found.shared,
+        arguments=tuple(map(str, found.arguments)),
+        said=texts,
+    )
+
+
+def fitted(launch: KernelLaunch, entry: str, before: Kernel, kernel: Kernel) -> KernelLaunch:
+    """The launch of a kernel (`entry`) in place of the one before.
+
+    What was written goes to the parameter of the same name, or else of the same place, where that
+    is of the same kind; the rest is proposed.
+    """
+    texts = written(launch, before)
+    old, new = {one.name: one for one in before.leaves}, {one.name: one for one in kernel.leaves}
+    moved = [one for one in before.leaves if one.name not in new]
+    room = [one for one in kernel.leaves if one.name not in old]
+    renamed = {a.name: b.name for a, b in zip(moved, room, strict=False)}
+    kept: dict[str, str] = {}
+    for name, text in texts.arguments.items():
+        now = new.get(renamed.get(name, name))
+        if name in old and now and _kind(now) == _kind(old[name]):
+            kept[now.name] = text
+    known = {leaf.name for one in kernel.data for leaf in one.taken.leaves}
+    data = {name: text for name, text in texts.data.items() if name in known}
+    named = replace(launch, entry=entry, name=short_name(entry))
+    try:
+        return made(named, kernel, replace(texts, arguments=kept, data=data))
+    except InputError:  # a name is gone that something else used
+        return made(named, kernel, LaunchTexts(",".join(map(str, launch.grid)),
+                                               ",".join(map(str, launch.block))))  # fmt: skip
+
+
+def _kind(taken: Taken) -> tuple[str, bool, int]:
+    return taken.kind, taken.buffer, taken.count
 
 
 def entry_of(launch: KernelLaunch, program: Program) -> str:

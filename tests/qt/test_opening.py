@@ -70,7 +70,7 @@ def test_guesses_follow_the_launch_until_something_else_is_written(form: KernelD
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
-        ("grid", "a", "one to three numbers"),
+        ("grid", "a", "there is no 'a'"),
         ("block", "2048", "at most 1\u2009024"),
         ("argument", "f32[0]=rand", "above 0"),
         ("argument", "f33=1", "none of i8"),

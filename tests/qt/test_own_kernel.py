@@ -10,13 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from gpuviz.kernels.launch_texts import Kernel
+from gpuviz.kernels.settings import load
 from gpuviz.kernels.signature import Taken
 from gpuviz.qt.kernels.launch_fields import Field, LaunchFields
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.perform import perform as really
-from gpuviz.scenes.refitting import fitted, resized
+from gpuviz.scenes.refitting import fitted
 from gpuviz.trace import Launch
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
@@ -102,8 +104,8 @@ def test_a_size_that_is_typed_is_run_and_can_be_undone(own: Window, qtbot: QtBot
 
 
 WRONG = {
-    "grid": ("a", "one to three numbers"),
-    "shared": ("many", "no number of bytes"),
+    "grid": ("a", "there is no 'a'"),
+    "shared": ("many", "there is no 'many'"),
     "macros": ("7", "is no macro"),
     "options": ("-lcuda", "is not passed on"),
     "in": ("f32[0]=rand", "above 0"),
@@ -152,17 +154,38 @@ def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot
     assert fields(own).isVisible() and fields(own).block.text() == "96"
 
 
+def test_sizes_and_arguments_follow_each_other(own: Window, qtbot: QtBot) -> None:
+    write(fields(own).sizes, "n=512")
+    write(fields(own).arguments[0], "rand(n * 4)")
+    write(fields(own).grid, "ceil(n / block.x)")
+    qtbot.waitUntil(lambda: runs(own) == (8, 64))
+    write(fields(own).sizes, "n=1024")
+    qtbot.waitUntil(lambda: runs(own) == (16, 64))
+    launch = own.features.own_kernel.launch
+    assert launch is not None and launch.arguments[0] == "f32[4096]=rand"
+    assert fields(own).grid.text() == "ceil(n / block.x)"
+    kept = load(launch.path).launches["pairs"]
+    assert (kept.sizes, kept.arguments) == ({"n": "1024"}, {"in": "rand(n * 4)"})
+    own.actions_["edit.undo"].trigger()
+    qtbot.waitUntil(lambda: runs(own) == (4, 64) and fields(own).grid.text() == "4")
+    assert (fields(own).sizes.text(), fields(own).arguments[0].text()) == ("", "f32[4096]=rand")
+
+
 def test_arguments_go_with_their_parameters(launch: KernelLaunch) -> None:
-    data, bins, n = Taken("data", "i32", True), Taken("bins", "i32", True), Taken("n", "i32", False)
-    made = replace(launch, arguments=("i32[64]=rand", "i32[256]=zeros", "i32=64"))
-    more = fitted(made, "f", (data, bins, n), (bins, Taken("many", "i32", False), n, data))
-    assert more.arguments[0] == "i32[256]=zeros"
+    data, bins = Taken("data", "i32", True), Taken("bins", "i32", True)
+    n, many = (Taken(name, "i32", False, size=4) for name in ("n", "many"))
+
+    def refitted(*taken: Taken) -> KernelLaunch:
+        given = replace(launch, arguments=("i32[64]=rand", "i32[255]=zeros", "i32=64"))
+        return fitted(given, "f", Kernel((data, bins, n), (), {}), Kernel(taken, (), {}))
+
+    more = refitted(bins, many, n, data)
+    assert more.arguments[0] == "i32[255]=zeros"
     assert more.arguments[2:] == ("i32=64", "i32[64]=rand")
-    renamed = fitted(made, "f", (data, bins, n), (replace(data, name="input"), bins, n))
-    assert renamed.arguments == made.arguments
-    other = fitted(made, "f", (data, bins, n), (replace(data, kind="f32"), bins, n))
+    renamed = refitted(replace(data, name="input"), bins, n)
+    assert renamed.arguments == ("i32[64]=rand", "i32[255]=zeros", "i32=64")
+    other = refitted(replace(data, kind="f32"), bins, n)
     assert other.arguments[0].startswith("f32[")
-    assert resized(made, made, (data, bins, n)) == made
 
 
 def listed(window: Window) -> list[str]:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpuviz.compile import Program, own_program
 from gpuviz.compile.bundled import Programs
-from gpuviz.kernels.signature import Taken, taken_by
+from gpuviz.kernels.launch_texts import Kernel
 from gpuviz.reach import Reach
 from gpuviz.stopping import stopped_by
 
@@ -42,7 +42,7 @@ class Built:
 
     building: Building
     program: Program
-    taken: Mapping[str, tuple[Taken, ...]]
+    kernels: Mapping[str, Kernel]
 
     @classmethod
     def of(cls, wanted: Building) -> Built:
@@ -56,8 +56,7 @@ class Built:
             wanted.options,
             wanted.text,
         )
-        taken = {kernel: taken_by(program, kernel) for kernel in program.kernels}
-        return cls(wanted, program, taken)
+        return cls(wanted, program, {name: Kernel.of(program, name) for name in program.kernels})
 
 
 class Compiling(QObject):

@@ -6,26 +6,31 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
     QLineEdit,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from gpuviz.compile import Program, Written, entry_name
 from gpuviz.errors import InputError
-from gpuviz.kernels.signature import Taken, short_name, taken_by
+from gpuviz.kernels.host_launch import proposed_by
+from gpuviz.kernels.launch_texts import NONE, Kernel, LaunchTexts
+from gpuviz.kernels.settings import Settings
+from gpuviz.kernels.signature import short_name
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, answers, label
 from gpuviz.qt.controls.tab_order import tab_as_laid_out
-from gpuviz.qt.kernels.launch_fields import LaunchFields, sizes_text, specs
+from gpuviz.qt.kernels.launch_fields import LaunchFields, specs
 from gpuviz.qt.look.theme import Theme
-from gpuviz.scenes.kernel_launch import KernelLaunch
-from gpuviz.scenes.refitting import check_launch, fitted, resized
+from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch
+from gpuviz.scenes.refitting import check_launch, fitted, made, written
 
 GRID, BLOCK = (16, 1, 1), (256, 1, 1)
 
@@ -38,14 +43,29 @@ class KernelDialog(QDialog):
         path: Path,
         program: Program,
         launches: tuple[Written, ...],
+        settings: Settings,
         theme: Theme,
         parent: QWidget,
     ) -> None:
-        """Ask about a program of a file; `launches` are those that its host code writes."""
+        """Ask about a program of a file; `launches` are those that its host code writes, `settings`
+        what is kept beside it.
+        """
         super().__init__(parent)
         self._program = program
-        self._taken: tuple[Taken, ...] = ()
-        self._launch = KernelLaunch(path, "", "", GRID, BLOCK, ())
+        self._kernel = NONE
+        self._settings = settings
+        folders = (f"{FOLDER}{folder}" for folder in settings.include)
+        self._launch = KernelLaunch(
+            path,
+            "",
+            "",
+            GRID,
+            BLOCK,
+            (),
+            0,
+            tuple(settings.macros.items()),
+            (*settings.options, *folders),
+        )
         self.setWindowTitle(tr("Launch a kernel of {file}", file=path.name))
         self.setModal(True)
         self.entry = Combo(tr("Kernel"), theme)
@@ -75,7 +95,19 @@ class KernelDialog(QDialog):
             line.editingFinished.connect(self._guess_again)
         self.fields.changed.connect(self._check)
         self._choose()
-        self._propose()
+        if settings.launches:
+            with suppress(InputError):
+                kept = entry_name(program.kernels, settings.kernel or next(iter(settings.launches)))
+                self.entry.setCurrentIndex(self.entry.findData(kept))
+            self.written.setCurrentIndex(len(self._written))
+        else:
+            self._propose()
+        self._began = self.fields.texts
+
+    @property
+    def changed(self) -> bool:
+        """Whether its user said something."""
+        return self.fields.texts != self._began
 
     @property
     def arguments(self) -> list[QLineEdit]:
@@ -108,12 +140,18 @@ class KernelDialog(QDialog):
         column.setContentsMargins(18, 16, 18, 14)
         column.setSpacing(10)
         column.addLayout(form)
-        column.addWidget(self.fields)
+        self._scroll = QScrollArea()
+        self._scroll.setWidget(self.fields)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column.addWidget(self._scroll, 1)
         hint = label(specs(), "quiet")
         hint.setWordWrap(True)
+        hint.setMinimumHeight(hint.heightForWidth(theme.look.px(520) - 36))
         for widget in (hint, self.refusal, self.buttons):
             column.addWidget(widget)
-        column.addStretch(1)
+        self._most = theme.look.px(560)
         self.setMinimumWidth(theme.look.px(520))
 
     def _propose(self, *_: object) -> None:
@@ -122,40 +160,36 @@ class KernelDialog(QDialog):
             return
         launch, entry = self._written[self.written.currentIndex()]
         self.entry.setCurrentIndex(self.entry.findData(entry))
-        for line, sizes, text in zip(
-            (self.grid, self.block), (launch.grid, launch.block), launch.texts, strict=False
-        ):
+        for line, text in zip((self.grid, self.block), launch.texts, strict=False):
             said = tr("in the file: {expression}", expression=text)
             line.setPlaceholderText(said)
             line.setToolTip(said)
-            line.setText(sizes_text(sizes) if sizes else line.text())
-        self.shared.setText(str(launch.shared or 0))
-        self._guess_again()
-        for given, taken, value in zip(self.arguments, self._taken, launch.values, strict=False):
-            if not taken.buffer and isinstance(value, int | float):
-                given.setText(
-                    f"{taken.kind}={value:g}"
-                    if taken.kind[0] == "f"
-                    else f"{taken.kind}={int(value)}"
-                )
+        self._show(proposed_by(launch, self._kernel))
 
     def _choose(self, *_: object) -> None:
-        """A line for each argument of the kernel, with a guess in it."""
+        """A line for each argument of the kernel, with what is kept of it, or a guess."""
         entry = str(self.entry.currentData())
         with suppress(InputError):
             self._launch = self.fields.launch(self._launch)
-        self._taken = taken_by(self._program, entry)
-        self._launch = fitted(self._launch, entry, (), self._taken)
-        self.fields.show_launch(self._launch, self._taken)
+        before, self._kernel = self._kernel, Kernel.of(self._program, entry)
+        self._launch = fitted(self._launch, entry, before, self._kernel)
+        self._show(self._settings.launch_of(self._program.kernels, entry))
         tab_as_laid_out(self)
+
+    def _show(self, texts: LaunchTexts) -> None:
+        """Show a launch that is said so far, and else is what it was."""
+        said = texts.over(written(self._launch, self._kernel))
+        with suppress(InputError):
+            self._launch = made(self._launch, self._kernel, said)
+        self.fields.show_launch(self._launch, self._kernel)
+        self._scroll.setMinimumHeight(min(self.fields.sizeHint().height(), self._most))
         self._check()
 
     def _guess_again(self) -> None:
         """Buffers as long as the launch is wide, where the user has not written something else."""
         with suppress(InputError):
-            before, self._launch = self._launch, self.fields.launch(self._launch)
-            self._launch = resized(self._launch, before, self._taken)
-            self.fields.show_launch(self._launch, self._taken)
+            self._launch = self.fields.launch(self._launch)
+            self.fields.show_launch(self._launch, self._kernel)
             self._check()
 
     def _check(self, *_: object) -> None:

@@ -20,10 +20,12 @@ from gpuviz.compile import (
     written_launches,
 )
 from gpuviz.errors import InputError
+from gpuviz.kernels.settings import Settings, load
 from gpuviz.kernels.signature import taken_by
 from gpuviz.language import tr
 from gpuviz.qt.controls.asking import ask
 from gpuviz.qt.look.theme import Theme
+from gpuviz.scenes.kept_launch import keep
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.stopping import stopped_by
 
@@ -65,23 +67,30 @@ class KernelOpener(QObject):
         """Runs in a thread."""
         try:
             with stopped_by(lambda: number != self._number):
-                program = load_program(path, arch=arch)
+                settings = load(path)
+                program = load_program(
+                    path,
+                    arch=arch,
+                    defines=settings.macros,
+                    include=settings.include,
+                    options=settings.options,
+                )
                 for kernel in program.kernels:  # what cannot be read is told here, not by the form
                     taken_by(program, kernel)
                 outcome: object = program
-                launches = written_launches(path)
+                launches = written_launches(path, settings.include)
         except Exception as error:
-            outcome, launches = error, ()
+            outcome, launches, settings = error, (), Settings()
         with suppress(RuntimeError):  # the window may be gone by now
-            self._compiled.emit(number, path, outcome, launches)
+            self._compiled.emit(number, path, outcome, (launches, settings))
 
     def _take(
-        self, number: int, path: Path, outcome: object, launches: tuple[Written, ...]
+        self, number: int, path: Path, outcome: object, beside: tuple[tuple[Written, ...], Settings]
     ) -> None:
         if number != self._number:
             return
         if isinstance(outcome, Program) and outcome.kernels:
-            self._ask(path, outcome, launches)
+            self._ask(path, outcome, *beside)
         elif isinstance(outcome, Program):
             none = tr("{file} has no kernel: no __global__ function", file=path.name)
             self._refuse(path, InputError(none))
@@ -97,15 +106,25 @@ class KernelOpener(QObject):
         self.said.emit(tr("{file}: not opened", file=path.name))
         self.refused.emit(path.name, text, error)
 
-    def _ask(self, path: Path, program: Program, launches: tuple[Written, ...]) -> None:
+    def _ask(
+        self, path: Path, program: Program, launches: tuple[Written, ...], settings: Settings
+    ) -> None:
         from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 
         self.said.emit(
             tr("{file}: compiled with {compiler}", file=path.name, compiler=program.compiler)
         )
-        dialog = self.dialog = KernelDialog(path, program, launches, self._theme, self._window)
-        dialog.accepted.connect(lambda: self.opened.emit(lesson_of(dialog.launch())))
+        dialog = self.dialog = KernelDialog(
+            path, program, launches, settings, self._theme, self._window
+        )
+        dialog.accepted.connect(lambda: self._accept(dialog))
         ask(dialog)
+
+    def _accept(self, dialog: KernelDialog) -> None:
+        launch = dialog.launch()
+        if dialog.changed and (lost := keep(launch)):
+            self.said.emit(tr("not kept: {why}", why=lost))
+        self.opened.emit(lesson_of(launch))
 
 
 def marked_lines(error: Exception) -> dict[int, str]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
-from gpuviz.arguments import FILLS, parse
+from gpuviz.arguments import DTYPES, FILLS
 from gpuviz.compile import flags
 from gpuviz.errors import InputError
+from gpuviz.kernels.launch_texts import NONE, Kernel, LaunchTexts, Reading
 from gpuviz.kernels.signature import Taken
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import label, restyle
-from gpuviz.runners.job import Triple, triple
 from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch, macros_of, macros_text, words_of
-
-_TYPES = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
+from gpuviz.scenes.refitting import made, written
 
 
 class Field(QLineEdit):
@@ -30,6 +30,8 @@ class Field(QLineEdit):
         super().__init__()
         self.setPlaceholderText(example)
         self._read = read
+        self.path = ""  # what an argument is called: `p.n`
+        self.proposed = ""  # what stands there where its user says nothing
         self.name = label(name)
         self.problem = label("", "problem")
         self.problem.setWordWrap(True)
@@ -60,7 +62,7 @@ class Field(QLineEdit):
 
     def show_text(self, text: str) -> None:
         """Show a text without announcing it, unless what stands there means the same."""
-        if self._meaning(self.text()) != self._meaning(text):
+        if not self.text() or self._meaning(self.text()) != self._meaning(text):
             with QSignalBlocker(self):
                 self.setText(text)
         self.check()
@@ -73,7 +75,7 @@ class Field(QLineEdit):
 
 
 class LaunchFields(QWidget):
-    """Grid, block, shared memory, arguments, macros and options, as they are typed.
+    """Grid, block, shared memory, arguments, variables, macros and options, as they are typed.
 
     Signals
     -------
@@ -84,10 +86,19 @@ class LaunchFields(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        size = tr("One to three numbers: 16 or 16,16")
-        self.grid = Field(tr("grid x, y, z"), lambda text: sizes_of(text, "grid"), size)
-        self.block = Field(tr("block x, y, z"), lambda text: sizes_of(text, "block"), size)
-        self.shared = Field(tr("dynamic shared bytes"), _bytes)
+        self._kernel, self._base = NONE, Path()
+        size = tr("One to three numbers: 16 or 16,16; or ceil(n / block.x)")
+        self.grid = Field(tr("grid x, y, z"), lambda text: self._reading(grid=text).grid, size)
+        self.block = Field(tr("block x, y, z"), lambda text: self._reading(block=text).block, size)
+        self.shared = Field(
+            tr("dynamic shared bytes"), lambda text: self._reading(shared=text).shared
+        )
+        self.sizes = Field(
+            tr("sizes"),
+            names_of,
+            tr("Names that grid, block and arguments may use: n=4096 m=n/2"),
+            "n=4096 m=n/2",
+        )
         self.macros = Field(tr("macros"), macros_of, tr("NAME=VALUE, as in N=4 DEBUG"), "N=4 DEBUG")
         self.options = Field(
             tr("compiler options"),
@@ -96,9 +107,9 @@ class LaunchFields(QWidget):
             "-use_fast_math",
         )
         self.arguments: list[Field] = []
-        self._taken: tuple[Taken, ...] = ()
+        self.data: list[Field] = []
         above, below = _grid((self.grid, self.block, self.shared)), _grid(())
-        _add(below, (self.macros, self.options))
+        _add(below, (self.sizes, self.macros, self.options))
         self._rows = QWidget()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -106,33 +117,59 @@ class LaunchFields(QWidget):
         self._column.addLayout(above)
         self._column.addWidget(self._rows)
         self._column.addLayout(below)
-        for field in (self.grid, self.block, self.shared, self.macros, self.options):
+        for field in (self.grid, self.block, self.shared, self.sizes, self.macros, self.options):
             field.textChanged.connect(lambda text: self.changed.emit())
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """All of them, from top to bottom."""
         sizes = self.grid, self.block, self.shared
-        return (*sizes, *self.arguments, self.macros, self.options)
+        return (*sizes, *self.arguments, *self.data, self.sizes, self.macros, self.options)
 
     @property
     def problem(self) -> str:
         """The first thing that is wrong, "" when nothing is."""
-        return next((one.accessibleDescription() for one in self.fields if not one.check()), "")
+        for one in self.fields:
+            one.check()
+        return next((p for one in self.fields if (p := one.accessibleDescription())), "")
 
-    def show_launch(self, launch: KernelLaunch, taken: Sequence[Taken]) -> None:
-        """Show a launch of a kernel that takes these."""
-        self._ask_for(tuple(taken), launch)
+    @property
+    def texts(self) -> LaunchTexts:
+        """What is written; arguments as they were proposed are not."""
+        return LaunchTexts(
+            self.grid.text(),
+            self.block.text(),
+            self.shared.text(),
+            {one.path: one.text() for one in self.arguments if one.text() != one.proposed},
+            {one.path: one.text() for one in self.data if one.text().strip()},
+            _names(self.sizes.text()),
+        )
+
+    def show_launch(self, launch: KernelLaunch, kernel: Kernel) -> None:
+        """Show a launch of a kernel."""
+        self._ask_for(kernel, launch.path.parent)
+        try:
+            texts = written(launch, kernel)
+            proposed = kernel.reading(texts, launch.path.parent).proposed
+        except InputError:
+            texts, proposed = launch.said, {}
+        for line in self.arguments:
+            line.proposed = proposed.get(line.path, "")
+        sizes = " ".join(f"{name}={text}" for name, text in texts.sizes.items())
         shown = (
-            (self.grid, sizes_text(launch.grid)),
-            (self.block, sizes_text(launch.block)),
-            (self.shared, str(launch.dynamic_shared)),
+            (self.sizes, sizes),
+            (self.grid, _trimmed(texts.grid)),
+            (self.block, _trimmed(texts.block)),
+            (self.shared, texts.shared or "0"),
             (self.macros, macros_text(launch.defines)),
             (self.options, shlex.join(launch.options)),
-            *zip(self.arguments, launch.arguments, strict=False),
+            *((one, texts.arguments.get(one.path, one.proposed)) for one in self.arguments),
+            *((one, texts.data.get(one.path, "")) for one in self.data),
         )
         for field, text in shown:
             field.show_text(text)
+        for field in self.fields:
+            field.check()
         wide = max(field.name.sizeHint().width() for field in self.fields)
         for field in self.fields:  # the lines below each other
             field.name.setMinimumWidth(wide)
@@ -141,69 +178,102 @@ class LaunchFields(QWidget):
         """The launch as typed, of the kernel of `base`; InputError when it is none."""
         if problem := self.problem:
             raise InputError(problem)
+        built = replace(
+            base, defines=macros_of(self.macros.text()), options=options_of(self.options.text())
+        )
+        if self._kernel.known:
+            return made(built, self._kernel, self.texts)
+        sizes = self._reading()
         return replace(
-            base,
-            grid=sizes_of(self.grid.text(), "grid"),
-            block=sizes_of(self.block.text(), "block"),
-            dynamic_shared=_bytes(self.shared.text()),
-            arguments=tuple(line.text().strip() for line in self.arguments),
-            defines=macros_of(self.macros.text()),
-            options=options_of(self.options.text()),
+            built,
+            grid=sizes.grid,
+            block=sizes.block,
+            dynamic_shared=sizes.shared,
+            said=LaunchTexts(),
         )
 
-    def _ask_for(self, taken: tuple[Taken, ...], launch: KernelLaunch) -> None:
-        """A line for each argument; they stay while the kernel takes the same."""
-        names = [one.name for one in taken]
-        names += [tr("argument {n}", n=n + 1) for n in range(len(names), len(launch.arguments))]
-        if [line.accessibleName() for line in self.arguments] == names:
+    def _reading(self, **changes: str) -> Reading:
+        return self._kernel.reading(replace(self.texts, **changes), self._base)  # type: ignore[arg-type]
+
+    def _read(self, leaf: Taken, text: str) -> object:
+        """An argument, or a field of one, with what the others are."""
+        texts = self.texts
+        if leaf.name in {one.path for one in self.arguments}:
+            texts = replace(texts, arguments={**texts.arguments, leaf.name: text})
+        elif text.strip():
+            texts = replace(texts, data={**texts.data, leaf.name: text})
+        else:
+            return None  # as the source has it
+        return self._kernel.reading(texts, self._base).leaf(leaf)
+
+    def _ask_for(self, kernel: Kernel, base: Path) -> None:
+        """A line for each argument and variable; they stay while the kernel takes the same."""
+        same = (kernel.taken, kernel.data) == (self._kernel.taken, self._kernel.data)
+        self._kernel, self._base = kernel, base
+        if same:
             return
         old, self._rows = self._rows, QWidget()
         self._column.replaceWidget(old, self._rows)
         old.hide()
         old.deleteLater()
-        self.arguments = [Field(name, parse, specs()) for name in names]
-        rows = _grid(self.arguments)
+        self.arguments = [self._line(leaf, specs()) for leaf in kernel.leaves]
+        self.data = [
+            self._line(leaf, tr("As the source has it, or: {how}", how=specs()), one.initial)
+            for one in kernel.data
+            for leaf in one.taken.leaves
+        ]
+        rows = _grid((*self.arguments, *self.data))
         rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setLayout(rows)
-        self._rows.setVisible(bool(names))
+        self._rows.setVisible(bool(self.arguments or self.data))
         before: QWidget = self.shared
-        for line in self.arguments:
+        for line in (*self.arguments, *self.data):
             line.textChanged.connect(lambda text: self.changed.emit())
             QWidget.setTabOrder(before, line)
             before = line
-        QWidget.setTabOrder(before, self.macros)
+        QWidget.setTabOrder(before, self.sizes)
+
+    def _line(self, leaf: Taken, tip: str, example: str = "") -> Field:
+        line = Field(leaf.name, lambda text: self._read(leaf, text), tip, example)
+        line.path = leaf.name
+        return line
 
 
 def specs() -> str:
     """How arguments are written."""
     return tr(
-        "TYPE[COUNT]={fills}|VALUE|@file.npy for a buffer, TYPE=VALUE for a scalar.\n"
-        "Types: {types}.",
-        fills="|".join(FILLS),
-        types=_TYPES,
+        "7, n, n*m for a number; rand(n), {fills}(n), [1, 2, 3], @file.npy, @photo.png for a "
+        "buffer; a + 3 into another one; f32[n]=rand with the type said.\nTypes: {types}.",
+        fills="|".join(FILLS[:3]),
+        types=" ".join(DTYPES),
     )
 
 
-def sizes_of(text: str, what: str) -> Triple:
-    """`16,16` as three sizes; InputError when it is something else."""
-    parts = text.replace("×", ",").replace("x", ",").split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise InputError(
-            tr(
-                "{what} {given!r}: write one to three numbers, as in 16 or 16,16",
-                what=what,
-                given=text,
+def names_of(text: str) -> dict[str, str]:
+    """The sizes of `n=4096 m=n/2`; InputError when one has no name or value."""
+    found = {}
+    for word in text.split():
+        name, sign, value = word.partition("=")
+        if not name.isidentifier() or not value:
+            raise InputError(
+                tr("{word!r} is no size: write NAME=VALUE without spaces, as in n=4096", word=word)
             )
-        )
-    return triple(tuple(int(part) for part in parts), what)
+        found[name] = value
+    return found
 
 
-def sizes_text(sizes: Triple) -> str:
+def _names(text: str) -> dict[str, str]:
+    try:
+        return names_of(text)
+    except InputError:
+        return {}
+
+
+def _trimmed(sizes: str) -> str:
     """Sizes as they are typed, without trailing ones."""
-    kept = list(sizes)
-    while len(kept) > 1 and kept[-1] == 1:
-        kept.pop()
-    return ",".join(map(str, kept))
+    while sizes.endswith(",1"):
+        sizes = sizes[:-2]
+    return sizes
 
 
 def options_of(text: str) -> tuple[str, ...]:
@@ -211,12 +281,6 @@ def options_of(text: str) -> tuple[str, ...]:
     given = words_of(text)
     flags.chosen(one for one in given if not one.startswith(FOLDER))
     return given
-
-
-def _bytes(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise InputError(tr("{given!r} is no number of bytes", given=text))
-    return int(text)
 
 
 def _grid(fields: Sequence[Field]) -> QGridLayout:

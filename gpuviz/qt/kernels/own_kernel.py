@@ -8,16 +8,18 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuviz.compile import CompileError, Diagnostic, compile_arch
 from gpuviz.errors import InputError
+from gpuviz.kernels.launch_texts import NONE, Kernel
+from gpuviz.language import tr
 from gpuviz.qt.kernels.compiling import Building, Built, Compiling
 from gpuviz.scenes import traced
+from gpuviz.scenes.kept_launch import keep
 from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.kernel_launch import KernelLaunch, launch_of
-from gpuviz.scenes.refitting import check_launch, entry_of, fitted, resized
+from gpuviz.scenes.refitting import check_launch, entry_of, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gpuviz.kernels.signature import Taken
     from gpuviz.qt.kernels.drafts import Drafts
     from gpuviz.qt.kernels.launch_panel import LaunchPanel
     from gpuviz.qt.running.core import Core
@@ -36,6 +38,7 @@ class OwnKernel(QObject):
     -------
     turned : another kernel, or none, is shown
     opened : the source can be edited
+    said : what went wrong beside it, in words
     doubted : why what is typed cannot be run, "" when it can
     marked : what the compiler says of lines of the source, by their numbers
     """
@@ -43,6 +46,7 @@ class OwnKernel(QObject):
     turned = Signal()
     opened = Signal()
     doubted = Signal(str)
+    said = Signal(str)
     marked = Signal(object)
 
     def __init__(self, core: Core, drafts: Drafts, parent: QObject) -> None:
@@ -93,8 +97,6 @@ class OwnKernel(QObject):
             self._wanted = None
             self._doubt(str(error))
             return
-        if self.built is not None:
-            wanted = resized(wanted, self.launch, self._taken())
         self.want(wanted)
 
     def want(self, launch: KernelLaunch) -> None:
@@ -125,14 +127,14 @@ class OwnKernel(QObject):
         made.timeout.connect(do)
         return made
 
-    def _taken(self) -> tuple[Taken, ...]:
-        """What the kernel shown takes, as far as that is known."""
+    def _kernel(self) -> Kernel:
+        """The kernel that is launched, as far as it is known."""
         if self.launch is None or self.built is None:
-            return ()
+            return NONE
         try:
-            return self.built.taken[entry_of(self.launch, self.built.program)]
+            return self.built.kernels[entry_of(self.launch, self.built.program)]
         except InputError:
-            return ()
+            return NONE
 
     def _building(self, launch: KernelLaunch) -> Building:
         director = self._core.director
@@ -152,6 +154,12 @@ class OwnKernel(QObject):
             self.built = self.text = self._found = None
             self._broken = ""
             self.turned.emit()
+        elif (
+            self.launch != before
+            and self._core.director.lecture is None
+            and (lost := keep(self.launch))
+        ):
+            self.said.emit(tr("not kept: {why}", why=lost))
         self.doubted.emit(self._broken)
         self._show()
 
@@ -199,10 +207,10 @@ class OwnKernel(QObject):
             return
         try:
             entry = entry_of(wanted, built.program)
-            taken = built.taken[entry]
-            known = before.taken.get(wanted.entry, taken) if before is not None else taken
-            if (entry, known) != (wanted.entry, taken):
-                wanted = fitted(wanted, entry, known, taken)
+            kernel = built.kernels[entry]
+            known = before.kernels.get(wanted.entry, kernel) if before is not None else kernel
+            if (entry, known) != (wanted.entry, kernel):
+                wanted = fitted(wanted, entry, known, kernel)
             check_launch(wanted, built.program)
         except InputError as error:
             lost = _first(built.program.warnings)
@@ -258,7 +266,7 @@ class OwnKernel(QObject):
             return
         self.panel.setVisible(self.launch is not None)
         if self.launch is not None and not self._fields_soon.isActive():
-            self.panel.fields.show_launch(self.launch, self._taken())
+            self.panel.fields.show_launch(self.launch, self._kernel())
 
 
 def _first(said: Iterable[Diagnostic]) -> str:

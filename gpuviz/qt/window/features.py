@@ -260,6 +260,7 @@ class Features(QObject):
         self.kernel_list = KernelListCommands(
             self._core, self._panes.lessons, self._actions, self._window
         )
+        self.own_kernel.said.connect(self._panes.status.say)
         stage, director = self._panes.stage, self._core.director
         self.own_kernel.doubted.connect(lambda why: stage.doubt("launch", bool(why)))
         director.problem_changed.connect(lambda why: stage.doubt("values", bool(why), why))
