@@ -39,10 +39,12 @@ def versions(path: Path) -> tuple[Version, ...]:
     return tuple(sorted(made, key=lambda one: one.date))
 
 
-def keep(path: Path) -> None:
-    """Keep the text of a file that has just run, unless it is the newest kept; never fails."""
+def keep(path: Path, text: str | None = None) -> None:
+    """Keep a text of a file that has just run, by default what is in it, unless it is the newest
+    kept; never fails.
+    """
     with suppress(Error, OSError):
-        text = bounded.text(path, _LARGEST)
+        text = bounded.text(path, _LARGEST) if text is None else text
         known = versions(path)
         if known and known[-1].text() == text:
             return

@@ -141,7 +141,7 @@ def columns_of(
                 made.append(
                     Column("measured", titles[key], known.badge, tr(known.caption), indices[key])
                 )
-        return [Column("name"), *made, *([_ratio(view, titles, indices)] if view.ratio else [])]
+        return [Column("name"), *([_ratio(view, titles, indices)] if view.ratio else []), *made]
     run, found = indices[first], measured.get(first, NOT_MEASURED)
     predicted = predicted_of(first, tr("predicted"))
     columns = [

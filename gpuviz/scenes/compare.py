@@ -125,6 +125,17 @@ def name_of(lesson: Lesson, values: Values, other: Values) -> str:
     return ", ".join(differs) or tr(lesson.title)
 
 
+def titles_of(a: Lesson, b: Lesson) -> tuple[str, str]:
+    """What sides of two lessons are called; launches of the same kernel by what they differ in."""
+    titles = tr(a.title), tr(b.title)
+    if titles[0] != titles[1]:
+        return titles
+    keys = [key for key in {**a.launch, **b.launch} if a.launch.get(key) != b.launch.get(key)]
+    told = (", ".join(f"{key} {one.launch.get(key, '')}" for key in keys) for one in (a, b))
+    first, second = (said or titles[0] for said in told)
+    return first, second
+
+
 def _is(preset: Preset, values: Values) -> bool:
     """Whether values are those of a preset, as far as it says."""
     return all(values.get(key) == value for key, value in preset.values.items())

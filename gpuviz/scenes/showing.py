@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gpuviz.arch import architecture
 from gpuviz.language import tr
 from gpuviz.runners import session
-from gpuviz.scenes.compare import SIDES, beside, name_of
+from gpuviz.scenes.compare import SIDES, beside, name_of, titles_of
 from gpuviz.waiting import SECONDS
 
 if TYPE_CHECKING:
@@ -203,10 +203,14 @@ def names_of(variants: tuple[Variant, ...]) -> tuple[str, ...]:
     if len(variants) == 1:
         return (tr(variants[0].lesson.title),)
     a, b = variants
-    names = name_of(a.lesson, a.values, b.values), name_of(b.lesson, b.values, a.values)
+    same = a.lesson.id == b.lesson.id and a.lesson.launch == b.lesson.launch
+    if not same:
+        names = titles_of(a.lesson, b.lesson)
+    else:
+        names = name_of(a.lesson, a.values, b.values), name_of(b.lesson, b.values, a.values)
     if a.arch == b.arch:
         return names
     archs = [str(architecture(v.arch)) for v in variants]
-    if dict(a.values) == dict(b.values):
+    if same and dict(a.values) == dict(b.values):
         return tuple(archs)
     return tuple(f"{name}, {arch}" for name, arch in zip(names, archs, strict=True))

@@ -17,15 +17,17 @@ from gpuviz.views.provenance import Provenance
 LEVELS = ("sass", "ptx")
 
 
-def fitted(wanted: Provenance, lesson: Lesson) -> Provenance:
-    """The record with every value said, and as its parameter's own kind.
+def fitted(wanted: Provenance, lesson: Lesson, beside: Lesson | None = None) -> Provenance:
+    """The record with every value said, and as its parameter's own kind; `beside` is the lesson of
+    the variant beside it, where that is another.
 
     Raises
     ------
     InputError : a value, architecture or level that there is not
     """
     values = check_values(lesson, wanted.values)
-    others = check_values(lesson, {**values, **wanted.compare_values})
+    said = wanted.compare_values if beside else {**values, **wanted.compare_values}
+    others = check_values(beside or lesson, said)
     for sm in filter(None, (wanted.arch, wanted.compare_arch)):
         architecture(sm)
     if wanted.level not in LEVELS:

@@ -42,6 +42,9 @@ def changes(before: Provenance, after: Provenance) -> frozenset[str]:
         found |= _differing("b.", before.compare_values, after.compare_values)
         if before.compare_arch != after.compare_arch:
             found.add("b.arch")
+        sides = [(view.compare_lesson, dict(view.compare_launch)) for view in (before, after)]
+        if sides[0] != sides[1]:
+            found.add("b.lesson")
     return frozenset(found)
 
 

@@ -3,7 +3,8 @@
 What is not said is as usual: parameters have their defaults, the architecture is sm_90, counts are
 of the machine code. Names that begin with a dot are not parameters: `.arch`, `.level`, `.t` (the
 moment in seconds), `.compare_arch`; `.launch.file` and the like tell how a kernel of the user's own
-is launched. `b.stride` is the parameter of the second variant.
+is launched. `b.stride` is the parameter of the second variant; where that is of another lesson, or
+launch, `.compare_lesson` and `.beside.file` and the like say of which.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from gpuviz.errors import InputError
 from gpuviz.views.provenance import Provenance, Value, Values
 
 SCHEME = "gpuviz"
-_SECOND, _LAUNCH = "b.", ".launch."
+_SECOND, _LAUNCH, _BESIDE = "b.", ".launch.", ".beside."
 _ARCH, _LEVEL = "sm_90", "sass"
-_PLAIN = {".arch", ".level", ".t", ".compare_arch"}
+_PLAIN = {".arch", ".level", ".t", ".compare_arch", ".compare_lesson"}
 
 
 def link(view: Provenance) -> str:
@@ -29,9 +30,11 @@ def link(view: Provenance) -> str:
     told += _pairs(_SECOND, view.compare_values)
     if view.compare_arch:
         told.append((".compare_arch", view.compare_arch))
+    if view.compare_lesson:
+        told.append((".compare_lesson", view.compare_lesson))
     if view.time > 0:
         told.append((".t", f"{view.time:.3f}".rstrip("0").rstrip(".")))
-    told += _pairs(_LAUNCH, view.launch)
+    told += _pairs(_LAUNCH, view.launch) + _pairs(_BESIDE, view.compare_launch)
     query = urlencode(
         told, quote_via=quote, safe="=,/~[]@", errors="surrogateescape"
     )  # names of files that are no text
@@ -55,14 +58,17 @@ def parse(text: str) -> Provenance:
         )
     told = dict(parse_qsl(parts.query, keep_blank_values=True, errors="surrogateescape"))
     for name in told:
-        if name.startswith(".") and name not in _PLAIN and not name.startswith(_LAUNCH):
+        if name.startswith(".") and name not in _PLAIN and not name.startswith((_LAUNCH, _BESIDE)):
             raise InputError(f"the link says {name}, which this gpuviz does not know: update it")
     values: dict[str, Value] = {}
     second: dict[str, Value] = {}
     launch: dict[str, Value] = {}
+    beside: dict[str, Value] = {}
     for name, value in told.items():
         if name.startswith(_LAUNCH):
             launch[name.removeprefix(_LAUNCH)] = value
+        elif name.startswith(_BESIDE):
+            beside[name.removeprefix(_BESIDE)] = value
         elif name.startswith(_SECOND):
             second[name.removeprefix(_SECOND)] = value
         elif not name.startswith("."):
@@ -76,6 +82,8 @@ def parse(text: str) -> Provenance:
         told.get(".compare_arch", ""),
         _time(told.get(".t", "0")),
         launch=launch,
+        compare_lesson=told.get(".compare_lesson", ""),
+        compare_launch=beside,
     )
 
 

@@ -29,7 +29,8 @@ def described(view: Provenance, lesson: Lesson) -> str:
     parts = [tr(lesson.title), *_sizes(view.launch)]
     parts += _settings(view.values, lesson.defaults(), lesson)
     if view.compared:
-        other = _settings(view.compare_values, view.values, lesson)
+        other = [_beside(view)] if view.compare_lesson else []
+        other = other or _settings(view.compare_values, view.values, lesson)
         other += [_arch(view.compare_arch)] if view.compare_arch else []
         parts.append(tr("beside {other}", other=", ".join(other) or tr("the same")))
     parts.append(_arch(view.arch))
@@ -57,10 +58,17 @@ def difference(before: Provenance, after: Provenance, old: Lesson, new: Lesson) 
     if "b.arch" in what:
         sides = (_arch(view.compare_arch or view.arch) for view in (before, after))
         said.append(f"B: {_arrow(*sides)}")
+    if "b.lesson" in what:
+        said.append(f"B: {_beside(after) or tr(new.title)}")
     if "level" in what:
         said.append(_arrow(tr(_LEVELS[before.level]), tr(_LEVELS[after.level])))
     more = ["…"] if len(said) > _MOST else []
     return _cut(", ".join(said[:_MOST] + more))
+
+
+def _beside(view: Provenance) -> str:
+    """What B is of, where that is another lesson: a file, or the lesson's name."""
+    return str(view.compare_launch.get("file", view.compare_lesson)).rpartition("/")[2]
 
 
 def _sizes(launch: Values) -> list[str]:

@@ -42,9 +42,11 @@ def view_of(wanted: Provenance, library: Library | None = None) -> View:
     values = check_values(chosen, wanted.values)
     variants: tuple[Variant, ...] = (Variant(chosen, values, wanted.arch, level, library=library),)
     if wanted.compared:
-        changed = check_values(chosen, {**values, **wanted.compare_values})
+        other = beside_for(wanted)
+        said = wanted.compare_values if other else {**values, **wanted.compare_values}
+        changed = check_values(other or chosen, said)
         arch = wanted.compare_arch or wanted.arch
-        variants += (Variant(chosen, changed, arch, level, library=library),)
+        variants += (Variant(other or chosen, changed, arch, level, library=library),)
     shown = showing(variants, tuple(map(_perform, variants)))
     made = replace(
         wanted,
@@ -70,6 +72,18 @@ def lesson_for(wanted: Provenance) -> Lesson:
     if not wanted.lesson:
         raise InputError("this is a slide of words: there is no view to show")
     return lesson(wanted.lesson)
+
+
+def beside_for(wanted: Provenance) -> Lesson | None:
+    """The lesson of the variant beside the one that a record names, None where it is the same.
+
+    Raises
+    ------
+    InputError : there is no such lesson, or the launch cannot be read
+    """
+    if not wanted.compare_lesson:
+        return None
+    return lesson_for(replace(wanted, lesson=wanted.compare_lesson, launch=wanted.compare_launch))
 
 
 def timed(view: View, time: float, end: float = 0.0) -> View:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated
 
@@ -39,6 +39,8 @@ class Provenance:
     launch : how a kernel of the user's own is launched (`scenes.kernel.record_of`); else empty
     compare_values, compare_arch : of the variant beside it; empty when there is none, or when the
         architecture is the same
+    compare_lesson, compare_launch : of the variant beside it where it is of another lesson, or a
+        kernel that is launched in another way; else empty
     time : seconds into the story; where a film begins
     end : where a film ends; equal to `time` for a picture
     theme, width, height, letters : the stage, in logical pixels, and how far letters are enlarged
@@ -63,11 +65,22 @@ class Provenance:
     language: str = "en"
     version: str = __version__
     launch: Values = field(default_factory=dict)
+    compare_lesson: str = ""
+    compare_launch: Values = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
         """Whether a second variant is shown beside the first."""
-        return bool(self.compare_values or self.compare_arch)
+        return bool(self.compare_values or self.compare_arch or self.compare_lesson)
+
+    @property
+    def of_one_lesson(self) -> Provenance:
+        """The same without a variant of another lesson: a slide has variants of its own alone."""
+        if not self.compare_lesson:
+            return self
+        return replace(
+            self, compare_values={}, compare_arch="", compare_lesson="", compare_launch={}
+        )
 
     def text(self) -> str:
         """The record as one line that fits into every format."""
@@ -83,7 +96,8 @@ class Provenance:
             if self.end <= self.time
             else (f"{self.time:.1f} to {self.end:.1f} s")
         )
-        beside = [f"compared with {_pairs(self.compare_values)} {self.compare_arch}".rstrip()]
+        parts = (self.compare_lesson, _pairs(self.compare_values), self.compare_arch)
+        beside = [" ".join(("compared with", *filter(None, parts)))]
         return " · ".join(
             [
                 self.lesson,
@@ -109,7 +123,12 @@ def file_name(provenance: Provenance, suffix: str, usual: Values = MappingProxyT
             for k, v in provenance.compare_values.items()
             if provenance.values.get(k) != v
         )
-        parts += ["vs", *changed, *([provenance.compare_arch] if provenance.compare_arch else [])]
+        parts += [
+            "vs",
+            *filter(None, [provenance.compare_lesson]),
+            *changed,
+            *([provenance.compare_arch] if provenance.compare_arch else []),
+        ]
     parts += [provenance.arch, f"{provenance.time:.1f}s"]
     name = re.sub(r"[^\w.=+-]+", "_", "-".join(parts))
     return name[:_LONGEST] + suffix

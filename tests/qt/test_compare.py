@@ -40,8 +40,8 @@ def test_ctrl_b_shows_another_preset_beside(window: Window, qtbot: QtBot) -> Non
     assert window.comparison.values["stride"] == 1
     assert window.toolbar.compare.isChecked()
     head, *rows = table(window)
-    assert head == ["quantity", "A (model)", "B (model)", "B / A"]
-    assert ["load sectors", "4096", "2048", "0.5×"] in rows
+    assert head == ["quantity", "B / A", "A (model)", "B (model)"]
+    assert ["load sectors", "0.5×", "4096", "2048"] in rows
     QTest.mouseClick(window.toolbar.compare, LEFT)
     qtbot.waitUntil(lambda: not compared(window))
     assert table(window)[0][1] == "predicted (model)"

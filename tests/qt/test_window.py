@@ -393,7 +393,7 @@ def test_runs_stand_side_by_side(make: Callable[[], Window], perform: FakePerfor
     perform.roles = ("naive", "tiled")
     window = make()
     head = window.counts.text().splitlines()[0].split("\t")
-    assert head == ["quantity", "naive (model)", "tiled (model)", "ratio"]
+    assert head == ["quantity", "ratio", "naive (model)", "tiled (model)"]
     QTest.keyClick(window.counts.view, Key.Key_Down)
     head = window.counts.text().splitlines()[0].split("\t")
     assert head == ["quantity", "predicted (model)", "measured (unavailable)"]

@@ -71,6 +71,8 @@ COMMANDS = (
     Command("run.cancel", later("Cancel the run"), "Lesson", ("Esc",)),
     Command("compare.toggle", later("Compare A | B"), "Compare", ("Ctrl+B",), checkable=True),
     Command("compare.swap", later("Exchange A and B"), "Compare", ("Ctrl+Shift+B",)),
+    Command("compare.launch", later("Compare with another launch of this file …"), "Compare"),
+    Command("compare.file", later("Compare with a kernel of another file …"), "Compare"),
     Command("present.start", later("Present"), "Lecture", ("F5",)),
     Command("present.here", later("Present from this slide"), "Lecture", ("Shift+F5",)),
     Command("lecture.new", later("New lecture"), "Lecture"),

@@ -123,7 +123,7 @@ class SlideCommands(QObject):
 
     def _add(self) -> None:
         """The view that is shown, as it is at this moment, behind the slide chosen."""
-        view = self._viewing.record()
+        view = self._viewing.record().of_one_lesson
         stops = (round(view.time, 2),) if view.time > 0 else ()
         self._document.add(Slide(view=view, stops=stops), self._pane.slide + 1)
         self.added.emit(self._pane.slide)
@@ -134,7 +134,7 @@ class SlideCommands(QObject):
         self.edit()
 
     def _update(self) -> None:
-        view = self._viewing.record()
+        view = self._viewing.record().of_one_lesson
         self._change(lambda slide: replace(slide, view=view, problems=()))
 
     def _duplicate(self) -> None:

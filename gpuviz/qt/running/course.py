@@ -123,4 +123,5 @@ class Course(QObject):
         """Keep the values of the lesson shown."""
         lesson = self._player.lesson
         self._settings.keep_values(lesson, self._player.values)
-        self._settings.keep_values(lesson, self._comparison.values, "compared")
+        if self._comparison.other is None:
+            self._settings.keep_values(lesson, self._comparison.values, "compared")

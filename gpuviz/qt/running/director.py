@@ -238,7 +238,8 @@ class Director(QObject):
         if not other.on:
             return (a,)
         arch = self._arch if other.arch == AS_A else other.arch
-        return a, replace(a, values=dict(other.values), arch=arch)
+        beside = other.other or lesson
+        return a, replace(a, lesson=beside, values=dict(other.values), arch=arch)
 
     def _turn(self, lesson: Lesson) -> None:
         """A kernel that is launched in another way keeps its picture until there is the next."""

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QWidget
 from gpuviz.language import chosen
 from gpuviz.qt.look.theme import Theme
 from gpuviz.qt.playing.player import Player
-from gpuviz.qt.running.comparison import AS_A, Comparison
+from gpuviz.qt.running.comparison import AS_A, Comparison, alike
 from gpuviz.qt.running.director import Director
 from gpuviz.runners.base import Level
 from gpuviz.scenes.base import Lesson
 from gpuviz.scenes.showing import Showing
 from gpuviz.views.check_record import fitted
 from gpuviz.views.lesson_view import View
-from gpuviz.views.performed import badges, lesson_for
+from gpuviz.views.performed import badges, beside_for, lesson_for
 from gpuviz.views.provenance import Provenance
 
 _SIZE = (1280, 720)
@@ -73,6 +73,7 @@ class Viewing(QObject):
         player, other, director = self._player, self._comparison, self._director
         width, height = (self._stage.width(), self._stage.height()) if self._stage else _SIZE
         look, showing, lesson = self._theme.look, director.showing, player.lesson
+        beside = other.other if other.on else None
         moment = self._due[1] if self._due and self._due[0] == lesson.id else player.t
         return Provenance(
             lesson.id,
@@ -90,6 +91,8 @@ class Viewing(QObject):
             badges(showing.runs) if showing else {},
             chosen(),
             launch=dict(lesson.launch),
+            compare_lesson=beside.id if beside else "",
+            compare_launch=dict(beside.launch) if beside else {},
         )
 
     def view(self) -> View | None:
@@ -102,6 +105,7 @@ class Viewing(QObject):
             return None
         a, b = (one.variant for one in (showing.sides[0], showing.sides[-1]))
         other = b if showing.compared else None
+        beside = b.lesson if other and not alike(b.lesson, a.lesson) else None
         made = replace(
             self.record(),
             lesson=a.lesson.id,
@@ -111,6 +115,8 @@ class Viewing(QObject):
             level=a.level,
             compare_values=dict(other.values) if other else {},
             compare_arch=other.arch if other and other.arch != a.arch else "",
+            compare_lesson=beside.id if beside else "",
+            compare_launch=dict(beside.launch) if beside else {},
         )
         return View(story, showing.runs, made)
 
@@ -126,7 +132,7 @@ class Viewing(QObject):
 
     def fit(self, wanted: Provenance) -> Provenance:
         """The record with all its values, each of its own kind; InputError when it cannot be."""
-        return fitted(wanted, lesson_for(wanted))
+        return fitted(wanted, lesson_for(wanted), beside_for(wanted))
 
     def show(self, wanted: Provenance, lecture: Path | None = None) -> None:
         """Show a view, or a slide of the lecture in this file; its moment is gone to when it has
@@ -137,7 +143,7 @@ class Viewing(QObject):
         InputError : a lesson, value, architecture or level that there is not; nothing is changed
         """
         lesson = lesson_for(wanted)
-        self._turn_to(lesson, fitted(wanted, lesson), lecture)
+        self._turn_to(lesson, fitted(wanted, lesson, beside_for(wanted)), lecture)
         self._due = lesson.id, wanted.time
         self.told = True
 
@@ -156,6 +162,11 @@ class Viewing(QObject):
             self._player.set_values(view.values)
             self._director.set_arch(view.arch)
             self._director.set_level(cast(Level, view.level))
+            beside = beside_for(view)
+            if beside is not None:
+                self._comparison.set_lesson(beside, view.compare_values)
+            elif self._comparison.other is not None:
+                self._comparison.set_lesson(None, view.compare_values or view.values)
             self._comparison.switch(view.compared, view.values)
             if view.compared:
                 self._comparison.set_values(view.compare_values)

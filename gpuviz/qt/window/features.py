@@ -31,6 +31,7 @@ from gpuviz.qt.history.crash_file import CrashFile
 from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
+from gpuviz.qt.kernels.beside import Beside
 from gpuviz.qt.kernels.drafts import Drafts
 from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
 from gpuviz.qt.kernels.list_commands import KernelListCommands
@@ -252,6 +253,9 @@ class Features(QObject):
         self.kernel_opener.refused.connect(self._refuse_kernel)
         self.drafts = Drafts(self._crash_file, self)
         own = self.own_kernel = OwnKernel(self._core, self.drafts, self)
+        self.beside = Beside(self._core, own, self._actions, self._window, self)
+        self.beside.opener.said.connect(self._panes.status.say)
+        self.beside.opener.refused.connect(lambda name, text, error: self._refuse(error))
         editing = SourceEditing(own, self.drafts, self._panes.source, self._window)
         self.source_editing = editing
         editing.said.connect(self._panes.status.say)

@@ -29,6 +29,9 @@ class LessonCommands(QObject):
     def __init__(self, core: Core, actions: Actions, choices: Choices) -> None:
         super().__init__(core.player)
         self._core, self._actions, self._choices = core, actions, choices
+        self._compare = CompareCommands(
+            core.player, core.comparison, core.director, actions, core.course.open_any
+        )
         for lesson in core.course.lessons:
             self._add(lesson)
         for arch in reversed(ARCHITECTURES):
@@ -41,10 +44,14 @@ class LessonCommands(QObject):
         for name, check in CHECKS.items():
             toggle = partial(self._toggle_check, name)
             choices.add(f"check.{name}", tr(check.title), "Checks", toggle)
-        self._compare = CompareCommands(core.player, core.comparison, core.director, actions)
         core.course.added.connect(self._add)
-        core.course.removed.connect(lambda id: actions.remove(f"open.{id}"))
+        core.course.removed.connect(self._remove)
         core.course.renamed.connect(lambda one: actions[f"open.{one.id}"].setText(one.title))
+        core.course.added.connect(self._compare.add)  # kernels of one's own
+
+    def _remove(self, id: str) -> None:
+        for command in ("open", "compare.lesson"):
+            self._actions.remove(f"{command}.{id}")
 
     def offer(self, lesson: Lesson) -> None:
         """Commands for the presets of the lesson shown."""

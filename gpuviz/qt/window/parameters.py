@@ -77,7 +77,8 @@ class Parameters(QWidget):
         self._follow(player, comparison)
 
     def _follow(self, player: Player, comparison: Comparison) -> None:
-        player.lesson_changed.connect(self._build)
+        player.lesson_changed.connect(self._show_side)
+        comparison.lesson_changed.connect(self._show_side)
         player.values_changed.connect(self._show)
         comparison.values_changed.connect(self._show)
         comparison.switched.connect(self._switch)
@@ -90,9 +91,14 @@ class Parameters(QWidget):
         """Whether the knobs are those of side B."""
         return self._comparison.on and self.sides.currentIndex() == 1
 
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson whose knobs are shown: that of A, or that of B where it is another."""
+        return (self.other and self._comparison.other) or self._player.lesson
+
     def restore(self) -> None:
         """Back to the defaults."""
-        self._apply(self._player.lesson.defaults())
+        self._apply(self.lesson.defaults())
 
     def show_names(self, names: Sequence[str]) -> None:
         """What the sides are called."""
@@ -193,7 +199,7 @@ class Parameters(QWidget):
         self._show_side()
 
     def _show_side(self, *_: object) -> None:
-        self._show()
+        self._build(self.lesson)
 
     def _values(self) -> Mapping[str, Value]:
         return self._comparison.values if self.other else self._player.values
@@ -203,7 +209,7 @@ class Parameters(QWidget):
         target.set_values(values)
 
     def _choose(self, preset: Preset) -> None:
-        self._apply({**self._player.lesson.defaults(), **preset.values})
+        self._apply({**self.lesson.defaults(), **preset.values})
         self._mark_presets()
 
     def _set(self, id: str, value: Value) -> None:
@@ -219,7 +225,7 @@ class Parameters(QWidget):
         self._mark_presets()
 
     def _mark_presets(self) -> None:
-        defaults, values = self._player.lesson.defaults(), dict(self._values())
+        defaults, values = self.lesson.defaults(), dict(self._values())
         for preset, made in self.presets:
             made.setChecked({**defaults, **preset.values} == values)
 
