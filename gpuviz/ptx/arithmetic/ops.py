@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from gpuviz.ptx.arithmetic import bits, compare, convert, floating, integer, packed
+from gpuviz.ptx.arithmetic import bits, compare, convert, eight_bits, floating, integer, packed
 from gpuviz.ptx.arithmetic.families import (
     added,
     by_sign,
@@ -129,6 +129,9 @@ ROWS: tuple[Row, ...] = (
     Row("cvt", "ROUND/INTEGRAL? ftz? relu? sat? FLOAT FLOAT", "t", "d", convert.float_to_float),
     Row("cvt", "rn/rz/rna relu? tf32 f32", "t", "b32", convert.float_to_float),
     Row("cvt", "rn/rz relu? TWO f32", "t t", "d", convert.two_to_pair),
+    Row("cvt", "rn satfinite relu? EIGHTS f32", "f32 f32", "b16", eight_bits.from_singles),
+    Row("cvt", "rn satfinite relu? EIGHTS f16x2", "f16x2", "b16", eight_bits.from_halves),
+    Row("cvt", "rn relu? f16x2 EIGHTS", "b16", "f16x2", eight_bits.to_halves),
     Row("cvt", "pack sat u16/s16 WORD", "t t", "u32", convert.pack),
     Row("cvt", "pack sat u8/s8 WORD b32", "s32 s32 b32", "u32", convert.pack),
     # floating point

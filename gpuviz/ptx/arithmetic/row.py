@@ -56,6 +56,7 @@ _SETS: dict[str, str] = {
     "HALF": "f16/f16x2/bf16/bf16x2",
     "REAL": "f16/f16x2/bf16/bf16x2/f32/f32x2/f64",
     "TWO": "f16x2/bf16x2",
+    "EIGHTS": "e4m3x2/e5m2x2",
     "ONE": "b8/u8/s8/b16/u16/s16/b32/u32/s32/b64/u64/s64/f16/bf16/f32/f64",
     "PAIR": "f16x2/bf16x2/u16x2/s16x2",
     "NUMBER": "u8/s8/u16/s16/u32/s32/u64/s64",
