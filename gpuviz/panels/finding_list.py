@@ -79,7 +79,9 @@ class FindingList(Panel):
         return None
 
     def _shown(self, stage: Stage, area: Rect) -> range:
-        room = max(1, int(area.height / (stage.text(14) * (_ROW + _GAP))))
+        row, size = stage.text(14) * (_ROW + _GAP), stage.text(14)
+        whole = len(self.rows) * row <= area.height + size * _GAP
+        room = max(1, int((area.height + (0 if whole else -size * 1.3)) / row) + whole)
         first = max(0, min(self.chosen - room // 2, len(self.rows) - room))
         return range(first, min(first + room, len(self.rows)))
 

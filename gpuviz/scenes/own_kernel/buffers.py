@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from gpuviz.arrays import I64, Array, Bool
+from gpuviz.arrays import F64, I64, Array, Bool
 from gpuviz.language import grouped, tr
 from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.grid import Grid, Heat, Paint
 from gpuviz.panels.grids import Grids
 from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.lines import Lines
+from gpuviz.runners.base import Run
 from gpuviz.scenes.own_kernel.events import Events, every_warp
 from gpuviz.scenes.own_kernel.matrix import Cells, columns_of
 from gpuviz.scenes.own_kernel.moment import Moment, Told
@@ -22,8 +23,8 @@ from gpuviz.trace import LANES, Buffer, Requests, Trace, lane_mask
 
 SHARED = ""  # the name of shared memory, which is no buffer
 _WORD = 4
+_NUMBERED = 4096  # values that have room to be written
 _TOLD = 6  # warps that are named
-_SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,18 @@ class Touched:
     size: int
     reads: I64
     writes: I64
+
+    @cached_property
+    def totals(self) -> tuple[int, int, int, int]:
+        """Elements touched, elements read, reads, writes."""
+        read, wrote = self.reads > 0, self.writes > 0
+        counts = (read | wrote).sum(), read.sum(), self.reads.sum(), self.writes.sum()
+        return tuple(map(int, counts))  # type: ignore[return-value]
+
+    @cached_property
+    def most(self) -> int:
+        """How often the element is read that is read most."""
+        return int(self.reads.max(initial=0))
 
     def elements(self, rows: Requests, row: int, width: int) -> I64:
         """The elements that a request touches, each as often as it does."""
@@ -102,7 +115,7 @@ def picture(moment: Moment) -> Told:
     columns = wanted or columns_of(events.trace.launch, len(found.reads), bool(name))
     cells = Cells(len(found.reads), columns)
     now = _now(moment, found, row)
-    body = rows(Grids(_grids(moment, found, cells, now)), _figures(found, now))
+    body = rows(Grids(_grids(moment, found, cells, now)), _figures(found))
     return Told(_title(moment, found), _sentence(found, cells), body)
 
 
@@ -148,35 +161,36 @@ def _grids(moment: Moment, found: Touched, cells: Cells, now: I64) -> tuple[Grid
         (tr("reads of {name}", name=name), found.reads),
         (tr("writes to {name}", name=name), found.writes),
     )
-    there = [(said, times) for said, times in told if times.any()] or [told[0]]
+    counts = found.totals[2:]
+    there = [one for one, count in zip(told, counts, strict=True) if count] or [told[0]]
     heated = tuple(_heated(said, times, cells, now, tip) for said, times in there)
     values = moment.run.outputs.get(found.name) if found.name else None
     if values is None or values.size != cells.count:
         return heated
-    return (*heated, _valued(values.ravel(), cells, now, tip))
+    return (*heated, _valued(moment.run, cells, now, tip))
 
 
 def _heated(said: str, times: I64, cells: Cells, now: I64, tip: _Tip) -> Grid:
-    heat = cells.most(times)
-    most = max(int(heat.max(initial=0)), 1)
-    later = np.zeros(len(heat), bool)
+    heat = _heat_of(tip.found, cells, times is tip.found.writes)
     return Grid(
-        (f"{said}: {tr('up to {n}', n=grouped(most))}", said),
+        (f"{said}: {tr('up to {n}', n=grouped(heat.most))}", said),
         cells.rows,
         cells.columns,
         tip,
-        heat=Heat(heat, most, later),
+        heat=heat,
         own=tuple(np.unique(cells.of(now)).tolist()),
     )
 
 
-def _valued(values: Array, cells: Cells, now: I64, tip: _Tip) -> Grid:
-    plain = np.asarray(values, np.float64)
-    low, high = float(np.nanmin(plain)), float(np.nanmax(plain))
-    share = np.clip((plain - low) / (high - low if high > low else 1.0), 0.0, 1.0)
-    shade = cells.most(0.1 + 0.9 * np.nan_to_num(share), np.float64)
-    words = tuple(f"{v:.3g}" for v in plain.tolist()) if cells.step == 1 else ()
-    padded = (*words, *[""] * (cells.rows * cells.columns - len(words))) if words else ()
+@lru_cache(maxsize=8)
+def _heat_of(found: Touched, cells: Cells, writes: bool) -> Heat:
+    """How often the elements of each cell are touched, at most; it is the same at any moment."""
+    heat = cells.most(found.writes if writes else found.reads)
+    return Heat(heat, max(int(heat.max(initial=0)), 1), np.zeros(len(heat), bool))
+
+
+def _valued(run: Run, cells: Cells, now: I64, tip: _Tip) -> Grid:
+    low, high, shade, words = _shades_of(run, tip.found.name, cells)
     title = tr(
         "values of {name} afterwards: {low} to {high}",
         name=tip.found.name,
@@ -189,9 +203,23 @@ def _valued(values: Array, cells: Cells, now: I64, tip: _Tip) -> Grid:
         cells.columns,
         tip,
         (Paint(cells.there, "accent", shade[cells.there]),),
-        words=padded,
+        words=words,
         own=tuple(np.unique(cells.of(now)).tolist()),
     )
+
+
+@lru_cache(maxsize=4)
+def _shades_of(run: Run, name: str, cells: Cells) -> tuple[float, float, F64, tuple[str, ...]]:
+    """The least and the largest value, how dark each cell is, and what stands in it."""
+    plain = np.asarray(run.outputs[name], np.float64).ravel()
+    known = plain[np.isfinite(plain)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    share = np.clip((plain - low) / (high - low if high > low else 1.0), 0.0, 1.0)
+    shade = cells.most(0.1 + 0.9 * np.nan_to_num(share), np.float64)
+    if cells.step > 1 or cells.count > _NUMBERED:
+        return low, high, shade, ()
+    words = [f"{v:.3g}" for v in plain.tolist()]
+    return low, high, shade, (*words, *[""] * (cells.rows * cells.columns - len(words)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,10 +274,9 @@ class _Tip:
         return tr("by warps {warps}", warps=named)
 
 
-def _figures(found: Touched, now: I64) -> Node:
-    used = int(((found.reads > 0) | (found.writes > 0)).sum())
-    reads, writes = int(found.reads.sum()), int(found.writes.sum())
-    each = reads / max(int((found.reads > 0).sum()), 1)
+def _figures(found: Touched) -> Node:
+    used, read, reads, writes = found.totals
+    each = reads / max(read, 1)
     return Counted(
         (
             Figure(tr("{n} elements touched", n=grouped(used))),
@@ -271,7 +298,7 @@ def _sentence(found: Touched, cells: Cells) -> str:
     shape = tr("{rows} rows of {columns}", rows=grouped(cells.tall), columns=grouped(cells.wide))
     if cells.step > 1:
         shape += " · " + tr("a cell is {n} × {n} of them", n=cells.step)
-    most = int(found.reads.max(initial=0))
+    most = found.most
     if most > 1:
         return f"{tr('What is read again need not come from memory again.')} {shape}."
     return f"{tr('Nothing is read twice.') if most else tr('It is only written.')} {shape}."

@@ -57,10 +57,10 @@ def picture(moment: Moment) -> Told:
     here = requests.picture(moment)
     marked = _marked(moment.events, found[chosen]) if chosen >= 0 else np.zeros(0, np.int64)
     below = phases.body(moment, marked)
-    beside = columns(share(2, listed), share(3, at_least(here.body, width=33)))
+    beside = columns(share(2, listed), share(3, at_least(here.body, width=32)))
     body = first(
         at_least(rows(share(3, beside), share(1, below)), height=30, width=46),
-        at_least(beside, width=46),
+        at_least(beside, width=45),
         rows(share(2, listed), spare(share(3, here.body))),
     )
     if chosen < 0:

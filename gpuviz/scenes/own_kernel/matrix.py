@@ -47,9 +47,7 @@ class Cells:
     @cached_property
     def there(self) -> Bool:
         """(rows * columns,) the cells that hold an element: the last row may not be full."""
-        made: Bool = np.zeros(self.rows * self.columns, bool)
-        made[self.of(np.arange(self.count))] = True
-        return made
+        return np.asarray(self.most(np.ones(self.count, np.int8), np.int8) > 0)
 
     def of(self, elements: I64) -> I64:
         """The cells that elements are in."""
@@ -66,9 +64,15 @@ class Cells:
 
     def most(self, values: Array, dtype: npt.DTypeLike = np.int64) -> Array:
         """(rows * columns,) the largest value of the elements in each cell, 0 without any."""
-        made = np.zeros(self.rows * self.columns, dtype)
-        np.maximum.at(made, self.of(np.arange(self.count)), values)
-        return made
+        step = self.step
+        padded = np.zeros((self.rows * step, self.columns * step), dtype)
+        whole = self.count // self.wide
+        flat = np.asarray(values, dtype)
+        padded[:whole, : self.wide] = flat[: whole * self.wide].reshape(whole, self.wide)
+        rest = flat[whole * self.wide :]
+        padded[whole : whole + 1, : len(rest)] = rest
+        blocks = padded.reshape(self.rows, step, self.columns, step)
+        return np.asarray(blocks.max(axis=(1, 3)).ravel())
 
 
 def columns_of(launch: Launch, count: int, of_buffer: bool) -> int:
