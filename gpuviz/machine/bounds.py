@@ -14,7 +14,7 @@ from gpuviz.machine.native import native
 from gpuviz.machine.prediction import Prediction
 from gpuviz.machine.schedule import Kind, Pipe
 
-BUSY = 0.5  # of the time: a resource that works less is not what is waited for
+BUSY = 0.6  # of the time: a resource that works less is not what is waited for
 _UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL}
 
 
@@ -22,9 +22,9 @@ _UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL}
 class Bound:
     """The cycles that one resource works for a launch, whatever else happens.
 
-    `resource` is one of issue, alu, fma, fp64, special (functions and conversions), lines (of L1),
-    wavefronts (of shared memory), l2, dram, atomics, launch (of blocks); `line` that of the source
-    which asks most of it, 0 where none does more than others.
+    `resource` is one of issue, alu, fma, fp64, special (functions and conversions); lines or
+    wavefronts: what L1 and shared memory, which are one, serve in all, by the larger part of it;
+    l2, dram, atomics, launch (of blocks). `line` of the source asks most of it (0: none does).
     """
 
     resource: str
@@ -65,15 +65,14 @@ def _bounds(prediction: Prediction) -> list[Bound]:
     shared = code.kind == Kind.SHARED
     multiply = np.where(code.pipe == Pipe.HEAVY, kept / 2, np.where(code.pipe == Pipe.FMA, kept, 0))
     heavy = np.where(code.pipe == Pipe.HEAVY, kept, 0.0)
+    far = np.where(shared, 0.0, outcome.served)
     found = {
         "issue": issued / sim.PARTS,
         "fma": multiply if multiply.sum() > heavy.sum() else heavy,
         **{name: np.where(code.pipe == pipe, kept, 0.0) for name, pipe in _UNITS.items()},
-        "lines": np.where(shared, 0.0, outcome.served),
-        "wavefronts": np.where(shared, outcome.served, 0.0),
+        "wavefronts" if outcome.served[shared].sum() > far.sum() else "lines": outcome.served,
     }
     bounds = [Bound(n, float(of.sum()), _line(prediction, of)) for n, of in found.items()]
-    far = np.where(shared, 0.0, outcome.served)
     for name, place in (
         ("l2", sim.L2_CYCLES),
         ("dram", sim.DRAM_CYCLES),

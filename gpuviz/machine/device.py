@@ -29,8 +29,8 @@ class Device:
     l2_latency, l2_spread : of the nearest part of L2, and how much farther the farthest is
     dram_latency : beyond that of L2
     line_latency, dram_line_latency : what each further line of a request adds
-    line_return, fill, store_line : cycles of L1 for each line returned, sector that comes in, and
-        line that is stored to
+    line_return, fill, request, store_line : cycles of L1 for each line returned, sector that comes
+        in, request at the least, and line that is stored to
     queue, writes : cycles of work that may wait before L1, and of writes before L2
     port : sectors a cycle between a multiprocessor and L2
     l2_read, l2_write, l2_partial : sectors a cycle of all of L2: read, written whole, or in part
@@ -67,6 +67,7 @@ class Device:
     dram_line_latency: float
     line_return: float
     fill: float
+    request: float
     store_line: float
     queue: float
     writes: float
@@ -84,14 +85,19 @@ class Device:
     warm_bytes: int
     busy: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def far_latency(self) -> float:
+        """Cycles until a sector is there that comes from memory, on average."""
+        return self.l2_latency + self.l2_spread / 2 + self.dram_latency
+
 
 H200 = Device(
     name="NVIDIA H200",
     multiprocessors=132,
     clock_ghz=1.98,
-    launch_us=2.1,
+    launch_us=2.2,
     block_interval=155.0,
-    block_again=20.0,
+    block_again=380.0,
     warp_start=4.0,
     skipped=frozenset({62, 63, 94, 95, 112, 113, 130, 131}),
     branch=7.2,
@@ -101,28 +107,29 @@ H200 = Device(
     carve_outs=tuple(n * KIB for n in (8, 16, 32, 64, 100, 132, 164, 196, 228)),
     l1_latency=33.0,
     shared_latency=22.0,
-    constant_latency=36.0,
+    constant_latency=30.0,
     queued_latency=20.0,
     special_latency=18.0,
     l2_latency=200.0,
-    l2_spread=160.0,
+    l2_spread=190.0,
     dram_latency=400.0,
     line_latency=2.0,
-    dram_line_latency=12.0,
+    dram_line_latency=10.0,
     line_return=1.0,
-    fill=0.21,
-    store_line=2.0,
+    fill=0.252,
+    request=1.3,
+    store_line=1.4,
     queue=32.0,
-    writes=400.0,
+    writes=333.0,
     port=2.0,
-    l2_read=84.0,
-    l2_write=62.0,
-    l2_partial=32.0,
+    l2_read=75.0,
+    l2_write=69.0,
+    l2_partial=46.0,
     dram_read=70.0,
     dram_write=28.0,
     dirty_bytes=19e6,
     dram_rest=72.0,
-    atomic_sectors=11.0,
+    atomic_sectors=9.2,
     atomic_lanes=2.2,
     barrier_latency=20.0,
     warm_bytes=1 << 20,

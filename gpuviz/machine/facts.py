@@ -61,6 +61,7 @@ def facts(device: Device, launch: Circumstances) -> F64:
         sim.BARRIER_LATENCY: device.barrier_latency,
         sim.RETURN: device.line_return,
         sim.FILL: device.fill,
+        sim.REQUEST: device.request,
         sim.STORE_LINE: device.store_line,
         sim.QUEUE: device.queue,
         sim.WRITES: device.writes,

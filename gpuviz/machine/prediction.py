@@ -116,7 +116,7 @@ def simulated(
     near = [nowhere for _ in works]
     if cold:
         active = min(device.multiprocessors, blocks)
-        near = nearness([o.touched for o in alone], device.dram_latency, active)
+        near = nearness([o.touched for o in alone], device.far_latency, active)
     around = replace(around, dram_share=share if cold else 0.0)
     ends = [
         run(work, facts(device, around), *costs, n, simulate)

@@ -39,6 +39,7 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     L2_PARTIAL,  # of a sector that is written in part
     DRAM_SECTOR,  # cycles a sector
     DRAM_SHARE,  # sectors memory is read for, of those this multiprocessor touches first
+    REQUEST,  # cycles of L1 that a load takes at the least
     STORE_LINE,  # cycles of the first stage of L1 for each line that is stored to
     QUEUE,  # cycles of work that may wait before L1
     WRITES,  # cycles of writes that may wait before L2
@@ -54,7 +55,7 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     FETCH,  # cycles until instructions come from the multiprocessor's cache
     FETCH_FAR,  # cycles until they come from beyond, the first time
     FACTS,
-) = range(32)
+) = range(33)
 
 # What `sums` counts.
 (
@@ -265,9 +266,10 @@ def simulate(
                 begin = max(time + 1.0, lsu)
                 if is_load:
                     sums[LINES] += float(count)
-                    lsu = begin + float(count)
-                    sums[LSU_CYCLES] += float(count)
-                    served[i] += float(count)
+                    cost = max(float(count), facts[REQUEST])
+                    lsu = begin + cost
+                    sums[LSU_CYCLES] += cost
+                    served[i] += cost
                     result = lsu + facts[L1_LATENCY]
                     missed = 0
                     far = 0

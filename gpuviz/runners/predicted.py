@@ -56,7 +56,7 @@ def launched(job: Job, arch: Architecture, device: Device, options: Options) -> 
         fits.blocks,
         fits.allocated_shared if shared else 0,
         2 * first.counts.distinct_load_pairs,
-        totals[Count.GLOBAL_STORE_SECTORS],
+        min(totals[Count.GLOBAL_STORE_SECTORS], sum(b.size for b in launch.buffers) // 32),
     )
 
 
