@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from gpuviz.arch import Architecture, architecture
 from gpuviz.draw.ease import passed
-from gpuviz.language import grouped, tr, trn
+from gpuviz.language import tr, trn
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import rows
 from gpuviz.panels.panel import Ink
 from gpuviz.panels.picture import Picture
 from gpuviz.panels.script import Act, Script
-from gpuviz.panels.slots import Resource, Slots
 from gpuviz.runners.base import Run, size_of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.occupancy_cliffs import cliffs as cliffs_at
@@ -32,6 +31,7 @@ from gpuviz.scenes.occupancy_fit import (
     sweeps_of,
 )
 from gpuviz.scenes.occupancy_published import EXAMPLES, SHAPES, examples, shapes
+from gpuviz.scenes.occupancy_slots import slots_of, title_of
 from gpuviz.scenes.resident_blocks import Answer, Resident, answer_of, resident_of
 from gpuviz.scenes.values import number
 
@@ -226,25 +226,6 @@ def _origin(values: Values, run: Run) -> str:
     )
 
 
-def _title(fit: Fit) -> str:
-    """How full it gets."""
-    blocks, threads = fit.found.blocks, fit.demand.threads
-    if blocks == 0:
-        return tr("No block of {threads} threads fits", threads=threads)
-    if blocks == 1:
-        return tr(
-            "One block of {threads} threads: {percent} of the warp slots",
-            threads=threads,
-            percent=fit.percent,
-        )
-    return tr(
-        "{blocks} blocks of {threads} threads: {percent} of the warp slots",
-        blocks=blocks,
-        threads=threads,
-        percent=fit.percent,
-    )
-
-
 def _expected(fit: Fit) -> str:
     """The smallest of the limits, as arithmetic."""
     rooms = ", ".join(f"{s.name} {s.room}" for s in fit.slots if s.room is not None)
@@ -275,55 +256,14 @@ def _machine(fit: Fit, known: _Known, arrived: float, tried: float) -> Picture:
         "Blocks come to {name} until one of its resources is used up.", name=name_of(fit.arch)
     )
     blocks = passed(arrived)
-    resources = tuple(_resource(fit, number, blocks) for number in range(len(fit.slots)))
     body = rows(
-        Slots(resources, fit.found.blocks, arrived, tried),
+        slots_of(fit, arrived, tried),
         _figures(fit, known.origin, blocks),
         *_measured(known),
         gap=0.1,
     )
     said = reason(fit) if tried > 0 else arriving
-    return Picture(_title(fit), said, body, (reason(fit), arriving))
-
-
-def _resource(fit: Fit, number: int, blocks: int) -> Resource:
-    """A row of slots when so many blocks are there."""
-    one = fit.slots[number]
-    lanes = one.need * fit.arch.warp
-    warps = one.id == "warps"
-    return Resource(
-        one.name,
-        one.name,
-        one.capacity,
-        one.need,
-        one.room,
-        one.id in fit.limiters,
-        _used(fit, number, blocks),
-        counted=one.id in ("warps", "blocks"),
-        idle=(lanes - fit.demand.threads) / lanes if warps else 0.0,
-        empty=warps,
-    )
-
-
-def _used(fit: Fit, number: int, blocks: int) -> tuple[str, ...]:
-    """Used of capacity, in wordings from long to short."""
-    one = fit.slots[number]
-    if one.room is None:
-        return ("",)
-    used, all_, need = (grouped(n) for n in (blocks * one.need, one.capacity, one.need))
-    brief, plain = f"{used} / {all_}", tr("{used} of {all}", used=used, all=all_)
-    if one.id == "blocks":
-        return plain, brief
-    each = tr("{plain} · {need} a block", plain=plain, need=need)
-    if one.id == "warps":
-        threads = grouped(blocks * fit.demand.threads)
-        return tr("{each} · {threads} threads", each=each, threads=threads), each, plain, brief
-    if one.id == "registers":
-        return each, plain, brief
-    own = tr("{plain} bytes · {need} a block", plain=plain, need=need)
-    if fit.demand.shared == 0:  # what it is given all the same
-        own = tr("{plain} bytes · {need} a block for the system", plain=plain, need=need)
-    return own, each, plain, brief
+    return Picture(title_of(fit), said, body, (reason(fit), arriving))
 
 
 def _figures(fit: Fit, origin: str, arrived: int) -> Counted:

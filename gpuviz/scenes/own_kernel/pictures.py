@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuviz.language import later, tr
 from gpuviz.scenes.base import Choice, Parameter
-from gpuviz.scenes.own_kernel import buffers, findings, lanes, phases, requests
+from gpuviz.scenes.own_kernel import buffers, findings, lanes, occupancy, phases, requests
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 
 REQUEST, FINDINGS = "request", "findings"
@@ -25,6 +25,7 @@ PICTURES = {
     "lanes": _Picture(later("Lanes"), lanes.picture),
     "phases": _Picture(later("Phases"), phases.picture),
     "buffer": _Picture(later("Buffer"), buffers.picture),
+    "occupancy": _Picture(later("Occupancy"), occupancy.picture),
     FINDINGS: _Picture(later("Findings"), findings.picture),
 }
 
