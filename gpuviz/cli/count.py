@@ -131,6 +131,7 @@ def as_json(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> d
         "thread_instructions": trace.thread_instructions,
         "warp_instructions": trace.warp_instructions,
         "totals": run.counts.totals,
+        "of_no_lane": run.counts.silent,
         "instructions": [_row(row) for row in run.counts.rows],
         "branches": [vars(branch) for branch in trace.branches],
         "checks": list(run.checked),
@@ -177,7 +178,7 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
     elif "compiled engine" in run.engine_note:  # asked for, or chosen, and did not
         head.append(run.engine_note)
     head += [note for note in (run.level_note, *run.trace.notes) if note]
-    totals = [(key, _total(run, key, n)) for key, n in run.counts.totals.items() if n]
+    totals = [(key, *_total(run, key, n)) for key, n in run.counts.totals.items() if n]
     rows = [
         (
             str(r.instruction.line),
@@ -189,7 +190,7 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
     ]
     parts = [
         "\n".join(head),
-        table(("total", "count"), totals, ">1"),
+        table(("total", "count", ""), totals, ">1"),
         table(("line", "instruction", "bytes", "counts"), rows, ">0 >2")
         if ranked is None
         else lines.as_text(ranked, run.about),
@@ -199,12 +200,17 @@ def as_text(run: Run, role: str = "", ranked: list[LineCost] | None = None) -> s
     return "\n\n".join(parts) + "\n"
 
 
-def _total(run: Run, key: Count, value: int) -> str:
-    """A number; one of a sample with what it would be if all blocks did the least, or the most."""
-    if key not in run.bounds:
-        return f"{run.about}{value:,}"
-    least, most = run.bounds[key]
-    return f"{run.about}{value:,} (sampled; blocks x their least and most: {least:,} to {most:,})"
+def _total(run: Run, key: Count, value: int) -> tuple[str, str]:
+    """A number, and what to know of it: of a sample what it would be if all blocks did the least,
+    or the most; how many requests no lane took part in.
+    """
+    told = []
+    if key in run.bounds:
+        least, most = run.bounds[key]
+        told.append(f"(sampled; blocks x their least and most: {least:,} to {most:,})")
+    if silent := run.counts.silent.get(key, 0):
+        told.append(f"({run.about}{silent:,} with every lane predicated off: nothing is moved)")
+    return f"{run.about}{value:,}", " ".join(told)
 
 
 def _short(counts: Any, about: str = "") -> str:

@@ -9,7 +9,7 @@ _most bound the sectors that loads ask of L2; they agree when nothing is loaded 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,12 +37,15 @@ class CountRow:
 class Counts:
     """What a launch counted, one row for each memory instruction executed, in program order.
 
-    Of global memory it loaded so many distinct sectors, which lie in so many pairs.
+    Of global memory it loaded so many distinct sectors, which lie in so many pairs. `silent` are
+    the requests that no lane took part in: a machine instruction under a guard is issued to every
+    warp that comes by, and the hardware counts it.
     """
 
     rows: tuple[CountRow, ...] = ()
     distinct_load_sectors: int = 0
     distinct_load_pairs: int = 0
+    silent: Mapping[Count, int] = field(default_factory=dict)
 
     @property
     def totals(self) -> dict[Count, int]:

@@ -56,14 +56,17 @@ def shown(value: float | None, percent: bool = False) -> str:
     return f"{value * 100:.0f}{THIN}%" if percent else grouped(value)
 
 
-def rows_of(totals: Sequence[Totals], sectors: bool = True) -> list[Row]:
+def rows_of(
+    totals: Sequence[Totals], sectors: bool = True, silent: Sequence[Totals] = ()
+) -> list[Row]:
     """Rows for the runs' totals: only accesses that at least one of them makes.
 
-    `sectors` is false on architectures older than 5.0, whose segments differ in size.
+    `sectors` is false on architectures older than 5.0, whose segments differ in size; `silent` are
+    the requests of each run that no lane took part in.
     """
     rows: list[Row] = []
     for space in SPACES:
-        found = [r for op in OPS for r in _rows((space, op), totals, sectors)]
+        found = [r for op in OPS for r in _rows((space, op), totals, sectors, silent)]
         if found:
             rows += [Row(tr(SPACES[space])), *found]
     return rows
@@ -81,11 +84,14 @@ def rows_for(rows: Sequence[Row], runs: Collection[int]) -> list[Row]:
     return kept[:-1] if kept and not kept[-1].values else kept
 
 
-def _rows(kind: Kind, totals: Sequence[Totals], sectors: bool) -> list[Row]:
+def _rows(
+    kind: Kind, totals: Sequence[Totals], sectors: bool, silent: Sequence[Totals]
+) -> list[Row]:
     """Rows of one kind of access; none when nobody makes it."""
     if not any(_made(kind, t) for t in totals):
         return []
     rows = [_row(count, totals, sectors) for count in counts_of(kind) if _has_row(count)]
+    rows[1:1] = _silent_row(count_of(kind, "requests"), silent)
     return rows + [
         _derived_row(kind, name, how, totals)
         for name, how in DERIVED.items()
@@ -112,6 +118,19 @@ def _row(count: Count, totals: Sequence[Totals], sectors: bool) -> Row:
     values = tuple(t[count] if _made(count.kind, t) else None for t in totals)
     strong = count.quantity in ("sectors", "wavefronts")
     return Row(label(count.kind[1], unit), hint, count, values, strong=strong)
+
+
+def _silent_row(requests: Count, silent: Sequence[Totals]) -> list[Row]:
+    """Below the requests: how many of them no lane took part in, if there are any."""
+    values = tuple(found.get(requests) for found in silent)
+    if not any(values):
+        return []
+    hint = tr(
+        "Requests whose lanes were all predicated off. The compiler put a guard in the place of a "
+        "branch: the instruction is issued to every warp that comes by, counted by the hardware, "
+        "and moves nothing."
+    )
+    return [Row(tr("of them without a lane"), hint, "", values)]
 
 
 def _derived_row(kind: Kind, name: str, how: Derived, totals: Sequence[Totals]) -> Row:

@@ -83,8 +83,13 @@ def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     """
-    rows = [_issued(row, plan, executed) for row in counts.rows]
-    rows += _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
+    silent: dict[Count, int] = {}
+    rows = [_issued(row, plan, executed, silent) for row in counts.rows]
+    quiet = _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
+    for row in quiet:
+        key = requests_of(row.instruction)
+        silent[key] = silent.get(key, 0) + row.counts[key]
+    rows += quiet
     rows += [_spilled(pc, emit, executed[pc]) for pc, emit in plan.spills if executed.get(pc)]
     sums: dict[MemoryInstruction, dict[Count, int]] = {}
     for row in rows:
@@ -94,11 +99,16 @@ def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
         for key, value in row.counts.items():
             total[key] = total.get(key, 0) + value
     ordered = sorted(sums, key=lambda i: (i.pc, i.function, i.space, i.text))
-    return replace(counts, rows=tuple(CountRow(i, sums[i]) for i in ordered))
+    rows = [CountRow(i, sums[i]) for i in ordered]
+    return replace(counts, rows=tuple(rows), silent={k: n for k, n in silent.items() if n})
 
 
-def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
-    """A row with the machine code's opcode and its requests as issued."""
+def _issued(
+    row: CountRow, plan: Plan, executed: Mapping[int, int], silent: dict[Count, int]
+) -> CountRow:
+    """A row with the machine code's opcode and its requests as issued; those without an active lane
+    are added to `silent`.
+    """
     at, match = row.instruction, plan.matches.get(row.instruction.pc)
     if match is None or not match.emits:
         return row
@@ -112,7 +122,9 @@ def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
     key = requests_of(at)
     if guarded and at.space == "shared" and key in counts:
         active = counts[key] * (len(own) - len(guarded)) // len(own)
-        counts[key] = active + sum(executed.get(e.owner, 0) for e in guarded)
+        issued = sum(executed.get(e.owner, 0) for e in guarded)
+        silent[key] = silent.get(key, 0) + max(0, active + issued - counts[key])
+        counts[key] = active + issued
     text = own[0].sass.opcode if own else at.text
     return CountRow(replace(at, text=text), counts)
 

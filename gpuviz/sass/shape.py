@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpuviz.ptx.text.ir import Function, Instruction
 from gpuviz.sass.counted_loops import Loop, counted_loops
@@ -33,7 +33,8 @@ def chunks_of(function: Function, loop: Loop, code: Sequence[SassBlock]) -> tupl
 
     A single copy before them is the first iteration, peeled off.
     """
-    lines = {i.ptx_line for i in function.body[loop.start : loop.end] if is_data(i)}
+    body = function.body[loop.start : loop.end]
+    lines = {i.ptx_line: is_memory(i) for i in body if is_data(i)}
     straight = len(loop.blocks) == 1
     found = [
         chunk
@@ -44,8 +45,13 @@ def chunks_of(function: Function, loop: Loop, code: Sequence[SassBlock]) -> tupl
     return tuple(found[: last + 1])
 
 
-def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> list[Chunk]:
-    """The copies in one block.
+def _chunks(
+    number: int, block: SassBlock, lines: Mapping[int, bool], straight: bool
+) -> list[Chunk]:
+    """The copies in one block; `lines` are those of the loop's data, and whether that is memory.
+
+    Two additions of f16 in one instruction have the line of what they work on, not their own: on
+    lines of memory accesses arithmetic does not count.
 
     The body of a `straight` loop has no branches; where all its instructions are guarded, the
     assembler put chunks under a guard each.
@@ -53,7 +59,8 @@ def _chunks(number: int, block: SassBlock, lines: set[int], straight: bool) -> l
     found = [
         i
         for i in block.instructions
-        if i.ptx_line in lines and (i.memory is not None or name_of(i) in _ARITHMETIC)
+        if (i.memory is not None or name_of(i) in _ARITHMETIC)
+        and lines.get(i.ptx_line) is (i.memory is not None)
     ]
     guards = dict.fromkeys(i.guard for i in found)
     if "" in guards or not straight:

@@ -197,7 +197,8 @@ class Counts(QWidget):
         view = self._views[max(self.view.currentIndex(), 0)]
         titles = {key: showing.title(key) for key in keys}
         indices = {key: number for number, key in enumerate(keys)}
-        rows = rows_of([run.counts.totals for run in runs], sectors)
+        silent = [run.counts.silent for run in runs]
+        rows = rows_of([run.counts.totals for run in runs], sectors, silent)
         rows = rows_for(rows, [indices[key] for key in view.runs])
         unchecked = {key: run.unchecked for key, run in showing.runs.items()}
         sheet = Sheet(

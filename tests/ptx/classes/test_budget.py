@@ -136,7 +136,7 @@ def test_the_command_says_what_its_numbers_are(tmp_path, capsys):
     file.write_text(SLOW)
     assert main(["count", str(file), *COUNT, "--blocks", "sample", "--level", "ptx"]) == 0
     said = capsys.readouterr().out
-    assert "≈ 160 (sampled; blocks x their least and most: 160 to 160)" in said
+    assert "≈ 160  (sampled; blocks x their least and most: 160 to 160)" in said
     assert "no number is exact" in said
     assert main(["count", str(file), *COUNT, "--blocks", "sample", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
