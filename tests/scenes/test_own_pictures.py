@@ -102,3 +102,14 @@ def test_the_heat_of_shared_memory_counts_words() -> None:
     assert reads.heat is not None and writes.heat is not None
     assert reads.heat.count.sum() == 256 + 64
     assert writes.heat.count.sum() == 256 + 64
+
+
+def test_occupancy_and_roofline_are_those_of_the_launch() -> None:
+    full = shown("sgemm", picture="occupancy").story
+    assert full.title == "8 blocks of 256 threads: 100 % of the warp slots"
+    done = shown("transpose", picture="roofline")
+    assert "no roofline" in done.story.title
+    roof = shown("sgemm", picture="roofline").story
+    # 2 n³ operations on 2 n³ / 16 floats that are loaded and n² that are stored.
+    n = 64
+    assert f"{2 * n**3 / (4 * (2 * n**3 / 16 + n**2)):.3g} operations" in roof.title

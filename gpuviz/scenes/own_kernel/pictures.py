@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuviz.language import later, tr
 from gpuviz.scenes.base import Choice, Parameter
-from gpuviz.scenes.own_kernel import buffers, findings, lanes, occupancy, phases, requests
+from gpuviz.scenes.own_kernel import buffers, findings, lanes, occupancy, phases, requests, roofline
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 
 REQUEST, FINDINGS = "request", "findings"
@@ -26,6 +26,7 @@ PICTURES = {
     "phases": _Picture(later("Phases"), phases.picture),
     "buffer": _Picture(later("Buffer"), buffers.picture),
     "occupancy": _Picture(later("Occupancy"), occupancy.picture),
+    "roofline": _Picture(later("Roofline"), roofline.picture),
     FINDINGS: _Picture(later("Findings"), findings.picture),
 }
 
