@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from gpuviz.memory.line_costs import LineCost
+from gpuviz.memory.line_costs import LineCost, line_costs
 from gpuviz.results.count_tables import times
 from gpuviz.runners.base import Run
 
@@ -91,6 +91,13 @@ def lines(
     pairs = [LinePair(cost, theirs.pop(twins.get(cost.line, -1), None)) for cost in a_costs]
     pairs += [LinePair(None, cost) for cost in theirs.values()]
     return sorted(pairs, key=lambda pair: -pair.cycles)
+
+
+def line_ratios(a: Run, b: Run, of_b: bool) -> dict[int, float]:
+    """What each line of one of the runs costs in B, divided by what it does in A."""
+    costs = (line_costs(run.trace, run.counts) for run in (a, b))
+    found = ((pair.b if of_b else pair.a, pair.ratio) for pair in lines(a, b, *costs))
+    return {cost.line: ratio for cost, ratio in found if cost is not None and ratio is not None}
 
 
 def _twins(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isinf
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gpuviz.language import grouped, later, tr, trn
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from gpuviz.trace import MemoryInstruction
 
 HEAD = (
-    later("share"), later("line"), later("access"), later("requests"), later("cost"),
-    later("ideal"), later("what is wrong"), later("lesson"),
+    later("share"), later("B / A"), later("line"), later("access"), later("requests"),
+    later("cost"), later("ideal"), later("what is wrong"), later("lesson"),
 )  # fmt: skip
 
 
@@ -25,7 +27,8 @@ HEAD = (
 class LineRow:
     """One access; `share` is that of its line, None but for the first access of a line.
 
-    `about` stands before numbers that are estimates.
+    `about` stands before numbers that are estimates. `ratio` is what the line costs in B, divided
+    by what it does in A, where two runs are compared; it stands where the share does.
     """
 
     line: LineCost
@@ -33,6 +36,7 @@ class LineRow:
     share: float | None
     sectors: bool = True
     about: str = ""
+    ratio: float | None = None
 
     @property
     def fine(self) -> bool:
@@ -62,6 +66,7 @@ class LineRow:
         """What each column of `HEAD` says."""
         return (
             "" if self.share is None else f"{self.about}{100 * self.share:.0f}\u2009%",
+            "" if self.share is None or self.ratio is None else ratio(self.ratio),
             str(self.line.line) if self.line.line else "–",
             self.name,
             f"{self.about}{grouped(self.access.requests)}",
@@ -87,10 +92,20 @@ class LineRow:
         )
 
 
-def rows_of(costs: Sequence[LineCost], sectors: bool = True, about: str = "") -> list[LineRow]:
-    """A row an access, lines and accesses that cost most first."""
+def ratio(value: float) -> str:
+    """`0.5×`; a dash where A has nothing to be divided by."""
+    return "–" if isinf(value) else f"{value:.3g}×"
+
+
+def rows_of(
+    costs: Sequence[LineCost],
+    sectors: bool = True,
+    about: str = "",
+    ratios: Mapping[int, float] = MappingProxyType({}),
+) -> list[LineRow]:
+    """A row an access, lines and accesses that cost most first; `ratios` are by line."""
     return [
-        LineRow(cost, access, None if number else cost.share, sectors, about)
+        LineRow(cost, access, None if number else cost.share, sectors, about, ratios.get(cost.line))
         for cost in costs
         for number, access in enumerate(cost.accesses)
     ]

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpuviz.compile.split.spread import Place
-from gpuviz.qt.code.lines_view import ACCESS, LESSON
+from gpuviz.qt.code.lines_view import ACCESS, LESSON, RATIO
 from gpuviz.qt.code.source import BESIDE, LINES, SOURCE
 from gpuviz.qt.window.window import Window
 
@@ -72,3 +72,14 @@ def test_nothing_is_left_of_a_run_that_is_gone(window: Window) -> None:
     window.source.tabs.setCurrentIndex(LINES)
     window.source.clear()
     assert not window.source.lines.model.rows and window.source.lines.empty.isVisible()
+
+
+def test_compared_runs_stand_line_by_line_the_ratio_first(ranked: Window, qtbot: QtBot) -> None:
+    lines = ranked.source.lines
+    assert lines.table.isColumnHidden(RATIO)
+    ranked.comparison.switch(True, ranked.player.values)
+    qtbot.waitUntil(lambda: any(row.ratio for row in lines.model.rows))
+    assert not lines.table.isColumnHidden(RATIO)
+    # A loads 4096 sectors and B 2048; both store 2048, on the same line
+    assert lines.model.index(0, RATIO).data() == "0.667×"
+    assert "B / A" in lines.model.headerData(RATIO, Qt.Orientation.Horizontal)

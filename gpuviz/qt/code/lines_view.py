@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
-SHARE, LINE, ACCESS, REQUESTS, COST, IDEAL, REASON, LESSON = range(8)
-_NUMBERS = (LINE, REQUESTS, COST, IDEAL)
+SHARE, RATIO, LINE, ACCESS, REQUESTS, COST, IDEAL, REASON, LESSON = range(9)
+_NUMBERS = (RATIO, LINE, REQUESTS, COST, IDEAL)
 _ROW, _SECOND = 24, 19  # heights of the row, and of the words below what is not fine
-_WIDTHS = {SHARE: 64, LINE: 42, REQUESTS: 72, COST: 122, IDEAL: 60, LESSON: 132}
+_WIDTHS = {SHARE: 64, RATIO: 60, LINE: 42, REQUESTS: 72, COST: 122, IDEAL: 60, LESSON: 132}
 
 
 class LinesModel(QAbstractTableModel):
@@ -150,6 +150,7 @@ class LinesView(QWidget):
         row = self.table.currentIndex().row() if role == self._role else -1
         self._role = role
         self.model.show(rows)
+        self.table.setColumnHidden(RATIO, all(one.ratio is None for one in rows))
         self._say(tr("This kernel accesses no memory.") if not self.model.rows else "")
         self._fit()
         if 0 <= row < len(self.model.rows):

@@ -15,6 +15,7 @@ from gpuviz.qt.code.editor import Editor
 from gpuviz.qt.code.find_bar import FindBar
 from gpuviz.qt.controls.controls import Combo, Elided, keep_arrows, keep_space
 from gpuviz.qt.controls.tab_order import tab_after
+from gpuviz.scenes.compare import SIDES
 from gpuviz.views.playback import CLOSE
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class Source(QWidget):
         if tab == BUFFERS:
             self.buffers.show_run(run)
             return
-        rows = _rows(run, self._finder.ask(self._showing, self._role))
+        rows = _rows(self._showing, self._role, self._finder.ask(self._showing, self._role))
         if tab == LINES:
             self.lines.show_rows(self._role, rows)
         else:
@@ -311,14 +312,20 @@ def _codes(run: Run) -> list[Code]:
     return [code_text.cuda(run), code_text.ptx(run), code_text.sass(run)]
 
 
-def _rows(run: Run, operands: Operands) -> list[LineRow]:
-    """The lines by cost. What ranks them is loaded when they are looked at first."""
+def _rows(showing: Showing, key: str, operands: Operands) -> list[LineRow]:
+    """The lines of a run by cost. What ranks them is loaded when they are looked at first."""
     from gpuviz.arch import architecture
     from gpuviz.memory.line_costs import line_costs
+    from gpuviz.results.compared import line_ratios
     from gpuviz.results.line_rows import rows_of
 
+    run, sides = showing.runs[key], [f"{letter}{key[1:]}" for letter in SIDES]
     costs = line_costs(run.trace, run.counts, operands)
-    return rows_of(costs, architecture(run.arch).has_sectors, run.about)
+    ratios: dict[int, float] = {}
+    if showing.compared and all(side in showing.runs for side in sides):
+        a, b = (showing.runs[side] for side in sides)
+        ratios = line_ratios(a, b, of_b=key == sides[1])
+    return rows_of(costs, architecture(run.arch).has_sectors, run.about, ratios)
 
 
 def _remarks(run: Run, line: int) -> str:
