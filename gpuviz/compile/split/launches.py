@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpuviz.compile.split.constants import Dim3, Scope, Value, macros
+from gpuviz.compile.split.formulas import Formulas
 from gpuviz.compile.split.parts import Text, descend, parsed, text_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Written:
     `kernel` is without its template arguments, `template` those as written ("" without any) and
     `instance` the kernel with their values. `texts` are grid, block, bytes of shared memory and
     arguments as written, `values` what arguments come to; `offsets` the elements that are added to
-    those that are pointers, `d_in + RADIUS`.
+    those that are pointers, `d_in + RADIUS`. `formulas` are grid and block where only arguments
+    that are plain names are not known, "" else; `bytes` what the host allocates for arguments.
     """
 
     file: str
@@ -38,6 +40,8 @@ class Written:
     arguments: tuple[str, ...]
     values: tuple[Value | None, ...]
     offsets: tuple[int, ...] = ()
+    formulas: tuple[str, str] = ("", "")
+    bytes: tuple[str, ...] = ()
 
 
 def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
@@ -141,6 +145,8 @@ def _written(file: str, syntax: Node, known: Known) -> Written | None:
     texts = [_said(scope, node) for node in shape[:3]]
     shared = scope.value(shape[2]) if len(shape) > 2 else 0
     name, template, instance = _instance(named, scope, _type_parameters(syntax))
+    free = {text_of(one) for one in given if one.type == "identifier" and scope.value(one) is None}
+    formulas = Formulas(scope, free)
     return Written(
         file,
         syntax.start_point[0] + 1,
@@ -154,7 +160,30 @@ def _written(file: str, syntax: Node, known: Known) -> Written | None:
         tuple(map(text_of, given)),
         tuple(map(scope.value, given)),
         tuple(_offset(scope, node) for node in given),
+        (
+            formulas.dimensions(shape[0]) if shape else "",
+            formulas.dimensions(shape[1]) if shape[1:] else "",
+        ),
+        _allocated(syntax, given, formulas),
     )
+
+
+def _allocated(syntax: Node, given: Sequence[Node], formulas: Formulas) -> tuple[str, ...]:
+    """How many bytes each argument points to, by the calls before the launch; "" if unknown."""
+    sizes: dict[str, str] = {}
+    function = _function(syntax)
+    for call in descend(function, {"call_expression"}) if function is not None else ():
+        listed = call.child_by_field_name("arguments")
+        if (
+            call.start_byte < syntax.start_byte
+            and text_of(call.child_by_field_name("function")).startswith("cudaMalloc")
+            and listed is not None
+            and len(listed.named_children) > 1
+        ):
+            names = [text_of(one) for one in descend(listed.named_children[0], {"identifier"})]
+            if names:
+                sizes[names[-1]] = formulas.number(listed.named_children[1])
+    return tuple(sizes.get(text_of(node), "") for node in given)
 
 
 def _offset(scope: Scope, node: Node) -> int:
