@@ -99,9 +99,13 @@ class CodeView(QPlainTextEdit):
         if text != self.toPlainText():
             self._highlighter.read(text)
             self.setPlainText(text)
-            if notes and not self._lit:  # macros come first, and kernels that are not shown
-                self._reveal(min(notes))
+            self.begin()
         self._lay_out()
+
+    def begin(self) -> None:
+        """Show the kernel that ran: macros come first, and kernels that are not shown."""
+        if self._notes and not self._lit:
+            self._reveal(min(self._notes))
 
     def tint(self, bands: Mapping[int, int]) -> None:
         """Give lines a colour each, by its number: lines of other texts with the same are one."""

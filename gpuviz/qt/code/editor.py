@@ -86,9 +86,12 @@ class Editor(CodeView):
     def show_code(self, text: str, notes: Mapping[int, tuple[str, str]]) -> None:
         """What was run, and the notes on its lines. While it is edited the text stays."""
         self._ran, self._ran_notes = text.split("\n"), notes
+        other = text != self.toPlainText()
         if not self.editing:
             self._put(text)
         self._follow()
+        if other and not self.editing:
+            self.begin()
 
     def light(self, lines: Collection[int]) -> None:
         """Light these lines of what was run, and bring the first that costs something in view,
