@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from gpuviz.compile import nvrtc
+from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.qt.kernels.kernel_dialog import KernelDialog
-from gpuviz.qt.kernels.kernel_opener import marked_lines
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes.kernel import CHAPTER
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform

@@ -202,3 +202,37 @@ def test_a_lesson_of_the_course_is_only_read(window: Window, qtbot: QtBot, file:
     assert not editor.editing
     QTest.keyClicks(editor, "x")
     assert "x" not in editor.text[:1]
+
+
+def test_a_file_that_does_not_compile_is_mended_in_the_window(
+    window: Window, qtbot: QtBot, file: Path
+) -> None:
+    broken = SOURCE.replace("2 * in[i];", "2 * in[i]")
+    file.write_text(broken)
+    window.kernel_opener.open(file, "sm_90")
+    editor = window.source.editor
+    qtbot.waitUntil(lambda: editor.editing and bool(editor.errors))
+    assert set(editor.errors) == {5} and window.message.isVisible()
+    assert window.player.lesson.id == "pairs"
+    choose(editor, "in[i]")
+    QTest.keyClick(editor, Qt.Key.Key_End)
+    QTest.keyClicks(editor, ";")
+    qtbot.waitUntil(lambda: window.player.lesson.title == "scale (scale.cu)")
+    qtbot.waitUntil(lambda: editor.editing and runs(window) == (16, 256))
+    assert not editor.errors and modified(window) and file.read_text() == broken
+    assert editor.textCursor().block().text().endswith("in[i];")
+    QTest.keyClick(editor, Qt.Key.Key_S, CONTROL)
+    assert file.read_text() == SOURCE and not modified(window)
+
+
+def test_a_file_that_is_not_mended_is_left_for_a_lesson(
+    window: Window, qtbot: QtBot, file: Path
+) -> None:
+    file.write_text("__global__ void f( {\n")
+    window.kernel_opener.open(file, "sm_90")
+    editor = window.source.editor
+    qtbot.waitUntil(lambda: editor.editing and bool(editor.errors))
+    QTest.keyClicks(editor, "x")
+    window.course.open(window.course.lessons[1])
+    qtbot.waitUntil(lambda: "pairs" in editor.text)
+    assert not editor.editing and window.features.drafts.modified == (file,)

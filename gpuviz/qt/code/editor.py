@@ -42,6 +42,7 @@ class Editor(CodeView):
         self._ran_notes: Mapping[int, tuple[str, str]] = {}
         self._ran_lit: frozenset[int] = frozenset()
         self.errors: Mapping[int, str] = {}
+        self._left = "", 0  # what was edited last, and the cursor in it
         super().__init__(name, language, theme)
         self._quiet, self._last = False, ""
         self.textChanged.connect(self._change)
@@ -64,19 +65,32 @@ class Editor(CodeView):
         self.setReadOnly(False)
         self.setTabChangesFocus(False)
         self.errors = {}
-        if text != self.toPlainText():
-            self._put(text)
+        self._put(text)
+        known, at = self._left
+        if text == known:  # it was edited a moment ago, too
+            cursor = self.textCursor()
+            cursor.setPosition(at)
+            self.setTextCursor(cursor)
+            self.ensureCursorVisible()
         self.document().clearUndoRedoStacks()
         self._follow()
 
     def stop(self) -> None:
         """Only read from now on."""
         if self.editing:
+            self._left = self.toPlainText(), self.textCursor().position()
             self.setReadOnly(True)
             self.setTextInteractionFlags(_READ)
             self.setTabChangesFocus(True)
             self.document().clearUndoRedoStacks()
             self.show_errors({})
+
+    def go_to(self, line: int) -> None:
+        """Put the cursor to the end of a line, in view."""
+        cursor = QTextCursor(self.document().findBlockByNumber(line - 1))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        self.setTextCursor(cursor)
+        self.centerCursor()
 
     def show_errors(self, errors: Mapping[int, str]) -> None:
         """What the compiler says of lines, as they are now."""
@@ -162,6 +176,7 @@ class Editor(CodeView):
 
     def _put(self, text: str) -> None:
         """Another text, which nobody typed."""
+        self._last = text
         if text == self.toPlainText():
             return
         self._quiet = True

@@ -160,6 +160,10 @@ class Source(QWidget):
         self.views[0].show_code(text, {line: (said, said) for line, said in marked.items()})
         self.views[0].light(marked)
 
+    def show_again(self) -> None:
+        """Show the code of the runs, where another file's was shown."""
+        self._show_role(self._role)
+
     def mark(self, modified: bool) -> None:
         """The source has changes that are not saved."""
         name = tr(TABS[0][0])

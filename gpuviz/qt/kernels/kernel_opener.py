@@ -11,14 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from gpuviz import bounded
-from gpuviz.compile import (
-    CompileError,
-    Program,
-    Written,
-    compile_arch,
-    load_program,
-    written_launches,
-)
+from gpuviz.compile import Program, Written, compile_arch, load_program, written_launches
 from gpuviz.errors import InputError
 from gpuviz.kernels.settings import Settings, load
 from gpuviz.kernels.signature import taken_by
@@ -45,7 +38,7 @@ class KernelOpener(QObject):
 
     said = Signal(str)
     opened = Signal(object)
-    refused = Signal(str, str, object)
+    refused = Signal(object, str, object)
     _compiled = Signal(int, object, object, object)
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
@@ -62,6 +55,13 @@ class KernelOpener(QObject):
         self.said.emit(tr("compiling {file} …", file=path.name))
         wanted = path.absolute(), compile_arch(arch), self._number
         threading.Thread(target=self._work, args=wanted, daemon=True).start()
+
+    def show(self, path: Path, program: Program) -> None:
+        """Show the first kernel of a program that was compiled, as it is proposed."""
+        self._number += 1
+        settings = kept(path)
+        launches = written_launches(path, settings.include)
+        self._ask(path, program, launches, settings, at_once=True)
 
     def _work(self, path: Path, arch: str, number: int) -> None:
         """Runs in a thread."""
@@ -104,10 +104,15 @@ class KernelOpener(QObject):
         except InputError:
             text = ""
         self.said.emit(tr("{file}: not opened", file=path.name))
-        self.refused.emit(path.name, text, error)
+        self.refused.emit(path, text, error)
 
     def _ask(
-        self, path: Path, program: Program, launches: tuple[Written, ...], settings: Settings
+        self,
+        path: Path,
+        program: Program,
+        launches: tuple[Written, ...],
+        settings: Settings,
+        at_once: bool = False,
     ) -> None:
         from gpuviz.qt.kernels.kernel_dialog import KernelDialog
 
@@ -117,6 +122,10 @@ class KernelOpener(QObject):
         dialog = self.dialog = KernelDialog(
             path, program, launches, settings, self._theme, self._window
         )
+        if at_once and not dialog.why:
+            self._accept(dialog)
+            dialog.deleteLater()
+            return
         dialog.accepted.connect(lambda: self._accept(dialog))
         ask(dialog)
 
@@ -127,12 +136,9 @@ class KernelOpener(QObject):
         self.opened.emit(lesson_of(launch))
 
 
-def marked_lines(error: Exception) -> dict[int, str]:
-    """The lines of the source that a compiler complained about, and what it said."""
-    if not isinstance(error, CompileError):
-        return {}
-    found: dict[int, str] = {}
-    for diagnostic in error.diagnostics:
-        if diagnostic.line and diagnostic.severity == "error":
-            found.setdefault(diagnostic.line, diagnostic.text)
-    return found
+def kept(path: Path) -> Settings:
+    """The settings beside a file, as far as they can be read."""
+    try:
+        return load(path)
+    except InputError:
+        return Settings()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gpuviz.compile import CompileError, Diagnostic, compile_arch
+from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
+from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.errors import InputError
 from gpuviz.kernels.launch_texts import NONE, Kernel
 from gpuviz.language import tr
@@ -201,7 +202,7 @@ class OwnKernel(QObject):
         if self.launch is None or self._source_soon.isActive():
             return  # more was typed meanwhile
         before, self.built = self.built, built
-        self._mark(built.program.warnings)
+        self._mark(built.program)
         wanted, self._wanted = self._wanted or self.launch, None
         if self._fields_soon.isActive():
             return
@@ -242,20 +243,15 @@ class OwnKernel(QObject):
             return
         self._open()
         if isinstance(error, CompileError):
-            self._mark(error.diagnostics)
+            self._mark(error)
             self._broken = _first(error.diagnostics) or str(error).partition("\n")[0]
             self._doubt("")
         else:
             self._doubt(str(error).partition("\n")[0])
 
-    def _mark(self, said: Iterable[Diagnostic]) -> None:
+    def _mark(self, said: CompileError | Program) -> None:
         """The lines of the source that a compiler complains about, and what it says."""
-        found: dict[int, str] = {}
-        for one in said:
-            own = self.launch is not None and one.file.rpartition("/")[2] == self.launch.path.name
-            if own and one.line and one.severity == "error":
-                found.setdefault(one.line, one.text)
-        self.marked.emit(found)
+        self.marked.emit(marked_lines(said, self.launch.path.name) if self.launch else {})
 
     def _doubt(self, refused: str) -> None:
         self._refused = refused

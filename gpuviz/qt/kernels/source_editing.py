@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from gpuviz.compile import CompileError
 from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.qt.code.source import Source
 from gpuviz.qt.kernels import file_questions
 from gpuviz.qt.kernels.drafts import Drafts
+from gpuviz.qt.kernels.mending import Mending
 from gpuviz.qt.kernels.own_kernel import OwnKernel
 
 SETTLED_MS = 150  # programs write a file in several steps
@@ -48,16 +50,19 @@ class SourceEditing(QObject):
         self._headers: dict[Path, float] = {}
         own.turned.connect(self._turn)
         own.opened.connect(self._begin)
-        own.marked.connect(self._editor.show_errors)
+        own.marked.connect(self._show_errors)
         own.compiling.built.connect(lambda built: self._watch())
         drafts.changed.connect(self._mark)
-        self._editor.typed.connect(own.edit)
+        self.mending = Mending(drafts, source, self)
+        self._editor.typed.connect(self._edit)
         self._editor.save_asked.connect(self.save)
         self._editor.left.connect(lambda: window.setFocus())
 
     @property
     def path(self) -> Path | None:
         """The file that is edited."""
+        if self.mending.path is not None:
+            return self.mending.path
         return self._own.launch.path if self._own.launch and self._own.text is not None else None
 
     def save(self) -> None:
@@ -88,6 +93,8 @@ class SourceEditing(QObject):
 
     def _begin(self) -> None:
         assert self._own.text is not None
+        if self.mending.path is not None:
+            return  # another file is being written
         self._editor.edit(self._own.text)
         self._mark()
         self._watch()
@@ -95,8 +102,28 @@ class SourceEditing(QObject):
         if path is not None and path in self._drafts.modified:
             self._look()  # it may have changed since, too
 
+    def mend(self, path: Path, arch: str, error: CompileError) -> None:
+        """Have a file edited that does not compile."""
+        try:
+            self.mending.begin(path, arch, error)
+        except InputError as gone:
+            self.refused.emit(gone)
+        self._mark()
+        self._watch()
+
+    def _show_errors(self, errors: Mapping[int, str]) -> None:
+        if self.mending.path is None:
+            self._editor.show_errors(errors)
+
+    def _edit(self, text: str) -> None:
+        (self.mending.edit if self.mending.path is not None else self._own.edit)(text)
+
     def _turn(self) -> None:
+        mended = self.mending.path is not None
+        self.mending.stop()
         self._editor.stop()
+        if mended:
+            self._source.show_again()
         self._mark()
         self._watch()
 
@@ -139,7 +166,7 @@ class SourceEditing(QObject):
         self._drafts.take(path)
         text = self._drafts.text(path)
         self._editor.edit(text, undoable=True)
-        self._own.edit(text)
+        self._edit(text)
         self.said.emit(tr("{file} was changed by another program: read again", file=path.name))
 
     def _choose(self, path: Path) -> bool:

@@ -15,6 +15,8 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from gpuviz.arch import ARCHITECTURES
+from gpuviz.compile import CompileError
+from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
 from gpuviz.qt.code.buffers_view import BuffersView
@@ -32,10 +34,11 @@ from gpuviz.qt.history.recents import KEY as RECENTS
 from gpuviz.qt.history.recovery import Recovery
 from gpuviz.qt.history.view_history import ViewHistory
 from gpuviz.qt.kernels.beside import Beside
+from gpuviz.qt.kernels.compiling import Built
 from gpuviz.qt.kernels.drafts import Drafts
-from gpuviz.qt.kernels.kernel_opener import KernelOpener, marked_lines
+from gpuviz.qt.kernels.kernel_opener import KernelOpener
 from gpuviz.qt.kernels.list_commands import KernelListCommands
-from gpuviz.qt.kernels.own_kernel import OwnKernel
+from gpuviz.qt.kernels.own_kernel import NO_SOURCE, OwnKernel
 from gpuviz.qt.kernels.source_editing import SourceEditing
 from gpuviz.qt.lecture.handout import Handout
 from gpuviz.qt.lecture.open_lecture import OpenLecture
@@ -260,6 +263,7 @@ class Features(QObject):
         self.source_editing = editing
         editing.said.connect(self._panes.status.say)
         editing.refused.connect(self._refuse)
+        editing.mending.mended.connect(self._show_mended)
         self.own_kernel.turned.connect(self._add_launch)
         self.kernel_list = KernelListCommands(
             self._core, self._panes.lessons, self._actions, self._window
@@ -446,7 +450,18 @@ class Features(QObject):
     def _refuse(self, error: Exception) -> None:
         self._panes.message.show_failure(failure_of(error))
 
-    def _refuse_kernel(self, name: str, text: str, error: Exception) -> None:
+    def _refuse_kernel(self, path: Path, text: str, error: Exception) -> None:
+        """What does not compile is mended in the editor."""
         self._refuse(error)
-        if marked := marked_lines(error):
-            self._panes.source.show_error(name, text, marked)
+        if isinstance(error, CompileError) and path.suffix not in NO_SOURCE:
+            self.source_editing.mend(path, self._core.director.arch, error)
+        elif marked := marked_lines(error):
+            self._panes.source.show_error(path.name, text, marked)
+
+    def _show_mended(self, built: Built) -> None:
+        """A file compiles now: its kernel is shown, with the text as it stands in the editor."""
+        building = built.building
+        self._panes.message.hide()
+        with self._core.director.together():
+            self._core.session.use_text(building.path, building.text)
+            self.kernel_opener.show(building.path, built.program)
