@@ -89,6 +89,15 @@ class Run:
         return lines(self._run)
 
     @property
+    def costly(self) -> Table:
+        """The accesses of the lines that cost most, first: what is wrong with each, the ideal, and
+        the lesson that shows it.
+        """
+        from gpuviz.api.tables import costly
+
+        return costly(self._recorded(0), self._job)
+
+    @property
     def findings(self) -> Table:
         """What the checks found: races, accesses outside, uninitialised reads; empty when clean."""
         return findings(self._run)

@@ -15,6 +15,7 @@ from gpuviz.memory.counts import Count
 if TYPE_CHECKING:
     from gpuviz.memory.counting import CountRow
     from gpuviz.runners.base import Run
+    from gpuviz.runners.job import Job
 
 _LINE_QUANTITIES = ("requests", "sectors", "sectors_ideal", "wavefronts", "wavefronts_ideal")
 _BRIEF = ("requests", "sectors", "wavefronts")
@@ -127,6 +128,34 @@ def brief(runs: Sequence[Run]) -> Table:
         for run, found in zip(runs, totals, strict=True)
     ]
     return Table(("kernel", "grid", "block", *shown), rows)
+
+
+def costly(run: Run, job: Job | None) -> Table:
+    """A row an access, the most expensive line first; `share` is that of the line."""
+    from gpuviz.memory.line_costs import line_costs
+    from gpuviz.memory.operands import operands_of
+
+    operands = operands_of(job.program) if job is not None else {}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            line.line,
+            round(line.share, 4),
+            access.operand.text if access.operand else access.instruction.text,
+            access.instruction.op,
+            access.requests,
+            access.cost,
+            access.ideal,
+            access.unit,
+            access.reason.said,
+            access.reason.lesson,
+        )
+        for line in line_costs(run.trace, run.counts, operands)
+        for access in line.accesses
+    ]
+    columns = (
+        "line", "share", "access", "op", "requests", "cost", "ideal", "unit", "reason", "lesson",
+    )  # fmt: skip
+    return Table(columns, rows)
 
 
 def findings(run: Run) -> Table:

@@ -219,3 +219,10 @@ def test_a_sweep_is_a_table_of_counts() -> None:
 def test_predictions_are_verified_against_a_file() -> None:
     table = gpuviz.verify("tests/data/h200_shared_wavefronts.json")
     assert table.equal and len(table) > 10 and "H200" in table.caption
+
+
+def test_the_lines_that_cost_most_are_first(turned: gpuviz.Run) -> None:
+    first = next(iter(turned.costly))
+    assert (first["line"], first["lesson"], first["unit"]) == (4, "banks", "wavefronts")
+    assert first["cost"] == 32 * first["ideal"] and "in place of one" in first["reason"]
+    assert first["access"] in turned.trace.source  # the expression, not the instruction
