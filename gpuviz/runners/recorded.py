@@ -29,7 +29,8 @@ from gpuviz.runners.recording import (
 FOLDER = "recordings"
 NO_TEXTS: Mapping[Path, str] = MappingProxyType({})
 NOT_RECORDED = later(
-    "no recording has these parameter values: choose one of the presets, or use a GPU"
+    "this launch has not been recorded: gpuviz record does that on a machine with a GPU, and its "
+    "file can be opened here"
 )
 DAMAGED = later("{file}, which came with gpuviz, is damaged: install gpuviz again")
 STALE = later("the recording is of an older version of this kernel: it has to be made again")

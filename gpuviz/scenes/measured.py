@@ -86,7 +86,7 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     said = ", ".join(filter(None, (launch, time.size, time.overhead)))
     whole = said if time.elsewhere else f"{said}, {time.where}"
     ink: Ink = "muted" if time.overhead else "ink"
-    return (Figure(whole, ink, badge=badge_of([time]), shorter=(said, brief)),)
+    return (Figure(whole, ink, badge=badge_of([time]), shorter=(said, brief, launch)),)
 
 
 def rate_figures(run: Run) -> tuple[Figure, ...]:

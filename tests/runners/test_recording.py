@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gpuviz import resources
+from gpuviz.cli.launches_to_record import variants
 from gpuviz.errors import FormatError, InputError
 from gpuviz.runners import recorded
 from gpuviz.runners.measurement import (
@@ -23,6 +24,8 @@ from gpuviz.runners.measurement import (
     Timing,
 )
 from gpuviz.runners.recording import Entry, Recording, key_of, read, write
+from gpuviz.scenes import SCENES
+from tests.scenes.performed import real
 
 DEVICE = DeviceFacts(
     0,
@@ -256,3 +259,17 @@ def test_recordings_that_ship_can_be_read() -> None:
     shelf = recorded.shipped()
     assert shelf.recordings and all(one.entries and one.device.name for one in shelf.recordings)
     assert all(e.measurement.values() for one in shelf.recordings for e in one.entries)
+
+
+def test_every_launch_without_a_recording_says_what_to_do() -> None:
+    """Of all presets, as they ship: recorded on a GPU that is named, or how it can be."""
+    shelf = recorded.shipped()
+    found = [(plan, shelf.find(plan)) for *_, plan, _ in variants(tuple(map(real, SCENES)))]
+    for plan, one in found:
+        if one.measurement is None:
+            assert "gpuviz record" in one.why or one.why == recorded.STALE, plan
+        else:
+            entry = shelf.entry(plan)
+            assert entry is not None and entry.launch == key_of(plan)
+            assert one.measurement.kind == "recorded" and one.measurement.device.name
+    assert any(one.measurement for _, one in found)

@@ -55,6 +55,7 @@ def test_what_is_below_three_empty_kernels_is_mostly_launching(
     assert timed is not None and timed.overhead == found.overhead == said
     (figure,) = time_figures(timed)
     assert (figure.ink == "muted") == bool(said) and (said in figure.text)
+    assert figure.texts[-1] == f"launch {time} µs"  # the time alone where there is no room for more
     (column,) = time_column([timed, None])
     assert column.remarks == (said, "")
 
