@@ -75,3 +75,15 @@ extern "C" __global__ void misaligned(const char* in, float* out) {
     out[threadIdx.x] = *(const float*)(in + threadIdx.x * 4 + 1);
 }
 extern "C" __global__ void spill_over(int* out) { out[threadIdx.x] = threadIdx.x; }
+extern "C" __global__ void unset(float* out) {
+    __shared__ float part[64];
+    if (threadIdx.x < 32) part[threadIdx.x] = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = part[threadIdx.x];
+}
+extern "C" __global__ void passes_by(float* out) {
+    __shared__ float part[64];
+    part[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 32) __syncthreads();
+    out[threadIdx.x] = part[63 - threadIdx.x];
+}

@@ -23,6 +23,8 @@ LAUNCHES = {
     "shift": ((4, 1, 1), (128, 1, 1), ("f32[512]=rand", "f32[512]=zeros", "i32=512")),
     "collatz": ((2, 1, 1), (64, 1, 1), ("i32[128]=arange", "i32[128]=zeros", "i32=128")),
     "misaligned": ((1, 1, 1), (32, 1, 1), ("i8[256]=ones", "f32[32]=zeros")),
+    "unset": ((1, 1, 1), (64, 1, 1), ("f32[64]=zeros",)),
+    "passes_by": ((1, 1, 1), (64, 1, 1), ("f32[64]=zeros",)),
     "spill_over": ((1, 1, 1), (64, 1, 1), ("i32[48]=zeros",)),
 }
 FAULTY = "shift", "misaligned", "spill_over"

@@ -100,3 +100,13 @@ def test_without_faults_it_says_what_was_looked_for() -> None:
     unchecked = performed("sgemm", (), picture=FINDINGS)
     assert unchecked.story.title == "This launch was not checked"
     assert ALL
+
+
+def test_reads_before_writes_and_barriers_passed_by_are_gone_to() -> None:
+    picture, run, _ = went_to("unset", 0)
+    assert picture.title == "Shared memory read before it was written, line 82"
+    assert "Lane 0 of warp 1 in block 0" in picture.sentence
+    picture, run, moment = went_to("passes_by", 0)
+    assert picture.title == "Threads that pass a barrier by, line 87"
+    listed = next(p for p in panels(picture.body) if isinstance(p, FindingList))
+    assert listed.chosen == 0

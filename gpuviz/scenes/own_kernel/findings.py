@@ -58,8 +58,10 @@ def picture(moment: Moment) -> Told:
     marked = _marked(moment.events, found[chosen]) if chosen >= 0 else np.zeros(0, np.int64)
     below = phases.body(moment, marked)
     beside = columns(share(2, listed), share(3, at_least(here.body, width=32)))
+    every = at_least(rows(share(3, beside), share(1, below)), height=30, width=46)
+    barrier = moment.events.row[moment.number] < 0  # whose picture is that of the warps anyway
     body = first(
-        at_least(rows(share(3, beside), share(1, below)), height=30, width=46),
+        *(() if barrier else (every,)),
         at_least(beside, width=45),
         rows(share(2, listed), spare(share(3, here.body))),
     )
@@ -152,9 +154,12 @@ def _go(events: Events, one: Finding) -> Values:
     """To the moment of a finding: its request, its line, or a barrier of that line."""
     who = place_of(events.trace.launch, one.block, one.thread)
     line = f"line {one.line}"
+    if one.check == "sync" and events.trace.launch.warps_per_block > 1:  # of nobody's alone
+        go = f"{line} barrier | {line} | barrier | #1"
+        return _if_known({"block": who.block, "every": True, GO: go}, events.trace.launch)
     exact = f"{line} {_ops(one)[0]} lane {who.lane}" + (f" {one.address:#x}" if one.address else "")
     phase = f" phase {one.phase}" if one.phase >= 0 else ""
-    go = f"{exact}{phase} | {exact} | {line} barrier | {line}"
+    go = f"{exact}{phase} | {exact} | {line} barrier | {line} | #1"
     if events.warp == ALL:
         go = " | ".join(f"warp {who.warp} {part}" for part in go.split(" | ")[:2]) + f" | {go}"
         return _if_known({"block": who.block, GO: go}, events.trace.launch)
@@ -189,6 +194,13 @@ def _name(one: Finding) -> str:
         "race, write after read": tr("race: write after read"),
         "race, write after write": tr("race: write after write"),
         OUTSIDE: tr("outside of all buffers"),
+        "uninitialised shared read": tr("shared memory read before it was written"),
+        "uninitialised local read": tr("local memory read before it was written"),
+        "uninitialised global read": tr("memory read before it was written"),
+        "barrier passed by": tr("threads that pass a barrier by"),
+        "barriers apart": tr("threads at different barriers"),
+        "member mask": tr("a mask that does not name who comes"),
+        "shuffle from nobody": tr("a shuffle from a lane that is not there"),
     }
     return known.get(one.kind, one.kind)
 

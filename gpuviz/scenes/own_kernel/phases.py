@@ -10,7 +10,7 @@ import numpy as np
 from gpuviz.arrays import F64, I64, Bool
 from gpuviz.language import grouped, tr, trn
 from gpuviz.panels.color_key import ColorKey, Key
-from gpuviz.panels.layout import rows
+from gpuviz.panels.layout import Node, rows
 from gpuviz.panels.long_steps import KINDS
 from gpuviz.panels.panel import GO, Ink, Values
 from gpuviz.panels.warp_phases import Phase, WarpPhases
@@ -56,8 +56,13 @@ def picture(moment: Moment) -> Told:
     """The phase under way and those around it, in all warps of the block."""
     known = _block_of(every_warp(moment.events))
     phase, _ = _here(moment, known)
-    shown = rows(body(moment), _key(known))
+    shown = with_key(moment)
     return Told(_title(known, phase), _sentence(known, phase, _scale(known, phase)), shown)
+
+
+def with_key(moment: Moment) -> Node:
+    """The boxes of the requests, and what their colours mean."""
+    return rows(body(moment), _key(_block_of(every_warp(moment.events))))
 
 
 def body(moment: Moment, marked: I64 = _NONE) -> WarpPhases:
@@ -78,7 +83,7 @@ def body(moment: Moment, marked: I64 = _NONE) -> WarpPhases:
         start + 1.0,
         _INK_OF[known.kind[which]],
         tuple(_INKS.values()),
-        float(edges[phase - shown[0]] + place // scale),
+        float(edges[phase - shown[0]] + place // scale) - 0.5 * (events.row[moment.number] < 0),
         events.warp_of(moment.number),
         lambda i: _tip(known, int(which[i]), scale),
         lambda i: _go(known, int(which[i]), events),

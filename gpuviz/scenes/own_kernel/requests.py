@@ -10,6 +10,7 @@ from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.script import Act
+from gpuviz.scenes.own_kernel import phases
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 from gpuviz.scenes.requests.acts import RequestAct
 from gpuviz.scenes.requests.board import told
@@ -70,7 +71,7 @@ def _barrier(moment: Moment) -> Told:
     number = int(moment.events.phase[moment.number]) + 1
     said = tr("What was written to shared memory before it, every thread may read after it.")
     words = tr("Barrier {n}: nobody goes on before all warps of the block have come", n=number)
-    return Told(words, said, Lines(()))
+    return Told(words, said, phases.with_key(moment))
 
 
 def _unknown(did: MemoryInstruction, moment: Moment) -> Told:
