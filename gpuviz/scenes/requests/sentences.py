@@ -10,7 +10,9 @@ from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes, one
 from gpuviz.trace import LANES
 
-_ELEMENTS = {1: "byte", 2: "16-bit word", 4: "float", 8: "float2", 16: "float4"}  # by width
+# What one lane asks for, by its type in PTX and its bytes; where the type is another, a word.
+_FLOATS = {("f32", 4): "float", ("f32", 8): "float2", ("f32", 16): "float4"}
+_FLOATS |= {("f64", 8): "double", ("f64", 16): "double2"}
 
 
 def title(request: Request) -> str:
@@ -135,24 +137,31 @@ def _is_ordered(request: Request, half: int) -> bool:
 
 
 def _kind(request: Request) -> str:
-    """What one lane asks for, in C."""
-    return "index" if request.name == "index" else _ELEMENTS[request.instruction.width]
+    """What one lane asks for, in C, or as a word of so many bits."""
+    if request.name == "index":
+        return "index"
+    kind, width = request.instruction.kind, request.instruction.width
+    return _FLOATS.get((kind, width)) or ("byte" if width == 1 else f"{8 * width}-bit word")
 
 
 def _element(request: Request) -> str:
     """One element: `float`."""
-    known = {"index": tr("index"), "byte": tr("byte"), "16-bit word": tr("16-bit word")}
-    return known.get(_kind(request), _kind(request))
+    name = _kind(request)
+    known = {"index": tr("index"), "byte": tr("byte")}
+    if name.endswith("word"):
+        return tr("{bits}-bit word", bits=8 * request.instruction.width)
+    return known.get(name, name)
 
 
 def _elements(request: Request, count: int) -> str:
     """So many elements: `32 floats`."""
-    name = _kind(request)
+    name, bits = _kind(request), 8 * request.instruction.width
     known = {
         "index": trn("{n} index", "{n} indices", count),
         "byte": trn("{n} byte", "{n} bytes", count),
-        "16-bit word": trn("{n} 16-bit word", "{n} 16-bit words", count),
     }
+    if name.endswith("word"):
+        return trn("{n} {bits}-bit word", "{n} {bits}-bit words", count, bits=bits)
     return known.get(name) or english(f"{{n}} {name}", f"{{n}} {name}s", count)
 
 
