@@ -11,8 +11,12 @@ from gpuviz.kernels.settings import Settings, beside, load, save
 from gpuviz.scenes.kernel_launch import FOLDER, KernelLaunch
 
 
-def keep(launch: KernelLaunch) -> str:
-    """Keep how a kernel is built and launched; why it could not be kept, "" when it is."""
+def keep(launch: KernelLaunch, asked: bool = False) -> str:
+    """Keep how a kernel is built and launched, where settings are kept already or were `asked` for:
+    nobody wants files that appear by themselves. Why it could not be done, "" when it could.
+    """
+    if not (asked or beside(launch.path).is_file()):
+        return ""
     try:
         before = load(launch.path)
         after = kept(before, launch)

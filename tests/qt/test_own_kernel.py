@@ -155,6 +155,7 @@ def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot
 
 
 def test_sizes_and_arguments_follow_each_other(own: Window, qtbot: QtBot) -> None:
+    own.features.own_kernel.keep()
     write(fields(own).sizes, "n=512")
     write(fields(own).arguments[0], "rand(n * 4)")
     write(fields(own).grid, "ceil(n / block.x)")
@@ -223,3 +224,23 @@ def test_a_kernel_is_renamed_and_removed_in_the_list(
     qtbot.waitUntil(lambda: listed(own)[-1] == "mine, first try")
     own.course.rename(id, "")
     assert listed(own)[-1] == "pairs (pairs.ptx)"
+
+
+def test_settings_are_kept_beside_the_file_when_that_is_asked_for(
+    own: Window, qtbot: QtBot, launch: KernelLaunch
+) -> None:
+    panel, kept = own.features.own_kernel.panel, launch.path.with_name("pairs.gpuviz.toml")
+    assert panel is not None
+    write(fields(own).block, "32")
+    qtbot.waitUntil(lambda: runs(own) == (4, 32))
+    assert not kept.exists() and panel.keep.isVisible()
+    QTest.mouseClick(panel.keep, Qt.MouseButton.LeftButton)
+    assert "block = 32" in kept.read_text() and not panel.keep.isVisible()
+    write(fields(own).block, "96")
+    qtbot.waitUntil(lambda: runs(own) == (4, 96))
+    assert "block = 96" in kept.read_text()
+    own.kernel_opener.open(launch.path, "sm_90")
+    qtbot.waitUntil(lambda: own.kernel_opener.dialog is not None)
+    dialog = own.kernel_opener.dialog
+    assert dialog is not None and dialog.block.text() == "96"
+    dialog.reject()

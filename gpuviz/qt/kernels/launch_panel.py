@@ -16,9 +16,11 @@ class LaunchPanel(QWidget):
     Signals
     -------
     others_asked : the user wants another kernel or launch of the file
+    keep_asked : the user wants the settings kept beside the file
     """
 
     others_asked = Signal()
+    keep_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,10 +36,18 @@ class LaunchPanel(QWidget):
             tr("Another kernel or launch of this file"),
         )
         self.others.clicked.connect(self.others_asked)
-        keep_space(self.others)
+        tip = tr(
+            "Keep these settings beside the file, in NAME.gpuviz.toml: gpuviz reads them when the "
+            "file is opened again, and changes are kept there from then on."
+        )
+        self.keep = button(tr("keep"), tr("Keep these settings beside the file"), "link", tip)
+        self.keep.clicked.connect(self.keep_asked)
+        for made in (self.keep, self.others):
+            keep_space(made)
         head = QHBoxLayout()
         head.addWidget(label(tr("Launch"), "heading"))
         head.addStretch(1)
+        head.addWidget(self.keep)
         head.addWidget(self.others)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

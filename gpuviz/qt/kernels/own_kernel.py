@@ -10,6 +10,7 @@ from gpuviz.compile import CompileError, Diagnostic, Program, compile_arch
 from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.errors import InputError
 from gpuviz.kernels.launch_texts import NONE, Kernel
+from gpuviz.kernels.settings import beside
 from gpuviz.language import tr
 from gpuviz.qt.kernels.compiling import Building, Built, Compiling
 from gpuviz.scenes import traced
@@ -78,6 +79,7 @@ class OwnKernel(QObject):
         self.panel = panel
         panel.fields.changed.connect(self._fields_soon.start)
         self.doubted.connect(panel.say)
+        panel.keep_asked.connect(self.keep)
         self._show()
 
     def edit(self, text: str) -> None:
@@ -86,6 +88,15 @@ class OwnKernel(QObject):
             self.text = text
             self._drafts.write(self.launch.path, text)
             self._source_soon.start()
+
+    def keep(self) -> None:
+        """Keep the launch beside the file from now on."""
+        if self.launch is None:
+            return
+        lost = keep(self.launch, asked=True)
+        file = beside(self.launch.path).name
+        self.said.emit(tr("not kept: {why}", why=lost) if lost else tr("saved {file}", file=file))
+        self._show()
 
     def read(self) -> None:
         """Run what stands in the fields, unless that is what is run."""
@@ -261,6 +272,8 @@ class OwnKernel(QObject):
         if self.panel is None:
             return
         self.panel.setVisible(self.launch is not None)
+        kept = self.launch is None or beside(self.launch.path).is_file()
+        self.panel.keep.setVisible(not kept and self._core.director.lecture is None)
         if self.launch is not None and not self._fields_soon.isActive():
             self.panel.fields.show_launch(self.launch, self._kernel())
 
