@@ -34,14 +34,23 @@ def run_time(measured: Measured, options: Options, as_json: bool) -> int:
         )
     if measured.arch.cc != (9, 0):
         raise InputError(f"times are modelled for an H200 only, not for a {measured.device}")
-    rows = compare_times(measured, progress=passing, options=options)
+    compared = compare_times(measured, progress=passing, options=options)
+    rows = compared.rows
     found = summary(rows)
     if as_json:
-        out(json.dumps({"rows": [_plain(r) for r in rows], "summary": asdict(found)}, indent=1))
+        plain = {
+            "rows": [_plain(r) for r in rows],
+            "failed": compared.failed,
+            "summary": asdict(found),
+            "missed": found.missed,
+        }
+        out(json.dumps(plain, indent=1))
     else:
         out(as_table(rows))
+        for launch, reason in compared.failed.items():
+            out(f"{launch}: no prediction: {reason}")
         out("\n" + last_line(found))
-    return 1 if found.missed else 0
+    return 1 if found.missed or compared.failed else 0
 
 
 def as_table(rows: Sequence[Row]) -> str:

@@ -154,8 +154,18 @@ def works_of(launched: Launched) -> tuple[list[Work], tuple[SassInstruction, ...
     columns = code_of(code)
     asks = np.array([i.memory is not None for i in code], np.int32)
     warps = trace.launch.warps_per_block
-    shares: Sequence[tuple[int, ...]] = launched.sample.shares
-    return [Work(columns, asks, streams, traffic, share, warps) for share in shares], code
+    return [
+        Work(columns, asks, streams, traffic, _round(share, launched), warps)
+        for share in launched.sample.shares
+    ], code
+
+
+def _round(share: tuple[int, ...], launched: Launched) -> tuple[int, ...]:
+    """As many blocks as reside at once; where fewer were looked at, these once more."""
+    wanted = min(launched.sample.most, launched.resident)
+    if launched.sample.each >= wanted:
+        return share
+    return (share * -(-wanted // len(share)))[:wanted]
 
 
 def _atomic_sectors(work: Work) -> int:

@@ -14,9 +14,10 @@ _SPREAD = (0, 28, 57, 85)  # hundredths of the dealing order
 
 @dataclass(frozen=True)
 class Sample:
-    """The blocks looked at of some multiprocessors; the first of these runs `most` in all."""
+    """Blocks looked at of some multiprocessors, `each` at most; the first runs `most` in all."""
 
     shares: tuple[tuple[int, ...], ...]
+    each: int
     most: int
     blocks: int
 
@@ -34,12 +35,14 @@ class Sample:
 def sample(device: Device, blocks: int, resident: int, requests: float, steps: float) -> Sample:
     """What to look at of a launch whose blocks make so many requests and steps each.
 
-    A multiprocessor's blocks are cut after so many as are `resident` at once, or a multiple.
+    A multiprocessor's blocks are cut after so many as are `resident` at once, or a multiple. Where
+    even these are far too much, fewer stand for them.
     """
     room = int(min(REQUESTS / max(requests, 1.0), STEPS / max(steps, 1.0)))
     most = -(-blocks // device.multiprocessors)
-    each = min(most, max(resident, room // resident * resident))
+    fewest = max(1, min(resident, 2 * room))
+    each = min(most, max(fewest, room // resident * resident))
     positions = [p * device.multiprocessors // 100 for p in _SPREAD]
     found = [p for p in positions if p < blocks][: max(1, room // each)]
     shares = tuple(tuple(blocks_of(device, p, blocks)[:each]) for p in found)
-    return Sample(shares, most, blocks)
+    return Sample(shares, each, most, blocks)

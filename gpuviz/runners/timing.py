@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from gpuviz.errors import Cancelled, Error
 from gpuviz.machine.bounds import Limits, limits
 from gpuviz.machine.device import H200, Device
 from gpuviz.machine.prediction import Launched, Prediction, predict
@@ -91,18 +92,32 @@ class Row:
         return _GROUPS.get(self.limiter, self.limiter) in self.counters
 
 
+@dataclass(frozen=True)
+class Compared:
+    """The rows of a file, and by launch why there are none."""
+
+    rows: tuple[Row, ...]
+    failed: Mapping[str, str]
+
+
 def compare_times(
     measured: Measured,
     device: Device = H200,
     progress: Callable[[str], None] = lambda name: None,
     options: Options | None = None,
-) -> list[Row]:
+) -> Compared:
     """Predict every launch of a file, and put times and traffic side by side."""
     found: list[Row] = []
+    failed: dict[str, str] = {}
     for launch in measured.launches:
         progress(launch.name)
-        found += _rows(measured, launch, device, options or Options())
-    return found
+        try:
+            found += _rows(measured, launch, device, options or Options())
+        except Cancelled:
+            raise
+        except Error as reason:
+            failed[launch.name or launch.source] = str(reason)
+    return Compared(tuple(found), failed)
 
 
 def _rows(

@@ -69,6 +69,8 @@ def test_every_block_is_dealt_out_once() -> None:
 def test_a_sample_is_cut_at_whole_rounds() -> None:
     cut = sample(H200, 65536, 8, 5000.0, 1000.0)
     assert [len(share) for share in cut.shares] == [24] and cut.most == 497 and not cut.whole
+    huge = sample(H200, 65536, 32, 1000.0, 50_000.0)
+    assert [len(share) for share in huge.shares] == [6]
     small = sample(H200, 264, 8, 10.0, 10.0)
     assert [len(share) for share in small.shares] == [2] * 4 and small.whole
 
