@@ -25,8 +25,12 @@ from gpuviz.scenes.perform import perform
 
 SOLUTIONS = Path(__file__).parent.parent / "data" / "exercises"
 EVERY = exercises()
-CHANGE = [name for name, one in EVERY.items() if not one.find]
-FIND = [name for name, one in EVERY.items() if one.find]
+QUICK = ("column", "tree")  # the others of a kind are held to the same where there is time
+
+
+def _those(find: bool) -> list[object]:
+    names = (name for name, one in EVERY.items() if bool(one.find) is find)
+    return [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in names]
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,7 @@ def run(one: Exercise, path: Path | None = None) -> Run:
     return perform(lesson, lesson.defaults(), level="ptx", checks=ALL).runs["kernel"]
 
 
-@pytest.mark.parametrize("name", CHANGE)
+@pytest.mark.parametrize("name", _those(find=False))
 def test_it_is_not_solved_as_given_and_is_by_its_solution(name: str) -> None:
     one = EVERY[name]
     given, solved = judged(one, run(one)), judged(one, run(one, SOLUTIONS / f"{name}.cu"))
@@ -48,7 +52,7 @@ def test_it_is_not_solved_as_given_and_is_by_its_solution(name: str) -> None:
     assert given.text and solved.text.startswith("✓ Solved")
 
 
-@pytest.mark.parametrize("name", FIND)
+@pytest.mark.parametrize("name", _those(find=True))
 def test_the_line_is_found_by_the_emulator(name: str) -> None:
     one = EVERY[name]
     made = run(one)

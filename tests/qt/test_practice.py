@@ -32,6 +32,7 @@ def opened(window: Window, name: str, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bool(window.features.practice._run), timeout=30_000)
 
 
+@pytest.mark.slow
 def test_the_line_is_clicked(window: Window, qtbot: QtBot) -> None:
     opened(window, "sums", qtbot)
     practice, words = window.features.practice, window.panes.guide.words

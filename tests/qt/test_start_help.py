@@ -122,9 +122,9 @@ def test_other_values_are_another_question(
 @pytest.mark.parametrize(
     ("name", "values", "right"),
     [
-        ("banks", {"pattern": "stride", "stride": 8}, 8),
+        pytest.param("banks", {"pattern": "stride", "stride": 8}, 8, marks=pytest.mark.slow),
         ("coalescing", {"stride": 32}, 32),
-        ("matrix-layout", {"each": "row"}, 32),
+        pytest.param("matrix-layout", {"each": "row"}, 32, marks=pytest.mark.slow),
     ],
 )
 def test_questions_are_about_what_a_launch_does_worst(

@@ -78,6 +78,7 @@ def test_tips_are_those_of_what_is_seen(window: Window) -> None:
     assert stage.tip(*inside).startswith("lane 3 ")
 
 
+@pytest.mark.slow
 def test_it_is_painted_anew_not_scaled_up(window: Window) -> None:
     """What is seen is a piece of the picture painted four times as large."""
     stage = window.stage
