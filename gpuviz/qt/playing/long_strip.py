@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from gpuviz.draw.color import mix
 from gpuviz.panels.long_steps import KINDS, LongSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gpuviz.arrays import F64, I64, Rgba
     from gpuviz.panels.script import Step
@@ -40,6 +40,30 @@ def parts(bar: QRectF) -> tuple[QRectF, QRectF]:
         QRectF(bar.left(), bar.top(), bar.width(), high),
         QRectF(bar.left(), bar.top() + high + 3, bar.width(), bar.height() - high - 3),
     )
+
+
+def bracket(
+    painter: QPainter, color: QColor, parts: tuple[QRectF, QRectF], ends: tuple[float, float]
+) -> None:
+    """From the page to where it lies on the strip."""
+    top, low = parts
+    painter.setPen(QPen(color, 1))
+    right = max(ends[1], ends[0] + 2)
+    painter.drawPolyline(
+        [
+            QPointF(low.left(), low.top() - 1),
+            QPointF(ends[0], top.bottom() + 0.5),
+            QPointF(right, top.bottom() + 0.5),
+            QPointF(low.right(), low.top() - 1),
+        ]
+    )
+
+
+def ticks(painter: QPainter, color: QColor, top: QRectF, at: Iterable[float]) -> None:
+    """Marks at places of the strip."""
+    painter.setPen(QPen(color, 2))
+    for x in sorted({round(x) for x in at}):
+        painter.drawLine(QPointF(x, top.top() - 6), QPointF(x, top.bottom()))
 
 
 def strip(steps: LongSteps, colors: Mapping[str, Rgba], width: int) -> QImage:

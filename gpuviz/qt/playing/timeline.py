@@ -252,70 +252,44 @@ class Timeline(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rects = self.rects()
-        now = story.step_at(self._player.t)
-        hand = self.x_of(self._player.t)
-        if is_long(story.steps):
-            self._paint_long(painter, story, now)
-            self._ring.paint(painter, self, self._theme)
-            return
+        now, hand = story.step_at(self._player.t), self.x_of(self._player.t)
         for done, part in ((True, (0.0, hand)), (False, (hand, self.width() - hand))):
             painter.save()
             painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
             painter.drawPixmap(0, 0, self._strips(story)[done])
             painter.restore()
-        if not self._hushed:
-            self._captions(painter, story, rects, now)
-        self._outline(painter, rects[now])
-        self._hand(painter, hand)
+        if is_long(story.steps):
+            self._paint_page(painter, story, now)
+        else:
+            rects = self.rects()
+            if not self._hushed:
+                self._captions(painter, story, rects, now)
+            self._outline(painter, rects[now])
+            self._hand(painter, hand)
         self._ring.paint(painter, self, self._theme)
 
-    def _paint_long(self, painter: QPainter, story: Story, now: int) -> None:
-        """The strip of all steps with what was found, and the page with its segments."""
+    def _paint_page(self, painter: QPainter, story: Story, now: int) -> None:
+        """Below the strip of all steps the page with its segments; over it what was found."""
         look, steps = self._theme.look, story.steps
-        top, low = long_strip.parts(self._whole())
-        hand = self.x_of(self._player.t)
-        for done, part in ((True, (0.0, hand)), (False, (hand, self.width() - hand))):
-            painter.save()
-            painter.setClipRect(QRectF(part[0], 0, part[1], self.height()))
-            painter.drawPixmap(0, 0, self._strips(story)[done])
-            painter.restore()
-        page, rects = self._shown(story), self.rects()
+        page, rects, parts = self._shown(story), self.rects(), long_strip.parts(self._whole())
         painter.setFont(look.font(12))
         for number, rect in zip(page, rects, strict=True):
             self._segment(painter, steps[number], rect, number < now)
-        ends = [self.x_of(steps[page[0]].start), self.x_of(steps[page[-1]].end)]
-        painter.setPen(QPen(look.color("outline"), 1))
-        painter.drawPolyline(
-            [
-                QPointF(low.left(), low.top() - 1),
-                QPointF(ends[0], top.bottom() + 0.5),
-                QPointF(max(ends[1], ends[0] + 2), top.bottom() + 0.5),
-                QPointF(low.right(), low.top() - 1),
-            ]
-        )
-        painter.setPen(QPen(look.color("bad"), 2))
-        for x in np.unique(np.rint(self._x_of_many(self._hits))).tolist():
-            painter.drawLine(QPointF(x, top.top() - 6), QPointF(x, top.top() + 1))
-        self._captions_of(painter, rects, page, now)
+        ends = self.x_of(steps[page[0]].start), self.x_of(steps[page[-1]].end)
+        long_strip.bracket(painter, look.color("outline"), parts, ends)
+        hits = [self.x_of(t) for t in self._hits.tolist()[:: max(1, len(self._hits) // 4096)]]
+        long_strip.ticks(painter, look.color("bad"), parts[0], hits)
+        if not self._hushed:
+            self._caption_of(painter, story, rects[now - page[0]], now)
         self._outline(painter, rects[now - page[0]])
-        painter.setPen(QPen(look.color("outline"), 2))
-        painter.drawLine(QPointF(hand, top.top() - 6), QPointF(hand, top.bottom()))
+        long_strip.ticks(painter, look.color("outline"), parts[0], [self.x_of(self._player.t)])
 
-    def _x_of_many(self, t: F64) -> F64:
-        state = self._player.state
-        share = (t - state.start) / max(state.end - state.start, 1e-9)
-        return np.asarray(EDGE + share * (self.width() - 2 * EDGE))
-
-    def _captions_of(self, painter: QPainter, rects: list[QRectF], page: range, now: int) -> None:
-        """Below the page: what the step under way is."""
-        story, look = self._player.story, self._theme.look
-        assert story is not None
-        painter.setFont(look.font(12))
+    def _caption_of(self, painter: QPainter, story: Story, rect: QRectF, now: int) -> None:
+        """Below the page: which of all steps is under way, and what it is."""
+        look = self._theme.look
         measure = QFontMetricsF(painter.font())
         count = tr("{number} of {count}", number=grouped(now + 1), count=grouped(len(story.steps)))
         said = f"{count} · {caption(story.steps[now])}"
-        rect = rects[now - page[0]]
         wide = min(measure.horizontalAdvance(said) + 12, self.width() - 2 * EDGE)
         left = max(EDGE, min(rect.left(), self.width() - EDGE - wide))
         room = QRectF(left + 2, rect.bottom() + look.px(5), wide, look.px(17))
