@@ -89,7 +89,7 @@ def _program(kernel: str | Path, building: Building, arch: str) -> Program:
     defines = {key: str(value) for key, value in building.defines.items()}
     target = compile_arch(arch or ARCH)
     instances = (building.name,) if "<" in building.name else ()
-    if "\n" not in text and path.suffix in (*KERNELS, ".cuh"):
+    if "\n" not in text and path.suffix in (*KERNELS, ".cuh", ".cubin"):
         return load_program(
             path,
             arch=target,

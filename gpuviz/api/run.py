@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpuviz.api.tables import Counts, Lines, compared, findings, lines
+from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
 from gpuviz.compile import demangled
 from gpuviz.errors import InputError, UnavailableError
 from gpuviz.given import Given
@@ -146,8 +146,8 @@ class Run:
         return of_request(self._recorded(block), panel, line, block, warp, turn, theme, size)
 
     def compare(self, other: Run) -> Table:
-        """The counts of this run (A) and another (B), each quantity that differs or is not 0."""
-        return compared(self._run, other._run)
+        """This run (A) and another (B): counts, instructions, registers, times."""
+        return side_by_side(self._run, other._run)
 
     def measure(self, *, repeats: int = 100, device: int = 0) -> Run:
         """The same run with what a GPU measures of it: hardware counters, and times of `repeats`

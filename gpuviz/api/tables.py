@@ -96,8 +96,18 @@ class Lines(Table):
 
 
 def lines(run: Run) -> Lines:
-    """Lines of the source, in order; 0 is what the compiler does not tell the line of."""
-    return _by_line(run, lambda row: row.instruction.line, run.trace.source)
+    """Lines of the source, in order, with their share of what all of them cost and what is wrong
+    with the most expensive access; 0 is what the compiler does not tell the line of.
+    """
+    from gpuviz.memory.line_costs import line_costs
+
+    found = _by_line(run, lambda row: row.instruction.line, run.trace.source)
+    said = {
+        one.line: (one.share, "" if one.worst.reason.kind == "fine" else one.worst.reason.said)
+        for one in line_costs(run.trace, run.counts)
+    }
+    rows = [(*row, *said[int(row[0] or 0)]) for row in found.rows]
+    return Lines(run, (*found.columns, "share", "what is wrong"), rows)
 
 
 def _by_line(run: Run, line_of: Callable[[CountRow], int], text: str) -> Lines:
@@ -169,12 +179,12 @@ def findings(run: Run) -> Table:
     return Table(columns, rows)
 
 
-def compared(a: Run, b: Run) -> Table:
-    """Two runs' totals side by side."""
-    ours, theirs = a.counts.totals, b.counts.totals
-    rows: list[tuple[Cell, ...]] = [
-        (str(key), n, theirs[key], theirs[key] - n, theirs[key] / n if n else None)
-        for key, n in ours.items()
-        if n or theirs[key]
-    ]
+def side_by_side(a: Run, b: Run) -> Table:
+    """Two runs side by side: counts, instructions, what a thread takes, times."""
+    from gpuviz.results import compared
+
+    rows: list[tuple[Cell, ...]] = []
+    for pair in (*compared.counts(a, b), *compared.work(a, b), *compared.measured(a, b)):
+        apart = None if pair.a is None or pair.b is None else pair.b - pair.a
+        rows.append((pair.name, pair.a, pair.b, apart, pair.ratio if pair.a else None))
     return Table(("quantity", "A", "B", "B - A", "B / A"), rows)

@@ -106,8 +106,8 @@ def trace(
 
     Parameters
     ----------
-    kernel : CUDA C or PTX as text, the path of a .cu or .ptx file, a kernel of Triton, Numba, CuPy
-        or cuda.core
+    kernel : CUDA C or PTX as text, the path of a .cu, .ptx or .cubin file, a kernel of Triton,
+        Numba, CuPy or cuda.core
     grid, block : one to three numbers; of a Triton kernel `block` follows from its warps
     args : one for each parameter: an array (NumPy, CuPy, torch, Numba: copied, not changed), a
         number, or a text such as "f32[1024]=rand"

@@ -113,14 +113,17 @@ def load_program(
     compiler: Compiler = "auto",
     text: str | None = None,
 ) -> Program:
-    """Compile a .cu file, or read a .ptx file (with the .cu and .cubin files of the same name).
+    """Compile a .cu file, or read a .ptx file (with the .cu and .cubin files of the same name), or
+    a .cubin file that holds the PTX it was made of.
 
     `text` is taken in place of what is in the file. InputError when that cannot be read; else as
     `compile_cuda`.
     """
+    if path.suffix == ".cubin":
+        return _from_cubin(path)
     text = read_text(path) if text is None else text
     if path.suffix == ".ptx":
-        return _from_ptx(path, text)
+        return _from_ptx(path, text.replace("\0", ""))  # CuTe DSL ends its files with zeros
     folders = (path.parent.resolve(), *include)
     return compile_cuda(
         text,
@@ -150,6 +153,17 @@ def _from_ptx(path: Path, ptx: str) -> Program:
     except (ValueError, IndexError, struct.error):  # of ELF tables that lead nowhere
         raise InputError(f"{code} is no machine code, or is damaged: move it away") from None
     return replace(made, read=tuple(str(f) for f in (beside, code) if f.is_file()))
+
+
+def _from_cubin(path: Path) -> Program:
+    """A .cubin file with line information; InputError where it holds no PTX."""
+    cubin = bounded.read(path)
+    if not (ptx := elf.embedded_ptx(cubin)):
+        raise InputError(
+            f"{path} holds no PTX: have it compiled with line information (-lineinfo), or put the "
+            ".ptx file beside it and give that"
+        )
+    return ptx_program(ptx, cubin, file=str(path))
 
 
 def ptx_program(

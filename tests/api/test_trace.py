@@ -51,6 +51,8 @@ def test_a_run_tells_counts_and_results(turned: gpuviz.Run) -> None:
     }  # fmt: skip
     assert [row["line"] for row in turned.lines] == [4, 6]
     assert "tile[threadIdx.x * 32 % 1024] = in" in turned.lines.rows[0][1]
+    assert sum(row["share"] for row in turned.lines) == pytest.approx(1)
+    assert all("bank" in row["what is wrong"] for row in turned.lines)
     assert [row["instruction"] for row in turned.lines.sass] == ["LDG.E", "STS", "LDS", "STG.E"]
     assert all("global" in row["code"] or "shared" in row["code"] for row in turned.lines.ptx)
     with pytest.raises(KeyError, match="is not counted; there are: global_load_requests"):
@@ -185,7 +187,11 @@ def test_machine_code_beside_ptx_gives_the_sass_level(tmp_path: Path) -> None:
     (tmp_path / "turn.cubin").write_bytes(made.cubin)
     run = gpuviz.trace(tmp_path / "turn.ptx", 1, 32, ("f32[32]=rand", "f32[32]=zeros"))
     assert run.level == "sass" and not any("machine code" in note for note in run.notes)
+    alone = gpuviz.trace(tmp_path / "turn.cubin", 1, 32, ("f32[32]=rand", "f32[32]=zeros"))
+    assert dict(alone.counts.to_dict()) == run.counts.to_dict() and alone.level == "sass"
     (tmp_path / "turn.cubin").write_bytes(made.cubin[:70])
+    with pytest.raises(InputError, match="holds no PTX: have it compiled with line information"):
+        gpuviz.trace(tmp_path / "turn.cubin", 1, 32, ("f32[32]=rand", "f32[32]=zeros"))
     with pytest.raises(InputError, match="is no machine code, or is damaged"):
         gpuviz.trace(tmp_path / "turn.ptx", 1, 32, ("f32[32]=rand", "f32[32]=zeros"))
 
