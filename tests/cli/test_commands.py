@@ -163,7 +163,7 @@ def test_check_names_what_is_unsupported(
     texture = tmp_path / "texture.cu"
     texture.write_text(
         'extern "C" __global__ void f(float* o, cudaTextureObject_t t)\n'
-        "{ o[threadIdx.x] = tex2D<float>(t, 0.5f, 0.5f); }\n"
+        "{ o[threadIdx.x] = texCubemap<float>(t, 0.5f, 0.5f, 0.5f); }\n"
     )
     capsys.readouterr()
     assert main(["check", str(texture), "--json"]) == 1

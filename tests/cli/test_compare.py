@@ -45,6 +45,7 @@ def test_two_kernels_of_a_file(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert {(p["a"] or {}).get("line") for p in found["lines"]} == {3, None}
 
 
+@pytest.mark.slow
 def test_two_files_line_by_line(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,7 +64,7 @@ def test_two_files_line_by_line(
     [
         ("--block 128", SECTORS, 0.5),
         ("--arg what=3", "", None),
-        ("--arch sm_80", SECTORS, 1.0),
+        pytest.param("--arch sm_80", SECTORS, 1.0, marks=pytest.mark.slow),
         ("--level ptx", SECTORS, 1.0),
     ],
 )
@@ -98,6 +99,7 @@ def test_texts_are_kept_once_and_only_so_many(file: Path) -> None:
     assert len(known) == 30 and known[-1].text() == "// 30"
 
 
+@pytest.mark.slow
 def test_lessons(capsys: pytest.CaptureFixture[str]) -> None:
     found = compared(capsys, "--scene coalescing --set stride=1", "--set stride=8")
     assert (
