@@ -129,7 +129,7 @@ def without(prediction: Prediction, resource: str) -> float:
 _FREE: dict[str, dict[int, float]] = {
     "l2": dict.fromkeys((sim.L2_READ, sim.L2_WRITE, sim.L2_PARTIAL), 0.0),
     "dram": dict.fromkeys((sim.DRAM_SHARE, sim.DRAM_WRITE), 0.0),
-    "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_LANE), 0.0),
+    "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_PACKET), 0.0),
     "launch": dict.fromkeys((sim.INTERVAL, sim.AGAIN, sim.WARP_START), 0.0),
     "barrier": {sim.BARRIER_LATENCY: 0.0},
     "latency": dict.fromkeys(

@@ -36,7 +36,7 @@ class Device:
     l2_read, l2_write, l2_partial : sectors a cycle of all of L2: read, written whole, or in part
     dram_read, dram_write, dirty_bytes : sectors a cycle of memory; what L2 keeps without writing
     dram_rest : sectors read from memory beside a kernel's data, less those of its code
-    atomic_sectors, atomic_lanes : sectors of atomics a cycle, and lanes of them at one sector
+    atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at one line
     barrier_latency : from the last warp's arrival until all go on
     warm_bytes : data that is still in L2 when a launch is measured again
     busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
@@ -80,7 +80,7 @@ class Device:
     dirty_bytes: float
     dram_rest: float
     atomic_sectors: float
-    atomic_lanes: float
+    atomic_packets: float
     barrier_latency: float
     warm_bytes: int
     busy: Mapping[str, float] = field(default_factory=dict)
@@ -130,7 +130,7 @@ H200 = Device(
     dirty_bytes=19e6,
     dram_rest=72.0,
     atomic_sectors=9.2,
-    atomic_lanes=2.2,
+    atomic_packets=0.75,
     barrier_latency=20.0,
     warm_bytes=1 << 20,
     busy=MappingProxyType(

@@ -19,7 +19,7 @@ from gpuviz.machine.nearness import nearness
 from gpuviz.machine.sample import Sample
 from gpuviz.machine.schedule import code_of
 from gpuviz.machine.streams import streams_of
-from gpuviz.machine.traffic import Traffic, traffic_of
+from gpuviz.machine.traffic import traffic_of
 from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
@@ -106,7 +106,7 @@ def simulated(
         launched.resident,
         launched.shared,
         launched.written * _SECTOR,
-        _atomic_sectors(first),
+        _atomic_lines(first),
         1.0,
     )
     looked_at = sum(len(work.blocks) for work in works)
@@ -168,8 +168,8 @@ def _round(share: tuple[int, ...], launched: Launched) -> tuple[int, ...]:
     return (share * -(-wanted // len(share)))[:wanted]
 
 
-def _atomic_sectors(work: Work) -> int:
-    """How many different sectors the atomics of the blocks looked at go to."""
+def _atomic_lines(work: Work) -> int:
+    """How many different lines the atomics of the blocks looked at go to."""
     streams, traffic = work.streams, work.traffic
     rows = []
     for key, stream in streams.of.items():
@@ -177,13 +177,6 @@ def _atomic_sectors(work: Work) -> int:
         code = code[work.is_memory[code] == 1]
         made = traffic.made[traffic.start[key] : traffic.start[key] + len(code)]
         rows.append(made[(work.code.kind[code] == sim.ATOMIC) & (made >= 0)])
-    return _sectors(traffic, np.unique(np.concatenate(rows))) if rows else 0
-
-
-def _sectors(traffic: Traffic, requests: np.ndarray) -> int:
-    """Different sectors that some requests touch."""
-    touched = np.zeros(len(traffic.address), np.int32)
-    for request in requests.tolist():
-        part = slice(traffic.first[request], traffic.first[request + 1])
-        touched[traffic.line[part]] |= traffic.mask[part]
-    return int(sum((touched >> bit & 1).sum() for bit in range(4)))
+    requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+    parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
+    return len(np.unique(np.concatenate(parts))) if parts else 0

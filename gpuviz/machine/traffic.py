@@ -20,6 +20,7 @@ from gpuviz.sass.plan import Plan
 from gpuviz.trace import Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
+_MERGED = 3  # lanes that add to one address, in one packet
 _NOWHERE = np.uint64(2**64 - 1)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
@@ -30,7 +31,7 @@ class Traffic:
 
     Request q touches lines `line[first[q]:first[q + 1]]`, of each the sectors in `mask` (bit i: the
     i-th of four) of which `whole` are written as a whole; `turns` are its wavefronts in shared
-    memory, or the lanes of an atomic. `address` (lines) are addresses of lines / 128. The warp w
+    memory, or the packets of an atomic. `address` (lines) are addresses of lines / 128. The warp w
     of block b makes requests `made[start[b, w]:]`, one for each memory instruction of its stream,
     -1 where no lane takes part.
     """
@@ -81,7 +82,7 @@ def traffic_of(
                 address = _interleaved(address, rows, trace)
             pairs.append(_sectors(of, address, active, width))
             if memory.op in ("atomic", "reduction"):
-                turns[of] = active.sum(axis=1)
+                turns[of] = _packets(address, active)
     return _traffic(count, turns, pairs, made, start)
 
 
@@ -178,6 +179,17 @@ def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64,
     heads = np.flatnonzero(new)
     many = np.diff(np.append(heads, len(rows)))
     return rows[heads], flat[heads], many * width
+
+
+def _packets(address: U64, active: Bool) -> I64:
+    """What an atomic sends to L2: of each address one packet for every three lanes (H200)."""
+    ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
+    place = np.arange(ordered.shape[1])
+    new = np.ones(ordered.shape, bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    head = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    sent = ((place - head) % _MERGED == 0) & (ordered != _NOWHERE)
+    return np.asarray(sent.sum(axis=1), np.int64)
 
 
 def _traffic(
