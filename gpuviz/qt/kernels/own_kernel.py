@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpuviz.scenes.base import Lesson
     from gpuviz.scenes.showing import Showing
 
-FIELD_MS, SOURCE_MS = 250, 120  # after the last key
+FIELD_MS, SOURCE_MS = 250, 80  # after the last key
 NO_SOURCE = (".ptx",)  # what is compiled already is not edited
 
 
@@ -242,7 +242,10 @@ class OwnKernel(QObject):
         if launch == shown and text == ran:
             self._show()
             return
+        building = launch.defines, launch.options
         with core.director.together():
+            if text != ran or building != (shown.defines, shown.options):
+                core.director.hurry()
             if text != ran:
                 core.session.use_text(launch.path, text)
             if launch != shown:

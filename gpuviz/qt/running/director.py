@@ -158,6 +158,12 @@ class Director(QObject):
             self._lecture = lecture
             self.run()
 
+    def hurry(self) -> None:
+        """Show the next performance of the PTX first: machine code that is new has to be
+        disassembled, which takes longer than all the rest. What was asked for follows.
+        """
+        self._hurry = True
+
     def again(self) -> None:
         """Perform anew what was performed already."""
         self.performer.forget()
