@@ -1,13 +1,16 @@
 """A lesson as one HTML page that needs neither network nor server: its pictures, played.
 
 Of two pictures, only elements that differ are stored twice: `parts` has each SVG element once, and
-a picture is the numbers of its elements, given as the difference to the picture before it.
+a picture is the numbers of its elements, given as the difference to the picture before it. All of
+it is deflated; the page unpacks it itself, in browsers of any age (resources/page/inflate.js).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64encode
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -71,12 +74,18 @@ def document(
         "record": made.text(),
         "style": shown.style,
         "body": shown.body,
-        "data": shown.data.replace("<", "\\u003c"),  # which cannot end the element it stands in
-        "script": _text("page.js"),
+        "data": packed(shown.data),
+        "script": _text("inflate.js") + _text("page.js"),
         "keyword": KEYWORD,
         "language": made.language,
     }
     return _fill(_text("page.html"), filled)
+
+
+def packed(text: str) -> str:
+    """A text as a page holds it: deflated, in base64."""
+    squeeze = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    return b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
 
 
 def contents(

@@ -1,5 +1,7 @@
 import json
 import re
+import zlib
+from base64 import b64decode
 from dataclasses import replace
 from functools import cache
 from html import unescape
@@ -24,7 +26,7 @@ from gpuviz.views.provenance import Provenance
 from tests.export import pictures
 from tests.export.pictures import LESSONS, performed
 
-PAGE_LIMIT = 3 << 20
+PAGE_LIMIT = 3 << 19
 
 # What a visitor does; after each, the page says where it is.
 CLICKS = """<script>
@@ -72,9 +74,9 @@ def document(name: str) -> str:
 
 
 def data_of(text: str) -> dict:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', text, re.S)
     assert found is not None
-    return json.loads(found[1])
+    return json.loads(zlib.decompress(b64decode(found[1]), -zlib.MAX_WBITS))
 
 
 def rebuilt(data: dict) -> list[list[str]]:
