@@ -70,6 +70,10 @@ _FLOAT = """#pragma once
 
 _STD_MATH = "abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 fabs floor fma fmax fmin \
 fmod hypot isfinite isinf isnan log log10 log1p log2 pow round rsqrt sin sinh sqrt tan tanh trunc"
+_STD_FLOAT = (
+    "acosf asinf atanf atan2f cbrtf ceilf cosf coshf erff exp2f expf fabsf floorf fmaf fmaxf \
+fminf fmodf hypotf log10f log1pf log2f logf powf roundf sinf sinhf sqrtf tanf tanhf truncf"
+)
 _STD_INTEGERS = "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t \
 uintptr_t"
 
@@ -93,6 +97,8 @@ typedef unsigned long long CUdeviceptr; typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
 """
 
+UTILITY = "gpuviz_utility.h"  # <utility> in full, for those who need it
+
 # What nvcc knows without any include, through the host's headers: for sources that rely on it.
 PRELUDE = "gpuviz_prelude.h"
 _PRELUDE_TEXT = """#pragma once
@@ -104,16 +110,21 @@ typedef unsigned char u_char; typedef unsigned short ushort;
 typedef unsigned int uint; typedef unsigned long ulong;
 namespace std {
 using ::size_t; using ::ptrdiff_t;
-using ::fmin; using ::fmax; using ::fabs; using ::floor; using ::ceil; using ::sqrt; using ::exp;
-using ::log; using ::pow; using ::sin; using ::cos; using ::tanh; using ::abs;
+@NAMES@
 template <class T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
 template <class T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> constexpr const T& clamp(const T& x, const T& low, const T& high)
+{ return x < low ? low : high < x ? high : x; }
 template <class T> constexpr void swap(T& a, T& b) { T c = a; a = b; b = c; }
 }
-"""
+""".replace(
+    "@NAMES@",
+    " ".join(f"using ::{name};" for name in f"{_STD_MATH} {_STD_FLOAT} {_STD_INTEGERS}".split()),
+)
 _PRELUDE_NAMES = re.compile(
     r'identifier "(u?int\d+_t|u?intptr_t|u_char|ushort|uint|ulong|\w+_(?:MIN|MAX)|CHAR_BIT'
-    r'|INFINITY|NAN|HUGE_VALF?|M_\w+)" is undefined'
+    r'|INFINITY|NAN|HUGE_VALF?|M_\w+)" is undefined|namespace "std" has no member'
+    r'|name must be a namespace name|name followed by "::" must be'
 )
 
 
@@ -137,6 +148,7 @@ STAND_INS: dict[str, str] = {
     "cstddef": "#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n",
     "stdbool.h": "#pragma once\n",
     "utility": "#pragma once\n",
+    UTILITY: _from_cuda_std("utility"),
     PRELUDE: _PRELUDE_TEXT,
 }
 
@@ -191,12 +203,17 @@ _DECLARED = {
     "cuda_fp8.h": r"__nv_fp8\w*",
     "cooperative_groups.h": r"cooperative_groups|cg",
     "cuComplex.h": r"cu(?:Float|Double)?Complex|make_cu\w*Complex",
+    "limits": r"numeric_limits",
+    "type_traits": r"(?:is|remove|add|make)_\w+|enable_if\w*|conditional\w*|decay\w*|"
+    r"(?:true|false)_type|integral_constant",
+    "algorithm": r"(?:lower|upper)_bound|fill|copy|max_element|min_element",
+    UTILITY: r"pair|make_pair|move|forward|declval|(?:make_)?(?:index|integer)_sequence",
 }
 
 
 def declaring(log: str) -> list[str]:
     """Headers of CUDA that declare what a compilation did not know."""
-    names = re.findall(r'(?:identifier|name) "(\w+)"', log)
+    names = re.findall(r'(?:identifier|name|has no member) "(\w+)"', log)
     return [
         header
         for header, pattern in _DECLARED.items()

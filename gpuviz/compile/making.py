@@ -67,6 +67,10 @@ def with_nvrtc(wanted: Wanted) -> Program:
     if not output.ok and headers.wants_prelude(output.log):
         options = (*options, f"--pre-include={headers.PRELUDE}")
         output = compiler.library.compile(source, _FOLDER + name, options, given, instances)
+        more = [f"--pre-include={header}" for header in headers.declaring(output.log)]
+        if not output.ok and more:
+            options = (*options, *more)
+            output = compiler.library.compile(source, _FOLDER + name, options, given, instances)
     texts = (source, *wanted.macros)
     read = users_own(output.read, texts, given, compiler.folders)
     program = _program(output, wanted, compiler.name, read)

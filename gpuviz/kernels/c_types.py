@@ -41,6 +41,7 @@ _PAIRS = {
     "cuComplex": "f32", "cuFloatComplex": "f32", "cufftComplex": "f32", "cuDoubleComplex": "f64",
     "cufftDoubleComplex": "f64",
 }  # fmt: skip
+_SIZES = {"cudaExtent": ("width", "height", "depth"), "cudaPos": ("x", "y", "z")}
 _LONG = {"longlong": "i64", "ulonglong": "u64"}
 _QUALIFIERS = re.compile(
     r"\b(?:const|volatile|struct|class|union|enum|typename|__restrict__|__restrict|restrict|"
@@ -163,7 +164,10 @@ class Types:
         named: dict[str, tuple[Node, Text]] = {}
         for text in every:
             for name, node in _declarations(text.tree.root_node):
-                if name not in named or _has_body(node) and not _has_body(named[name][0]):
+                if name not in named or (
+                    not _compiled(named[name][0], known.scope.macros)
+                    and _compiled(node, known.scope.macros)
+                ):
                     named[name] = node, text
         functions: dict[str, tuple[Node, ...]] = {}
         for text in every:
@@ -268,6 +272,8 @@ class Types:
         members: list[tuple[str, CType]] = []
         for base in descend(node, {"base_class_clause"}):
             for one in base.named_children:
+                if one.type == "access_specifier":
+                    continue
                 inner = self.read(text_of(one), given, depth)
                 if not isinstance(inner, Struct):
                     return None
@@ -323,6 +329,11 @@ def _builtin(text: str) -> CType | None:
         return _vector(found[1], int(found[2]))
     if text == "dim3":
         return _vector("uint", 3)
+    if text in _SIZES:
+        return struct((name, Scalar("u64")) for name in _SIZES[text])
+    if text == "cudaPitchedPtr":
+        sizes = ((name, Scalar("u64")) for name in ("pitch", "xsize", "ysize"))
+        return struct((("ptr", Pointer(None)), *sizes))
     if text in _PAIRS:
         kind = Scalar(_PAIRS[text])
         return struct((("x", kind), ("y", kind)), 2 * kind.size)
@@ -343,6 +354,26 @@ def _declarations(root: Node) -> Iterator[tuple[str, Node]]:
             ):
                 named = inner
             yield text_of(named), declarator
+
+
+def _compiled(node: Node, macros: Mapping[str, Macro]) -> bool:
+    """Whether `#ifdef` and `#ifndef` around a declaration let it be, as far as is known."""
+    inner, outer, other = node, node.parent, False
+    while outer is not None:
+        other = other or inner.type in ("preproc_else", "preproc_elif")
+        if outer.type == "preproc_ifdef":
+            name = text_of(outer.child_by_field_name("name"))
+            guard = any(
+                text_of(one.child_by_field_name("name")) == name
+                for one in outer.named_children
+                if one.type == "preproc_def"
+            )
+            wanted = text_of(outer.children[0]).strip() == "#ifdef"
+            if not guard and ((name in macros) == wanted) == other:
+                return False
+            other = False
+        inner, outer = outer, outer.parent
+    return True
 
 
 def _has_body(node: Node) -> bool:

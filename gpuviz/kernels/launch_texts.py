@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from gpuviz.arguments import Spec
@@ -72,15 +73,18 @@ class Kernel:
 
     taken: tuple[Taken, ...]
     data: tuple[Data, ...]
-    constant: Mapping[str, int]
+    constant: Callable[[str], int | None] = field(compare=False)
 
     @classmethod
     def of(cls, program: Program, entry: str) -> Kernel:
         """A kernel of a program; FormatError when it has none of this name."""
         types = types_of(program)
-        names = {*types.known.names, *types.known.scope.macros}
-        values = {name: types.value(parsed(name)) for name in names if name.isidentifier()}
-        constant = {name: value for name, value in values.items() if value is not None}
+        names = types.known.names.keys() | types.known.scope.macros.keys()
+
+        @cache
+        def constant(name: str) -> int | None:
+            return types.value(parsed(name)) if name in names else None
+
         return cls(taken_by(program, entry), data_of(program, entry), constant)
 
     @property
@@ -127,7 +131,7 @@ class Kernel:
         return self.reading(texts, folder).made
 
 
-NONE = Kernel((), (), {})
+NONE = Kernel((), (), lambda name: None)
 
 
 class Reading:
@@ -208,7 +212,7 @@ class Reading:
             x, y, z = (*split(text.replace("×", ",")), "1", "1", "1")[:3]
             shapes |= {f"{what}.x": x, f"{what}.y": y, f"{what}.z": z}
         shapes["threads"] = " * ".join(shapes)
-        return Scope({**shapes, **numbers, **texts.sizes}, self._kernel.constant.get)
+        return Scope({**shapes, **numbers, **texts.sizes}, self._kernel.constant)
 
 
 def sizes_of(text: str, what: str, scope: Scope) -> Triple:

@@ -138,6 +138,7 @@ def texts_of(program: Program) -> tuple[Text, ...]:
     return _texts(program.source, program.read or ())
 
 
+@lru_cache(maxsize=8)
 def types_of(program: Program) -> Types:
     """The types of a program's texts, with the macros that it was compiled with."""
     pairs = (macro.removeprefix("-D").partition("=") for macro in program.asked.macros)

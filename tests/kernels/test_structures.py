@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,19 @@ def test_what_is_wrong_with_a_field_is_said_with_its_name(
 ) -> None:
     with pytest.raises(InputError, match=message):
         launched(program, kernel, LaunchTexts("1", "32", "", given))
+
+
+def test_of_two_types_of_one_name_the_one_that_is_compiled(tmp_path: Path) -> None:
+    source = (
+        "#ifdef WIDE\ntypedef double real;\n#else\ntypedef float real;\n#endif\n"
+        "struct Empty {}; struct Box : public Empty { real x, y; };\n"
+        "__global__ void f(Box box, cudaExtent e, float* out) { *out = std::fmaf(box.x, box.y, "
+        "std::clamp(float(e.width), 0.f, float(M_LN10))) + std::numeric_limits<float>::min(); }\n"
+    )
+    file = tmp_path / "own.cu"
+    file.write_text(source)
+    for defines, kind in (({}, "f32"), ({"WIDE": "1"}, "f64")):
+        made = load_program(file, defines=defines)
+        box, extent, _ = Kernel.of(made, made.kernels[0]).taken
+        assert [(one.name, one.kind) for one in box.fields] == [("box.x", kind), ("box.y", kind)]
+        assert [one.name for one in extent.fields] == ["e.width", "e.height", "e.depth"]

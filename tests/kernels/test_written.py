@@ -21,7 +21,7 @@ KERNEL = Kernel(
         Taken("x", "f64", False),
     ),
     (),
-    {"TILE": 16},
+    {"TILE": 16}.get,
 )
 
 

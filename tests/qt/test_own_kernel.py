@@ -178,7 +178,7 @@ def test_arguments_go_with_their_parameters(launch: KernelLaunch) -> None:
 
     def refitted(*taken: Taken) -> KernelLaunch:
         given = replace(launch, arguments=("i32[64]=rand", "i32[255]=zeros", "i32=64"))
-        return fitted(given, "f", Kernel((data, bins, n), (), {}), Kernel(taken, (), {}))
+        return fitted(given, "f", Kernel((data, bins, n), (), {}.get), Kernel(taken, (), {}.get))
 
     more = refitted(bins, many, n, data)
     assert more.arguments[0] == "i32[255]=zeros"
