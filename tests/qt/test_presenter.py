@@ -113,7 +113,13 @@ def pixels(widget: QWidget) -> np.ndarray:
     return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
-def test_keys_lead_through_the_lecture(given: Presentation, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("size", "badge"),
+    [("", "model"), pytest.param(", blocks = 65536", "recorded", marks=pytest.mark.slow)],
+)
+def test_keys_lead_through_the_lecture(give: Give, qtbot: QtBot, size: str, badge: str) -> None:
+    """The size that lessons ship with was recorded, the small one of tests is not."""
+    given = give(TEXT.replace("stride = 2", f"stride = 2{size}"))
     assert "One warp, 32 addresses." in texts(given)
     press(given, K.Key_Space)
     ready(given, qtbot)
@@ -127,7 +133,7 @@ def test_keys_lead_through_the_lecture(given: Presentation, qtbot: QtBot) -> Non
     press(given, K.Key_PageDown)  # to the end of what is being played
     assert not given.conductor.player.state.playing
     said = texts(given)
-    assert "✓" in said and "8 sectors a request" in said and "recorded" in said
+    assert "✓" in said and "8 sectors a request" in said and badge in said
     press(given, K.Key_Right)  # the broken slide is left out
     ready(given, qtbot)
     assert given.conductor.place == (3, 0)
