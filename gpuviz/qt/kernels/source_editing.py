@@ -108,6 +108,11 @@ class SourceEditing(QObject):
             self.mending.begin(path, arch, error)
         except InputError as gone:
             self.refused.emit(gone)
+        else:
+            said = tr(
+                "mend {file} in the source: it is shown as soon as it compiles", file=path.name
+            )
+            self.said.emit(said)
         self._mark()
         self._watch()
 
