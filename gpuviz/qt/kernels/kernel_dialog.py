@@ -141,6 +141,7 @@ class KernelDialog(QDialog):
         column.setSpacing(10)
         column.addLayout(form)
         self._scroll = QScrollArea()
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields take the focus
         self._scroll.setWidget(self.fields)
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
