@@ -7,6 +7,7 @@ from functools import cache
 from itertools import compress
 from pathlib import Path
 
+from gpuviz.arguments import BufferSpec, parse
 from gpuviz.lectures.bundle import unpacked
 from gpuviz.lectures.reading import read
 from gpuviz.runners.recorded import Recordings
@@ -68,7 +69,16 @@ def taken(wanted: Iterable[Variant], arch: str) -> tuple[Variant, ...]:
 
 
 def in_order(wanted: tuple[Variant, ...], known: Recordings, missing: bool) -> tuple[Variant, ...]:
-    """Those of which nothing is known first; of them alone where only what is `missing` counts."""
-    unknown = [known.find(plan).measurement is None for _, _, plan, _ in wanted]
-    first = tuple(compress(wanted, unknown))
-    return first if missing else (*first, *compress(wanted, (not one for one in unknown)))
+    """Those of which nothing is known first, small ones before large ones; of the unknown alone
+    where only what is `missing` counts.
+    """
+    by_size = sorted(wanted, key=lambda one: _bytes(one[2]))
+    unknown = [known.find(plan).measurement is None for _, _, plan, _ in by_size]
+    first = tuple(compress(by_size, unknown))
+    return first if missing else (*first, *compress(by_size, (not one for one in unknown)))
+
+
+def _bytes(plan: Plan) -> int:
+    """Of the buffers of a launch."""
+    specs = map(parse, plan.arguments)
+    return sum(spec.size for spec in specs if isinstance(spec, BufferSpec))
