@@ -113,6 +113,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 def test_what_cannot_be_run_dims_the_picture_and_says_why(own: Window, qtbot: QtBot) -> None:
     panel = own.features.own_kernel.panel
     assert panel is not None
@@ -129,6 +130,7 @@ def test_what_cannot_be_run_dims_the_picture_and_says_why(own: Window, qtbot: Qt
         assert not where.isVisible(), field
 
 
+@pytest.mark.slow
 def test_an_argument_follows_the_size_until_it_is_chosen(own: Window, qtbot: QtBot) -> None:
     write(fields(own).grid, "128")
     qtbot.waitUntil(lambda: runs(own) == (128, 64))
@@ -144,6 +146,7 @@ def test_an_argument_follows_the_size_until_it_is_chosen(own: Window, qtbot: QtB
     ]
 
 
+@pytest.mark.slow
 def test_the_fields_are_those_of_a_view_that_is_opened(own: Window, qtbot: QtBot) -> None:
     told = link(own.viewing.record())
     own.course.open(own.course.lessons[0])
@@ -194,6 +197,7 @@ def listed(window: Window) -> list[str]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
+@pytest.mark.slow
 def test_a_kernel_is_renamed_and_removed_in_the_list(
     own: Window, qtbot: QtBot, launch: KernelLaunch
 ) -> None:
@@ -226,6 +230,7 @@ def test_a_kernel_is_renamed_and_removed_in_the_list(
     assert listed(own)[-1] == "pairs (pairs.ptx)"
 
 
+@pytest.mark.slow
 def test_settings_are_kept_beside_the_file_when_that_is_asked_for(
     own: Window, qtbot: QtBot, launch: KernelLaunch
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_source_that_is_typed_is_run_and_saved(window: Window, qtbot: QtBot, f
     qtbot.waitUntil(lambda: modified(window) and result(window) != 35)
 
 
+@pytest.mark.slow
 def test_errors_stand_at_their_lines_and_the_picture_is_dim(
     window: Window, qtbot: QtBot, file: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_errors_stand_at_their_lines_and_the_picture_is_dim(
     assert not editor.errors and not window.stage.doubted
 
 
+@pytest.mark.slow
 def test_arguments_follow_the_signature(window: Window, qtbot: QtBot, file: Path) -> None:
     editor = opened(window, qtbot, file)
     choose(editor, "int n)")
@@ -124,6 +126,7 @@ def test_arguments_follow_the_signature(window: Window, qtbot: QtBot, file: Path
     qtbot.waitUntil(lambda: result(window) == 28)
 
 
+@pytest.mark.slow
 def test_a_file_changed_elsewhere_is_read_again_or_asked_about(
     window: Window, qtbot: QtBot, file: Path
 ) -> None:
@@ -177,6 +180,7 @@ def test_closing_asks_and_a_crash_loses_nothing(
     assert second.close() and "5 *" in file.read_text()
 
 
+@pytest.mark.slow
 def test_notes_follow_their_lines_and_words_are_found(
     window: Window, qtbot: QtBot, file: Path
 ) -> None:
@@ -195,6 +199,7 @@ def test_notes_follow_their_lines_and_words_are_found(
     assert not bar.isVisible() and editor.hasFocus()
 
 
+@pytest.mark.slow
 def test_a_lesson_of_the_course_is_only_read(window: Window, qtbot: QtBot, file: Path) -> None:
     editor = opened(window, qtbot, file)
     window.course.open(window.course.lessons[0])
@@ -204,6 +209,7 @@ def test_a_lesson_of_the_course_is_only_read(window: Window, qtbot: QtBot, file:
     assert "x" not in editor.text[:1]
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_compile_is_mended_in_the_window(
     window: Window, qtbot: QtBot, file: Path
 ) -> None:
@@ -225,6 +231,7 @@ def test_a_file_that_does_not_compile_is_mended_in_the_window(
     assert file.read_text() == SOURCE and not modified(window)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_mended_is_left_for_a_lesson(
     window: Window, qtbot: QtBot, file: Path
 ) -> None:
