@@ -16,7 +16,7 @@ from gpuviz.sass import tool
 ROOT = Path(__file__).parent.parent.parent
 QT = {"PySide6", "shiboken6", "pyqtgraph"}
 # What is there for pictures only.
-PICTURES = {"draw", "panels", "scenes", "views", "results", "export", "lectures", "qt"}
+PICTURES = {"draw", "panels", "scenes", "views", "export", "lectures", "qt"}
 SCALE = """extern "C" __global__ void scale(float *x) {
     x[blockIdx.x * blockDim.x + threadIdx.x] *= 2.0f;
 }

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLayout, QWidget
+from PySide6.QtWidgets import QLayout, QScrollArea, QWidget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,8 @@ def _controls(layout: QLayout) -> Iterator[QWidget]:
         inner, widget = item.layout(), item.widget()
         if inner is not None:
             yield from _controls(inner)
+        elif isinstance(widget, QScrollArea) and (inside := widget.widget()) is not None:
+            yield from _within(inside)
         elif widget is not None and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             yield widget
         elif widget is not None and (within := widget.layout()) is not None:
