@@ -36,7 +36,7 @@ class Device:
     l2_read, l2_write, l2_partial : sectors a cycle of all of L2: read, written whole, or in part
     dram_read, dram_write, dirty_bytes : sectors a cycle of memory; what L2 keeps without writing
     dram_rest : sectors read from memory beside a kernel's data, less those of its code
-    atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at one line
+    atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at two lines
     barrier_latency : from the last warp's arrival until all go on
     warm_bytes : data that is still in L2 when a launch is measured again
     busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit

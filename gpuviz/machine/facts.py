@@ -19,7 +19,7 @@ class Circumstances:
     """Of a launch: how many blocks it has, what of it matters to the caches.
 
     `resident` blocks with `shared` bytes each (0: none) are on a multiprocessor at once;
-    `written_bytes` go to global memory; atomics hit `atomic_lines`; memory is read for
+    `written_bytes` go to global memory; atomics hit `atomic_pairs` of lines; memory is read for
     `dram_share` of what a multiprocessor touches first (0: all is in L2).
     """
 
@@ -27,7 +27,7 @@ class Circumstances:
     resident: int
     shared: int
     written_bytes: int
-    atomic_lines: int
+    atomic_pairs: int
     dram_share: float
 
 
@@ -72,7 +72,7 @@ def facts(device: Device, launch: Circumstances) -> F64:
         sim.DRAM_SHARE: launch.dram_share,
         sim.DRAM_WRITE: max(0.0, 1.0 - kept) * active / device.dram_write,
         sim.ATOMIC_SECTOR: active / device.atomic_sectors,
-        sim.ATOMIC_PACKET: active / (device.atomic_packets * max(launch.atomic_lines, 1)),
+        sim.ATOMIC_PACKET: active / (device.atomic_packets * max(launch.atomic_pairs, 1)),
     }
     found = np.zeros(sim.FACTS)
     for place, value in named.items():

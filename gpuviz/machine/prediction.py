@@ -106,7 +106,7 @@ def simulated(
         launched.resident,
         launched.shared,
         launched.written * _SECTOR,
-        _atomic_lines(first),
+        _atomic_pairs(first),
         1.0,
     )
     looked_at = sum(len(work.blocks) for work in works)
@@ -168,8 +168,8 @@ def _round(share: tuple[int, ...], launched: Launched) -> tuple[int, ...]:
     return (share * -(-wanted // len(share)))[:wanted]
 
 
-def _atomic_lines(work: Work) -> int:
-    """How many different lines the atomics of the blocks looked at go to."""
+def _atomic_pairs(work: Work) -> int:
+    """How many different pairs of lines the atomics of the blocks looked at go to."""
     streams, traffic = work.streams, work.traffic
     rows = []
     for key, stream in streams.of.items():
@@ -179,4 +179,5 @@ def _atomic_lines(work: Work) -> int:
         rows.append(made[(work.code.kind[code] == sim.ATOMIC) & (made >= 0)])
     requests = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
     parts = [traffic.line[traffic.first[q] : traffic.first[q + 1]] for q in requests.tolist()]
-    return len(np.unique(np.concatenate(parts))) if parts else 0
+    lines = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    return len(np.unique(traffic.address[lines] // np.uint64(2)))

@@ -44,7 +44,7 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
     QUEUE,  # cycles of work that may wait before L1
     WRITES,  # cycles of writes that may wait before L2
     ATOMIC_SECTOR,  # cycles of L2 for each sector of an atomic
-    ATOMIC_PACKET,  # cycles of L2 for each packet, where few lines share the work
+    ATOMIC_PACKET,  # cycles of L2 for each packet, where few pairs of lines share the work
     BARRIER_LATENCY,
     LINE_LATENCY,  # cycles that a request's later lines take longer
     DRAM_LINE_LATENCY,  # cycles that each further line from memory takes longer

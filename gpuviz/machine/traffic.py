@@ -20,7 +20,6 @@ from gpuviz.sass.plan import Plan
 from gpuviz.trace import Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
-_MERGED = 3  # lanes that add to one address, in one packet
 _NOWHERE = np.uint64(2**64 - 1)
 _LOCAL = np.uint64(1 << 62)  # local memory is placed above all buffers
 
@@ -182,14 +181,18 @@ def _sectors(of: I64, address: U64, active: Bool, width: int) -> tuple[I64, U64,
 
 
 def _packets(address: U64, active: Bool) -> I64:
-    """What an atomic sends to L2: of each address one packet for every three lanes (H200)."""
+    """What an atomic sends to L2: for each sector as many packets as lanes meet at one address."""
     ordered = np.sort(np.where(active, address, _NOWHERE), axis=1)
-    place = np.arange(ordered.shape[1])
-    new = np.ones(ordered.shape, bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    head = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-    sent = ((place - head) % _MERGED == 0) & (ordered != _NOWHERE)
-    return np.asarray(sent.sum(axis=1), np.int64)
+    again = np.zeros(ordered.shape, np.int64)
+    for lane in range(1, ordered.shape[1]):
+        same = ordered[:, lane] == ordered[:, lane - 1]
+        again[:, lane] = np.where(same, again[:, lane - 1] + 1, 0)
+    again[ordered == _NOWHERE] = -1
+    rows = np.repeat(np.arange(len(ordered)), ordered.shape[1])
+    sector = (ordered // np.uint64(SECTOR)).ravel()
+    heads = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (sector[1:] != sector[:-1])])
+    most = np.maximum.reduceat(again.ravel(), heads) + 1
+    return np.bincount(rows[heads], most, len(ordered)).astype(np.int64)
 
 
 def _traffic(

@@ -11,6 +11,7 @@ from gpuviz.machine.placement import blocks_of
 from gpuviz.machine.prediction import predict
 from gpuviz.machine.sample import sample
 from gpuviz.machine.schedule import Kind, Pipe, code_of
+from gpuviz.machine.traffic import _packets
 from gpuviz.runners.timing import Quantity, Row, summary
 from gpuviz.sass import tool
 from gpuviz.sass.listing import read_listings
@@ -106,3 +107,13 @@ def test_a_file_without_times_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_an_h200_is_met_within_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--time", str(FILE)]) == 0
     assert "missed" not in capsys.readouterr().out
+
+
+def test_lanes_that_meet_at_an_address_send_packets() -> None:
+    lanes = np.arange(32, dtype=np.uint64)
+    address = np.stack(
+        [lanes * np.uint64(4), lanes * np.uint64(0), lanes % np.uint64(4) * np.uint64(32)]
+    )
+    every = np.ones((3, 32), bool)
+    assert _packets(address, every).tolist() == [4, 32, 32]
+    assert _packets(address, every & (lanes < 8)).tolist() == [1, 8, 8]
