@@ -27,9 +27,10 @@ def native(function: Callable[..., float]) -> Callable[..., float]:
     """The function as machine code, or as it is where LLVM is missing; compiled once."""
     try:
         import llvmlite.binding  # noqa: F401
-    except (ImportError, OSError):
+
+        return _compiled(function)
+    except (ImportError, OSError):  # there is no LLVM, or no source of the function beside it
         return function
-    return _compiled(function)
 
 
 def _compiled(function: Callable[..., float]) -> Callable[..., float]:
