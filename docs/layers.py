@@ -54,7 +54,7 @@ LAYERS = (
         "local",
     ),
     ("arch",),
-    ("trace", "trace_file", "observe", "arguments"),
+    ("traces", "trace_file", "observe", "arguments"),
     ("compile",),
     ("ptx",),
     ("kernels",),

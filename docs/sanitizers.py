@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpuviz.trace import Finding
+    from gpuviz.traces import Finding
 
 ROOT = Path(__file__).parent.parent
 READINGS = ROOT / "tests" / "data" / "sanitizers_h200.json"

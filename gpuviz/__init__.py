@@ -15,7 +15,7 @@ errors      what can go wrong, each with the thing, the value and the remedy
             waiting (for work under way), doctor (system libraries), terminal (where texts go to
             it)
 arch        facts of each compute capability, each with its source
-trace       the immutable record a run leaves behind: the seam between running and drawing
+traces      the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it
             runs; arguments are kernel arguments as text)
 compile     CUDA C to PTX, cubin and log, through NVRTC
@@ -52,9 +52,7 @@ From Python: docs/api.md. `import gpuviz` loads nothing but this file.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,18 +107,3 @@ def load_ipython_extension(ipython: Any) -> None:
 def __dir__() -> list[str]:
     """The face, and what a module has."""
     return sorted({*globals(), *_FACE})
-
-
-class _Package(ModuleType):
-    """`gpuviz.trace` is the function, and stays it when the module of that name is imported."""
-
-    @property
-    def trace(self) -> Any:
-        return import_module("gpuviz.api.tracing").trace
-
-    @trace.setter
-    def trace(self, module: ModuleType) -> None:
-        """What importing gpuviz/trace.py would set."""
-
-
-sys.modules[__name__].__class__ = _Package

@@ -73,7 +73,7 @@ class UnsupportedError(Error):
 class KernelFault(Error):
     """An illegal access, a broken barrier or an endless loop in the kernel that runs.
 
-    `finding` is a `gpuviz.trace.Finding` where a check would report it, too; None else.
+    `finding` is a `gpuviz.traces.Finding` where a check would report it, too; None else.
     """
 
     def __init__(self, message: str, finding: object = None) -> None:

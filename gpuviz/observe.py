@@ -40,7 +40,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpuviz.arrays import I8, I64, U32, U64, Array, Bool
-from gpuviz.trace import Finding, Launch, MemoryInstruction, Stretch
+from gpuviz.traces import Finding, Launch, MemoryInstruction, Stretch
 
 Report = Callable[[Finding], None]
 

@@ -17,8 +17,17 @@ import numpy as np
 from gpuviz import archive
 from gpuviz.archive import Content, Form
 from gpuviz.arrays import I32, I64
-from gpuviz.trace import LANES, Branch, Finding, Launch, MemoryInstruction, Requests, Stretch, Trace
-from gpuviz.trace import Path as Way
+from gpuviz.traces import (
+    LANES,
+    Branch,
+    Finding,
+    Launch,
+    MemoryInstruction,
+    Requests,
+    Stretch,
+    Trace,
+)
+from gpuviz.traces import Path as Way
 
 FORM = Form("gpuviz trace", 1, "trace", "requests.npz", 640 << 20)
 _KINDS: dict[str, type[np.generic]] = {

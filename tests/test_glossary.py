@@ -49,7 +49,7 @@ MACHINERY = {
 def modules() -> list[ModuleType]:
     """The seam, what can be observed, and the memory model."""
     names = [f"{memory.__name__}.{info.name}" for info in iter_modules(memory.__path__)]
-    return [import_module("gpuviz.trace"), observe, *map(import_module, names)]
+    return [import_module("gpuviz.traces"), observe, *map(import_module, names)]
 
 
 def public_classes() -> set[str]:

@@ -15,8 +15,8 @@ from gpuviz.errors import FormatError, InputError
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
 from gpuviz.runners.job import Job
-from gpuviz.trace import Requests, Trace
 from gpuviz.trace_file import load, save
+from gpuviz.traces import Requests, Trace
 
 SOURCE = """extern "C" __global__ void f(const float* in, float* out, int n) {
   __shared__ float s[64];

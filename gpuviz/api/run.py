@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpuviz.api.table import Table
     from gpuviz.runners import base
     from gpuviz.runners.job import Job
-    from gpuviz.trace import Trace
+    from gpuviz.traces import Trace
 
 Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuviz import processes, trace_file
 from gpuviz.suffixes import TRACE
-from gpuviz.trace import Trace
+from gpuviz.traces import Trace
 
 
 def show(trace: Trace) -> None:

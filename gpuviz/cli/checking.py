@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpuviz.checks import ALL, CHECKS, chosen
 from gpuviz.errors import KernelFault
 from gpuviz.language import english
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 
 HELP = (
     f"what to look for: all, none, or some of {','.join(CHECKS)}: "

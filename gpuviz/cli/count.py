@@ -26,7 +26,7 @@ from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import Job
 from gpuviz.terminal import err, out
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 
 EXAMPLE = """examples:
   gpuviz count copy.cu --entry copy --grid 64 --block 256 \\

@@ -25,7 +25,7 @@ from gpuviz.runners.measurement import Measurement, Peaks
 from gpuviz.runners.throughput import throughput, work_of
 from gpuviz.runners.verification import Comparison, compare_run
 from gpuviz.terminal import err, out
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 
 EXAMPLE = """examples:
   gpuviz run copy.cu --grid 64 --block 256 --arg f32[16384]=rand --arg f32[16384]=zeros --repeat 50

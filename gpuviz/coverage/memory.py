@@ -10,7 +10,7 @@ from gpuviz.occupancy import occupancy
 from gpuviz.scenes.occupancy_fit import GF100
 from gpuviz.scenes.square_array import expected_row
 from gpuviz.scenes.square_array_trials import PUBLISHED, THEN, Triple, loads
-from gpuviz.trace import lane_mask
+from gpuviz.traces import lane_mask
 
 _S1, _S2, _S4 = ("S1",), ("S2",), ("S4",)
 

@@ -11,7 +11,7 @@ from gpuviz.draw.layout import Rect, centers, grid
 from gpuviz.draw.marks import Boxes, Mark, Texts
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _NUMBERS = tuple(str(lane) for lane in range(LANES))
 _GAP, _LEAST = 3.0, 12.0  # between lanes; least size of their numbers

@@ -9,7 +9,7 @@ from gpuviz.lectures.lecture import Question
 from gpuviz.memory.counts import Count, Kind, cost_of, count_of, find
 from gpuviz.memory.units import OPS, SPACES, unit_of
 from gpuviz.runners.base import Run
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _FEW = 4  # choices
 

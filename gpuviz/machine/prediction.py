@@ -24,7 +24,7 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import sass_blocks
 from gpuviz.sass.listing import Listing, SassInstruction
 from gpuviz.sass.plan import Plan
-from gpuviz.trace import Trace
+from gpuviz.traces import Trace
 
 _SECTOR = 32
 

@@ -19,7 +19,7 @@ from gpuviz.ptx.text.ir import Module
 from gpuviz.sass.flow import SassBlock, name_of
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.shape import is_data
-from gpuviz.trace import Path, Stretch
+from gpuviz.traces import Path, Stretch
 
 _ARITHMETIC = frozenset({"FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD2", "HMUL2", "HFMA2"})
 _LEAVING = frozenset({"ret", "exit", "bra"})

@@ -17,7 +17,7 @@ from gpuviz.machine.streams import Streams
 from gpuviz.memory.banks import wavefronts
 from gpuviz.sass.listing import SassInstruction
 from gpuviz.sass.plan import Plan
-from gpuviz.trace import Op, Trace, lane_mask
+from gpuviz.traces import Op, Trace, lane_mask
 
 LINE, SECTOR = 128, 32
 _NOWHERE = np.uint64(2**64 - 1)

@@ -11,7 +11,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.bank_schedule import Conflict, conflict, schedule, served_groups
 from gpuviz.memory.banks import wavefronts, word_by_word
-from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
+from gpuviz.traces import LANES, MemoryInstruction, Requests, Trace
 
 _WORD = 4
 

@@ -22,7 +22,7 @@ from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.half_warps import count_ordered, count_shrunk, serve_ordered, serve_shrunk
 from gpuviz.memory.lanes import bytes_asked, check, distinct, grouped, summed
 from gpuviz.memory.segments import Counted, Segment, serve_blocks
-from gpuviz.trace import Op
+from gpuviz.traces import Op
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
 from gpuviz.observe import Access, Report, Sums
-from gpuviz.trace import Launch, MemoryInstruction
+from gpuviz.traces import Launch, MemoryInstruction
 
 _NOTHING: I64 = np.zeros(0, np.int64)
 

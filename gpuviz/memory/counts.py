@@ -13,7 +13,7 @@ from typing import Literal, TypeVar, cast
 
 from gpuviz.memory import hardware
 from gpuviz.memory.hardware import Hardware
-from gpuviz.trace import MemoryInstruction
+from gpuviz.traces import MemoryInstruction
 
 Quantity = Literal[
     "requests",

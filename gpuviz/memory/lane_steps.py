@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import I64, Bool
-from gpuviz.trace import MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.traces import MemoryInstruction, Requests, Trace, lane_mask
 
 _SAMPLE = 64  # requests looked at
 _MOSTLY = 0.6  # of the steps are alike

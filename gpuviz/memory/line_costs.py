@@ -17,7 +17,7 @@ from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, requests_of
 from gpuviz.memory.lane_steps import LaneSteps, key_of, steps_of
 from gpuviz.memory.operands import Operands
 from gpuviz.memory.reasons import Evidence, Reason, reason
-from gpuviz.trace import MemoryInstruction, Trace
+from gpuviz.traces import MemoryInstruction, Trace
 
 _CYCLES: Mapping[Quantity, float] = {"sectors": 0.5, "wavefronts": 1.0}
 

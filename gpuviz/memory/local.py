@@ -13,7 +13,7 @@ from gpuviz.arch import Architecture
 from gpuviz.arrays import U64, Bool
 from gpuviz.memory.coalescing import Transactions, transactions
 from gpuviz.memory.lanes import bytes_asked, check, distinct
-from gpuviz.trace import Op
+from gpuviz.traces import Op
 
 _LANE = np.arange(32, dtype=np.uint64)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuviz.arrays import I64, U64, Bool
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _MIX = np.random.default_rng(2).integers(1, 2**63, LANES + 2, dtype=np.uint64) * 2 + 1
 _FULL = np.ones((1, LANES), dtype=bool)

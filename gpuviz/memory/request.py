@@ -13,7 +13,7 @@ from gpuviz.memory.coalescing import groups_of, segments, transactions
 from gpuviz.memory.segments import Segment
 from gpuviz.memory.strip import LINE, Strip, cut
 from gpuviz.memory.transaction_names import counted, nouns, numbered
-from gpuviz.trace import LANES, Buffer, MemoryInstruction, Requests, Trace
+from gpuviz.traces import LANES, Buffer, MemoryInstruction, Requests, Trace
 
 
 @dataclass(frozen=True, eq=False)

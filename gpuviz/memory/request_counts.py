@@ -24,7 +24,7 @@ from gpuviz.memory.copies import copy_wavefronts
 from gpuviz.memory.counts import PART_OF, Count, Kind, Quantity, counts_of, kind_of, of_kind
 from gpuviz.memory.lanes import any_active, bytes_asked
 from gpuviz.memory.local import local_transactions
-from gpuviz.trace import MemoryInstruction, Space
+from gpuviz.traces import MemoryInstruction, Space
 
 LOADS_OF_LOOP: tuple[Count, ...] = (Count.SHARED_LOAD_REQUESTS, Count.SHARED_LOAD_WAVEFRONTS)
 

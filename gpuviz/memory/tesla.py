@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.lanes import any_active, grouped, summed
-from gpuviz.trace import Op
+from gpuviz.traces import Op
 
 BANKS = 16
 HALF = 16

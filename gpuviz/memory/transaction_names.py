@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuviz.arch import Architecture
 from gpuviz.language import grouped, tr, trn
 from gpuviz.memory.units import UNITS
-from gpuviz.trace import Space
+from gpuviz.traces import Space
 
 
 def counted(noun: str, number: int) -> str:

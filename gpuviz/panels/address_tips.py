@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuviz.language import tr
 from gpuviz.memory.request import Request
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 
 def lane_tip(request: Request, lane: int) -> str:

@@ -27,7 +27,7 @@ from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest, Deliveries
 from gpuviz.panels.bank_tips import lane_tip, word_tip
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _NUMBER = 12.0  # least size of a lane's number in its word
 

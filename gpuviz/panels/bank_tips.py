@@ -8,7 +8,7 @@ from gpuviz.arrays import I64
 from gpuviz.draw.marks import Tip
 from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 
 def lanes_named(lanes: I64) -> str:

@@ -20,7 +20,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.volume import Volume, numbers, planes, volume
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _AROUND = np.array([-1, -1, 2, 2], np.float32)
 _LEAST = 15.75  # letters high

@@ -19,7 +19,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import grouped, tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 DEPTHS = 4  # steps of the camera: chip, multiprocessor, block, warp, lane
 _WORDS = 8  # of a sector

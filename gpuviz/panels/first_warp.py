@@ -14,7 +14,7 @@ from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.stage import Stage
 from gpuviz.language import trn
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _LEAST, _WIDE = 9.5, 36.0  # letters high and wide
 _CHIP, _L2, _HOST = 0.47, 0.1, 0.1  # shares of the width; device memory has the rest

@@ -17,7 +17,7 @@ from gpuviz.draw.matrix import Matrix
 from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.panels.panel import Ink, color
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _PLATED = 1.6  # letters a cell must be wide for a number on hatched ground
 

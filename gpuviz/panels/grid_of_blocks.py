@@ -18,7 +18,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.volume import numbers, planes, volume
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 
 _AROUND = np.array([-2, -2, 4, 4], np.float32)
 

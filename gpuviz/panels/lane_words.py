@@ -19,7 +19,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.language import tr, trn
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _LEAST = 4.0  # letters high
 _WIDEST = 46.0  # pixels of a word at scale 1

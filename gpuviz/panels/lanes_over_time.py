@@ -17,7 +17,7 @@ from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Ink, Need, Panel, color
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _LEAST = 12.25  # letters high: fewer are too few to tell 32 lanes apart
 

@@ -21,7 +21,7 @@ from gpuviz.draw.volume import numbers
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _LEAST = 14.25  # letters high
 _MANY = 8  # copies from which they take as much room as the bars

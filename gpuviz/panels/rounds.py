@@ -18,7 +18,7 @@ from gpuviz.draw.metrics import text_width
 from gpuviz.draw.stage import Stage
 from gpuviz.language import tr
 from gpuviz.panels.panel import Need, Panel
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _GAP = 0.7  # between the columns, in letters
 _LEAST = 13.85  # letters high

@@ -27,7 +27,7 @@ from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
-from gpuviz.trace import Coverage, Trace
+from gpuviz.traces import Coverage, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 _LEAST = 0.2  # of the time, for a sample

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from gpuviz.ptx.text.ir import Instruction, Module
-from gpuviz.trace import Stretch
+from gpuviz.traces import Stretch
 
 _WEIGHTS = {
     "add": 1,

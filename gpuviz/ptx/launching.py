@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.heap import HEAP_BYTES, Heap
 from gpuviz.ptx.simt.program import Program, parameter_bytes, parameter_offsets, place, reachable
 from gpuviz.ptx.text.ir import Function, Module
-from gpuviz.trace import Buffer, Launch
+from gpuviz.traces import Buffer, Launch
 
 Triple = tuple[int, int, int]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuviz.arrays import I32, I64, Array
 from gpuviz.observe import Access, Lanes, Meeting, Place, Sink
-from gpuviz.trace import LANES, MemoryInstruction, Path, Requests, Stretch, lane_bits
+from gpuviz.traces import LANES, MemoryInstruction, Path, Requests, Stretch, lane_bits
 
 _ALL = np.uint32(0xFFFFFFFF)
 

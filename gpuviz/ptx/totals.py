@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpuviz.observe import Lanes, Place, Sink, Sums
-from gpuviz.trace import Branch, Finding, Stretch
+from gpuviz.traces import Branch, Finding, Stretch
 
 
 class Tally(Sums):

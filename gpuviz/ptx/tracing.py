@@ -7,7 +7,7 @@ from typing import Any
 from gpuviz.observe import Sink
 from gpuviz.ptx.recorders import PathRecorder, RequestRecorder
 from gpuviz.ptx.totals import BranchTotals, Findings, Tally
-from gpuviz.trace import Launch, Trace
+from gpuviz.traces import Launch, Trace
 
 
 class Tracer:

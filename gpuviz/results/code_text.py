@@ -13,7 +13,7 @@ from gpuviz.ptx.text.parser import parse
 from gpuviz.results.quantities import per_request
 from gpuviz.runners.base import Run
 from gpuviz.sass.listing import Listing, SassInstruction
-from gpuviz.trace import MemoryInstruction
+from gpuviz.traces import MemoryInstruction
 
 Notes = Mapping[int, tuple[str, str]]
 Lines = Mapping[int, frozenset[int]]

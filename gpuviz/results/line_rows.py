@@ -15,7 +15,7 @@ from gpuviz.scenes import COURSE
 
 if TYPE_CHECKING:
     from gpuviz.memory.line_costs import AccessCost, LineCost
-    from gpuviz.trace import MemoryInstruction
+    from gpuviz.traces import MemoryInstruction
 
 HEAD = (
     later("share"), later("B / A"), later("line"), later("access"), later("requests"),

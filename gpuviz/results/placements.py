@@ -17,7 +17,7 @@ from gpuviz.language import grouped, tr, trn
 from gpuviz.results.badges import caption
 from gpuviz.results.timings import duration
 from gpuviz.runners.measurement import Measurement, Placement
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 
 ROW = (2.0, 20.0)  # heights of a row in pixels, least and most
 NAME = 12.0  # size of the letters beside the rows and on the axis

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gpuviz.language import grouped, tr, trn
 from gpuviz.stopping import Cancel as Cancel
 from gpuviz.stopping import go_on as go_on
-from gpuviz.trace import OUTSIDE
+from gpuviz.traces import OUTSIDE
 
 if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what shows a run needs none of what makes one
     from gpuviz.sass.plan import Difference
     from gpuviz.sweeps.cell import On
     from gpuviz.sweeps.table import Table
-    from gpuviz.trace import Coverage, Trace
+    from gpuviz.traces import Coverage, Trace
 
 Level = Literal["sass", "ptx"]
 Progress = Callable[[float], None]  # called with the fraction done, 0 to 1

@@ -19,7 +19,7 @@ from gpuviz.runners.job import Job, check_limits
 from gpuviz.sass.apply import Replay, finish
 from gpuviz.sass.level import SassLevel, note, sass_level
 from gpuviz.sass.original import original
-from gpuviz.trace import Trace
+from gpuviz.traces import Trace
 
 
 def run(

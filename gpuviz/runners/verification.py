@@ -24,7 +24,7 @@ from gpuviz.runners import emulated, measured_file
 from gpuviz.runners.base import Level, Run
 from gpuviz.runners.job import Job, triple
 from gpuviz.runners.measured_file import LANES, MeasuredLaunch, MeasuredPattern
-from gpuviz.trace import Op
+from gpuviz.traces import Op
 
 _ARBITRATION = "arbitration between warps is counted too"
 

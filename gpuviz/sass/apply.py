@@ -13,7 +13,7 @@ from gpuviz.observe import Access, Report, Sums
 from gpuviz.ptx.decode.locate import describe
 from gpuviz.ptx.text.ir import Instruction
 from gpuviz.sass.plan import Emit, Plan
-from gpuviz.trace import LANES, Launch, MemoryInstruction, Op
+from gpuviz.traces import LANES, Launch, MemoryInstruction, Op
 
 
 class Replay(Sums):

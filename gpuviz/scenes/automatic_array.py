@@ -26,7 +26,7 @@ from gpuviz.ptx.text.ir import Function, Module, Reg
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, badge_of, time_of
-from gpuviz.trace import LANES, Requests, Trace, lane_mask
+from gpuviz.traces import LANES, Requests, Trace, lane_mask
 
 _GAP, _LEAST = 0.6, 8.0  # letters: between parts of a picture; of a map of the array
 _ROWS = 5  # of the table

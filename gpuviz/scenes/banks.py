@@ -22,7 +22,7 @@ from gpuviz.scenes import stride_sweep
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _ROLE, _SWEEP, _KERNEL = "warp", "every stride", "banks.cu"
 _KINDS = {1: ("u8", 1), 2: ("u16", 1), 4: ("f32", 1), 8: ("f32", 2), 16: ("f32", 4)}

@@ -35,7 +35,7 @@ from gpuviz.scenes.block_atlas import (
 )
 from gpuviz.scenes.block_shape_tables import BEST, DOCUMENT, TOP, published, top
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
-from gpuviz.trace import LANES, Launch
+from gpuviz.traces import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "shape", "block_shape.cu", "sgemm"
 _LOADS, _MAP, _FILL, _TABLE = 6.0, 4.0, 1.8, 3.0  # seconds

@@ -28,7 +28,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, Trace
+from gpuviz.traces import LANES, Trace
 
 _KERNEL = "constant.cu"
 SPACES = ("constant", "shared", "global")

@@ -24,7 +24,7 @@ from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values, o
 from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.values import no_such_warp as problem
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, Path, Stretch, Trace, lane_mask
+from gpuviz.traces import LANES, Path, Stretch, Trace, lane_mask
 
 _KERNEL, _ENTRY = "divergence.cu", "two_paths"
 _DRAWN, _TIMED = 1 << 20, 1 << 24  # elements of the launch that is drawn and counted, and timed

@@ -17,7 +17,7 @@ from gpuviz.panels.script import Act, Script
 from gpuviz.runners.base import Run, size_of
 from gpuviz.scenes.base import Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, Launch
+from gpuviz.traces import LANES, Launch
 
 _ROLE, _KERNEL, _ENTRY = "identify", "hierarchy.cu", "identify"
 _TIMED = 1 << 23  # threads

@@ -18,7 +18,7 @@ from gpuviz.memory.coalescing import comes_in_rounds, segments, transactions, tu
 from gpuviz.memory.counts import Count
 from gpuviz.runners.base import Run
 from gpuviz.scenes.measured import Timed, time_of
-from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace, lane_mask
+from gpuviz.traces import LANES, MemoryInstruction, Requests, Trace, lane_mask
 
 _WORD = 4
 _ATOMIC = ("atomic", "reduction")

@@ -30,7 +30,7 @@ from gpuviz.scenes.matmul_sizes import FILL, real, width
 from gpuviz.scenes.matmul_tips import lane_of, spaced
 from gpuviz.scenes.matmul_turns import KIND, SECONDS, bars_of, called, sentence, touched
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _KERNEL, _SOUND, _MOST_TURNS = "matmul_barrier.cu", "both", 256
 # Which of AFTER_LOAD, AFTER_MULTIPLY and INSIDE a variant is compiled with.

@@ -22,7 +22,7 @@ from gpuviz.panels.track import Part as Phase
 from gpuviz.panels.track import Track
 from gpuviz.scenes.matmul_block import Moment, Multiplication, Operand, cells_of
 from gpuviz.scenes.matmul_tips import element_tip, product_tip, slot_tip, thread_tip, times
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _LANDED = 0.97  # share of a load after which its elements are in the tile
 

@@ -6,7 +6,7 @@ from gpuviz.language import tr, trn
 from gpuviz.panels.script import Script, StepKind
 from gpuviz.scenes.matmul_block import SECONDS, Moment, Multiplication, Operand, PartName
 from gpuviz.scenes.matmul_tips import number, spaced
-from gpuviz.trace import MemoryInstruction
+from gpuviz.traces import MemoryInstruction
 
 _KIND: dict[PartName, StepKind] = {
     "load M": "load",

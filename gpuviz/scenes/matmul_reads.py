@@ -17,7 +17,7 @@ from gpuviz.memory.counts import costs_of
 from gpuviz.memory.request_counts import measure
 from gpuviz.ptx.text.parser import parse
 from gpuviz.scenes.matmul_sizes import Sizes
-from gpuviz.trace import LANES, MemoryInstruction, Op, Space, Trace, lane_mask
+from gpuviz.traces import LANES, MemoryInstruction, Op, Space, Trace, lane_mask
 
 _WORD = 4
 

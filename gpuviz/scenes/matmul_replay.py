@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuviz.arrays import F64, I64, Bool
 from gpuviz.scenes.matmul_reads import Words, barrier_lines, earlier, step_of, tile_base, words
-from gpuviz.trace import LANES, Trace
+from gpuviz.traces import LANES, Trace
 
 PartName = Literal["load", "multiply", "store", "barrier"]
 _PARTS: tuple[PartName, ...] = ("load", "multiply", "store")

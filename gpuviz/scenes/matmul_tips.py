@@ -7,7 +7,7 @@ import numpy as np
 from gpuviz.arrays import I64
 from gpuviz.language import grouped, tr
 from gpuviz.scenes.matmul_block import Moment, Multiplication, Operand
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _FEW = 8  # threads that are named
 

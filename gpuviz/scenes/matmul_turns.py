@@ -12,7 +12,7 @@ from gpuviz.scenes.matmul_kernels import Kernel
 from gpuviz.scenes.matmul_phases import things
 from gpuviz.scenes.matmul_replay import Misread, PartName, Turn
 from gpuviz.scenes.matmul_tips import spaced
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 SECONDS: Mapping[PartName, float] = {"load": 1.0, "multiply": 1.6, "store": 0.8, "barrier": 0.6}
 KIND: Mapping[PartName, Literal["load", "compute", "store", "barrier"]] = {

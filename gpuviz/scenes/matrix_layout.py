@@ -27,7 +27,7 @@ from gpuviz.scenes import asked_again
 from gpuviz.scenes.asked_again import Asked, measured_of, pieces
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _KERNEL = "matrix_layout.cu"
 _ENTRIES = {"row": "row_sums", "column": "column_sums"}

@@ -19,7 +19,7 @@ from gpuviz.scenes.automatic_array import arrays_of, compared, cost_of, loading
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values
 from gpuviz.scenes.space_distances import cache_far, cycles_of, far, source, way_of
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, MemoryInstruction, Requests, Trace
+from gpuviz.traces import LANES, MemoryInstruction, Requests, Trace
 
 _KERNEL = "spaces.cu"
 VARIANTS = ("indexed", "unrolled")

@@ -22,7 +22,7 @@ from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kept_runs import kept
 from gpuviz.scenes.lesson_sweeps import measured_in, tables
-from gpuviz.trace import OUTSIDE, Finding
+from gpuviz.traces import OUTSIDE, Finding
 from gpuviz.waiting import SECONDS
 
 Measured = Callable[[Plan], Measurement | None]

@@ -20,7 +20,7 @@ from gpuviz.scenes import values as of
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Values, offered
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.reduction_rounds import Round, Rounds, rounds_of
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _KERNEL = "reduction.cu"
 _WAYS = ("interleaved", "packed", "sequential", "shuffled")

@@ -20,7 +20,7 @@ from gpuviz.ptx.simt.warp_ops import shfl
 from gpuviz.ptx.text.ir import Function, Imm, Instruction, Reg
 from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Run
-from gpuviz.trace import LANES, Requests, Trace, lane_mask
+from gpuviz.traces import LANES, Requests, Trace, lane_mask
 
 Kind = Literal["load", "add", "move"]
 _WORD = 4

@@ -23,7 +23,7 @@ from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, V
 from gpuviz.scenes.measured import time_figures, time_of
 from gpuviz.scenes.square_array_trials import PUBLISHED, Triple, role_of, tell_trials, trial_of
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, Trace
+from gpuviz.traces import LANES, Trace
 
 _KERNEL, _ENTRY, _SMALL = "square_array.cu", "square_array", "small"
 _ELEMENTS, _THREADS = 512, 8  # of the document's small example

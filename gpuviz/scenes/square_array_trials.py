@@ -23,7 +23,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes.base import Story
 from gpuviz.scenes.measured import Timed, time_column, time_of
 from gpuviz.scenes.requests.sentences import verdict
-from gpuviz.trace import LANES, Trace, lane_mask
+from gpuviz.traces import LANES, Trace, lane_mask
 
 _SEND, _SERVE, _REST, _END = 0.5, 1.3, 0.4, 3.5  # seconds of a trial, and for the result
 _GAP = 0.3  # letters

@@ -16,7 +16,7 @@ from gpuviz.panels.count_boxes import CountBoxes
 from gpuviz.panels.figures import Counted, Figure, Sourced
 from gpuviz.panels.layout import Line, rows
 from gpuviz.panels.picture import Picture
-from gpuviz.trace import Trace
+from gpuviz.traces import Trace
 
 
 @dataclass(frozen=True, eq=False)

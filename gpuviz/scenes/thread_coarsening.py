@@ -26,7 +26,7 @@ from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, V
 from gpuviz.scenes.measured import Timed, badge_of, time_column, time_of
 from gpuviz.scenes.requests.acts import Pace, RequestAct, acts_of
 from gpuviz.scenes.requests.sentences import shape
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _KERNEL, _END = "thread_coarsening.cu", 3.0
 _BLOCK = (32, 8, 1)  # a warp is a row of it

@@ -21,7 +21,7 @@ from gpuviz.runners.base import Run
 from gpuviz.scenes import kernel
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Story, Value, Values
 from gpuviz.scenes.kernel_launch import homely
-from gpuviz.trace import Trace, lane_mask
+from gpuviz.traces import Trace, lane_mask
 
 _STEP = 1 << 14  # requests counted at once, each of which takes kilobytes meanwhile
 FILE = "trace"  # its place in a view's record

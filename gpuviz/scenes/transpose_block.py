@@ -18,7 +18,7 @@ from gpuviz.errors import InputError
 from gpuviz.language import tr
 from gpuviz.memory.coalescing import segments
 from gpuviz.memory.served import Served, served
-from gpuviz.trace import LANES, Requests, Trace
+from gpuviz.traces import LANES, Requests, Trace
 
 _SPACES = {  # kinds of requests, in the order a block makes them
     "read": ("global", "load"),

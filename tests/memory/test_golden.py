@@ -18,7 +18,7 @@ from gpuviz.memory.banks import wavefronts
 from gpuviz.memory.coalescing import segments, transactions
 from gpuviz.memory.counting import Counter
 from gpuviz.observe import Access
-from gpuviz.trace import MemoryInstruction, Op, Space
+from gpuviz.traces import MemoryInstruction, Op, Space
 
 LANE = np.arange(32)
 ALL = np.ones((1, 32), dtype=bool)

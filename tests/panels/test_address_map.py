@@ -16,7 +16,7 @@ from gpuviz.draw.palette import DARK
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.address_map import AddressMap
-from gpuviz.trace import Buffer, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces import Buffer, Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(20, 20, 860, 460)

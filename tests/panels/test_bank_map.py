@@ -18,7 +18,7 @@ from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
 from gpuviz.panels.layout import place
 from gpuviz.panels.picture import Picture, placed
-from gpuviz.trace import Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces import Launch, MemoryInstruction, Requests, Trace
 
 STAGE = Stage(1000, 600, DARK)
 AREA = Rect(20, 20, 960, 500)

@@ -8,7 +8,7 @@ from gpuviz.observe import Listeners, Sink, Warps
 from gpuviz.ptx.checks.race import RaceCheck
 from gpuviz.ptx.decode import locate
 from gpuviz.ptx.emulator import Options
-from gpuviz.trace import lane_mask
+from gpuviz.traces import lane_mask
 from tests.ptx.launching import launch
 
 # Blocks of 80 threads: 3 warps, the last half full. Blocks below `odd` read one word for all.

@@ -26,7 +26,7 @@ from gpuviz.scenes import Listed
 from gpuviz.scenes.base import Choice, Lesson, Parameter, Plan, Preset, Story, Value, Values
 from gpuviz.scenes.measured import time_of
 from gpuviz.scenes.perform import Performance
-from gpuviz.trace import Finding, Launch, MemoryInstruction, Requests, Trace
+from gpuviz.traces import Finding, Launch, MemoryInstruction, Requests, Trace
 
 SOURCE = """extern "C" __global__ void pairs(const float* in, float* out, int stride) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -28,7 +28,7 @@ from gpuviz.qt.lecture.questions import unsaved_box
 from gpuviz.qt.lecture.slide_dialog import SlideDialog
 from gpuviz.qt.playing.words_dialog import WordsDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 from tests.qt.focusable import focusable, spoken, twice, unnamed, walk
 

@@ -14,7 +14,7 @@ from gpuviz import language
 from gpuviz.qt.commands.keys_dialog import KeysDialog
 from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.window.window import Window
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 from tests.qt.fake_lesson import FakePerform
 
 

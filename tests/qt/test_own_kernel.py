@@ -19,7 +19,7 @@ from gpuviz.scenes.kernel import lesson_of
 from gpuviz.scenes.kernel_launch import KernelLaunch
 from gpuviz.scenes.perform import perform as really
 from gpuviz.scenes.refitting import fitted
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 from gpuviz.views.link import link, parse
 from tests.qt.fake_lesson import PTX, SOURCE, FakePerform
 

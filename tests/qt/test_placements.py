@@ -21,7 +21,7 @@ from gpuviz.results.placements import Chart, chart_of, height_of, picture, summa
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.runners.measurement import Measurement, Placement
 from gpuviz.scenes.sources import Sources
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 from tests.qt import fake_gpu
 from tests.qt.fake_lesson import FakePerform, job_of
 

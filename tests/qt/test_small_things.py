@@ -23,7 +23,7 @@ from gpuviz.qt.window.status import _watched, _work
 from gpuviz.qt.window.window import Window
 from gpuviz.scenes import SCENES, lesson
 from gpuviz.scenes.showing import Variant, showing
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 from gpuviz.views.provenance import Provenance, file_name
 from tests.scenes.performed import performed
 

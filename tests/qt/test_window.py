@@ -25,7 +25,7 @@ from gpuviz.qt.commands.palette_dialog import PaletteDialog
 from gpuviz.qt.controls.knobs import ChoiceKnob, NumberKnob, SwitchKnob
 from gpuviz.qt.look.style import qcolor
 from gpuviz.qt.window.window import Window
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 from tests.qt.fake_lesson import LESSONS, FakePerform
 
 Key = Qt.Key

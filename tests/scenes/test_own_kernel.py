@@ -13,7 +13,7 @@ from gpuviz.errors import InputError
 from gpuviz.scenes.own_kernel.events import ALL, events_of
 from gpuviz.scenes.own_kernel.moment import steps_of
 from gpuviz.scenes.own_kernel.search import search
-from gpuviz.trace import MemoryInstruction, Requests, Trace
+from gpuviz.traces import MemoryInstruction, Requests, Trace
 from gpuviz.views.playback import Playback, stepped, told
 from tests.scenes.own_kernels import shown
 

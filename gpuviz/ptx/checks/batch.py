@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.observe import Warps
-from gpuviz.trace import LANES, Launch
+from gpuviz.traces import LANES, Launch
 
 
 class Batch:

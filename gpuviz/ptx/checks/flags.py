@@ -20,7 +20,7 @@ import numpy as np
 from gpuviz.arrays import I64, Bool
 from gpuviz.observe import Warps
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.trace import MemoryInstruction
+from gpuviz.traces import MemoryInstruction
 
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
 SHARED = -1  # the array that stands for all of shared memory

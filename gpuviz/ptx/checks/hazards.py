@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arrays import I64
-from gpuviz.trace import Finding, Launch, MemoryInstruction, Space
+from gpuviz.traces import Finding, Launch, MemoryInstruction, Space
 
 Kind = Literal["read after write", "write after read", "write after write"]
 KINDS: tuple[Kind, ...] = ("read after write", "write after read", "write after write")

@@ -12,7 +12,7 @@ from gpuviz.arrays import I64, U64, Bool
 from gpuviz.observe import Access, Report, Sink
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.simt.heap import HEAP_BYTES
-from gpuviz.trace import LANES, Launch
+from gpuviz.traces import LANES, Launch
 
 _NOTHING, _GIVEN, _FREED = 0, 1, 2
 

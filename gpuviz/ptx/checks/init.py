@@ -17,7 +17,7 @@ from gpuviz.observe import Access, Meeting, Place, Report, Sink
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.simt.cells import Cells
-from gpuviz.trace import LANES, Launch, MemoryInstruction
+from gpuviz.traces import LANES, Launch, MemoryInstruction
 
 _REMEDIES = {
     "shared": "write it first, with a barrier in between, or read only what was written",

@@ -12,7 +12,7 @@ import numpy as np
 from gpuviz.arrays import I64, Bool
 from gpuviz.observe import Meeting, Warps, WarpSync
 from gpuviz.ptx.checks.batch import Batch
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 GROUPS = 8  # groups of asynchronous copies that are told apart
 

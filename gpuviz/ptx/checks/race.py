@@ -27,7 +27,7 @@ from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
 from gpuviz.ptx.checks.order import Order
 from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
 from gpuviz.ptx.checks.shadow import Earlier, Touch
-from gpuviz.trace import LANES, Launch, MemoryInstruction, Trace, lane_mask
+from gpuviz.traces import LANES, Launch, MemoryInstruction, Trace, lane_mask
 
 Role = Literal["read", "write", "atomic", "copy"]
 _Told = Callable[[I64], tuple[Array, ...]]

@@ -12,7 +12,7 @@ from gpuviz.observe import Access
 from gpuviz.ptx.checks.batch import Batch
 from gpuviz.ptx.checks.flags import SHARED
 from gpuviz.ptx.checks.shadow import Shadow, Touch
-from gpuviz.trace import LANES, Launch
+from gpuviz.traces import LANES, Launch
 
 WAITING = 1 << 24  # addresses of reads put off
 

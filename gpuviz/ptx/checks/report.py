@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gpuviz.observe import At
-from gpuviz.trace import LANES, Finding, Launch
+from gpuviz.traces import LANES, Finding, Launch
 
 Severity = Literal["error", "warning"]
 

@@ -34,7 +34,7 @@ from gpuviz.ptx.interpreter import interpret
 from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.totals import BranchTotals, Tally
-from gpuviz.trace import Launch, MemoryInstruction
+from gpuviz.traces import Launch, MemoryInstruction
 
 MOST_BLOCKS = 1 << 26
 _TOGETHER = 1 << 20  # blocks that are looked at at once

@@ -15,7 +15,7 @@ from gpuviz.ptx.launching import Ready
 from gpuviz.ptx.options import Options
 from gpuviz.ptx.recorders import OfBlocks
 from gpuviz.ptx.totals import Findings
-from gpuviz.trace import Coverage
+from gpuviz.traces import Coverage
 
 _FEW = 4  # blocks: run them
 

@@ -12,7 +12,7 @@ from gpuviz.observe import Access, Listeners, Many, Place, Sums
 from gpuviz.ptx.classes.launch import Class, Moves
 from gpuviz.ptx.classes.requests import PERIOD, Pattern, Requests
 from gpuviz.ptx.classes.visits import NOWHERE, addresses_in, merged, shifted
-from gpuviz.trace import Branch, Launch, MemoryInstruction, Stretch
+from gpuviz.traces import Branch, Launch, MemoryInstruction, Stretch
 
 _FAR = 1 << 40  # a multiple of every period: what is relative may be negative
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuviz.arrays import I64, U64
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 SECTOR = 32  # bytes
 PAGE = 1 << 20  # sectors that are told together

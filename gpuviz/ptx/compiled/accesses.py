@@ -20,8 +20,8 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
-from gpuviz.trace import MemoryInstruction
-from gpuviz.trace import Op as Kind
+from gpuviz.traces import MemoryInstruction
+from gpuviz.traces import Op as Kind
 
 GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")

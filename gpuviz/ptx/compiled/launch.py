@@ -37,7 +37,7 @@ from gpuviz.ptx.limits import Limits
 from gpuviz.ptx.simt.polling import IDLE_LOOPS
 from gpuviz.ptx.simt.program import Program, reachable
 from gpuviz.ptx.simt.windows import GLOBAL
-from gpuviz.trace import LANES, Buffer
+from gpuviz.traces import LANES, Buffer
 
 CHUNK_SECONDS = 0.02  # how long a worker runs blocks before it takes others
 POLL_SECONDS = 0.02

@@ -13,7 +13,7 @@ from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.launch import Executed
 from gpuviz.ptx.compiled.terms import ALL
 from gpuviz.ptx.compiled.worker import Group
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _FAR = {"global": 1 << 40}  # a multiple of every period: what is relative may be negative
 _NEAR = 1 << 20

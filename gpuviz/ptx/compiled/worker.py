@@ -28,7 +28,7 @@ from gpuviz.ptx.compiled.memory_map import (
 )
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.simt.windows import GLOBAL
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 ROWS = 1 << 13  # requests that fit no pattern, kept before they are told
 Group = tuple[str, int, str]

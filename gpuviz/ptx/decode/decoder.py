@@ -28,7 +28,7 @@ from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.flow import Span, ends_block
 from gpuviz.ptx.text.ir import Function, Instruction
-from gpuviz.trace import Stretch
+from gpuviz.traces import Stretch
 
 
 def _nothing(site: Site) -> None:

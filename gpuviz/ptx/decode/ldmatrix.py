@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.fragments import left
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 _ROWS = 8  # of a matrix, of 16 bytes each
 _MATRIX = left(_ROWS, 8, 16)  # a lane holds two neighbours of row lane / 4

@@ -17,7 +17,7 @@ from gpuviz.ptx.simt.rows import access_of
 from gpuviz.ptx.simt.values import constant
 from gpuviz.ptx.simt.windows import BASES, space_of
 from gpuviz.ptx.text.ir import Addr, Instruction, Operand, Reg
-from gpuviz.trace import MemoryInstruction, Op, Space
+from gpuviz.traces import MemoryInstruction, Op, Space
 
 _SPACE_NAMES: dict[str, Space] = {
     "global": "global",

@@ -13,7 +13,7 @@ from gpuviz.ptx.simt import warp_ops
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.rows import sync_of
-from gpuviz.trace import LANES, lane_mask
+from gpuviz.traces import LANES, lane_mask
 
 Results = tuple[Array, ...]
 Sources = Callable[[Group], Array]

@@ -33,7 +33,7 @@ from gpuviz.ptx.tensor.fragments import (
 )
 from gpuviz.ptx.tensor.sums import Adder, adder_of
 from gpuviz.ptx.text.ir import Imm, Operand
-from gpuviz.trace import LANES, Op
+from gpuviz.traces import LANES, Op
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 # PTX ISA, "wmma": the shapes, by the bits of an element of A.

@@ -13,7 +13,7 @@ from gpuviz.ptx.simt.heap import Heap
 from gpuviz.ptx.simt.printf import Printed
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 
 POLL_SECONDS = 0.05
 

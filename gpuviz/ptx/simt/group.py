@@ -16,7 +16,7 @@ from gpuviz.ptx.simt.registers import RegisterFiles
 from gpuviz.ptx.simt.rows import rows_of
 from gpuviz.ptx.simt.values import blend
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.machine import Machine

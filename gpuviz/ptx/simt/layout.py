@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.observe import Warps
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 
 class Layout:

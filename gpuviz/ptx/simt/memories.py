@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.layout import Layout
 from gpuviz.ptx.simt.spaces import LocalMemory, SharedMemory
 from gpuviz.ptx.simt.windows import LOCAL
 from gpuviz.ptx.text.ir import Instruction
-from gpuviz.trace import Finding
+from gpuviz.traces import Finding
 
 _WRITES = ("st", "atom", "red")
 FRAME = 128  # bytes of stack that a call takes at least, for saved registers

@@ -9,7 +9,7 @@ import numpy as np
 from gpuviz.arrays import I64, Array, Bool
 from gpuviz.observe import Access, Place, Warps, WarpSync
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.trace import LANES, MemoryInstruction
+from gpuviz.traces import LANES, MemoryInstruction
 
 if TYPE_CHECKING:
     from gpuviz.ptx.simt.group import Group

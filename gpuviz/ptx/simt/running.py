@@ -8,7 +8,7 @@ from gpuviz.arrays import I64, Bool
 from gpuviz.observe import Warps
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.layout import Layout
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 
 class Running:

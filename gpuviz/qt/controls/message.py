@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpuviz.errors import Failure
-    from gpuviz.trace import Finding
+    from gpuviz.traces import Finding
 
 Severity = Literal["error", "warning", "note"]
 SELECTABLE = (

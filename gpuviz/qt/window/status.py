@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.running.worker import Job
     from gpuviz.runners.base import Run
     from gpuviz.scenes.showing import Showing, Side
-    from gpuviz.trace import Finding
+    from gpuviz.traces import Finding
 
 # A run shorter than this is not announced: a bar that flashes says nothing.
 QUIET_MS = 200

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.window.features import Features
     from gpuviz.scenes import Listed
     from gpuviz.scenes.base import Lesson
-    from gpuviz.trace import Finding
+    from gpuviz.traces import Finding
     from gpuviz.views.provenance import Provenance
 
 ROOMY = 1400  # from this width on two pictures and the lessons fit beside each other

@@ -19,7 +19,7 @@ from gpuviz.scenes.own_kernel.events import Events, every_warp
 from gpuviz.scenes.own_kernel.matrix import Cells, columns_of
 from gpuviz.scenes.own_kernel.moment import Moment, Told
 from gpuviz.scenes.values import number
-from gpuviz.trace import LANES, Buffer, Requests, Trace, lane_mask
+from gpuviz.traces import LANES, Buffer, Requests, Trace, lane_mask
 
 SHARED = ""  # the name of shared memory, which is no buffer
 _WORD = 4

@@ -20,7 +20,7 @@ from gpuviz.memory.request import Request, one_request
 from gpuviz.panels.long_steps import KINDS
 from gpuviz.panels.script import StepKind
 from gpuviz.ptx.text.parser import parse
-from gpuviz.trace import MemoryInstruction, Path, Requests, Trace
+from gpuviz.traces import MemoryInstruction, Path, Requests, Trace
 
 ALL = -1  # every warp of the block
 _KEPT = 64  # requests looked at last

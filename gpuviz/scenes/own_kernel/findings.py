@@ -17,7 +17,7 @@ from gpuviz.panels.panel import GO, Values
 from gpuviz.scenes.own_kernel import phases, requests
 from gpuviz.scenes.own_kernel.events import ALL, Events, every_warp
 from gpuviz.scenes.own_kernel.moment import Moment, Told
-from gpuviz.trace import LANES, OUTSIDE, Finding, Launch, MemoryInstruction, lane_mask
+from gpuviz.traces import LANES, OUTSIDE, Finding, Launch, MemoryInstruction, lane_mask
 
 CHOSEN = "finding"  # the parameter
 

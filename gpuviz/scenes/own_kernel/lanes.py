@@ -16,7 +16,7 @@ from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.panel import Ink
 from gpuviz.scenes.own_kernel.events import Events
 from gpuviz.scenes.own_kernel.moment import Moment, Told
-from gpuviz.trace import LANES, Path, Stretch, Trace, lane_mask
+from gpuviz.traces import LANES, Path, Stretch, Trace, lane_mask
 
 _PAGE = 120  # instructions shown at once
 

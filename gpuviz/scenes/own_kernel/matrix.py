@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz.arrays import I64, Array, Bool
-from gpuviz.trace import Launch
+from gpuviz.traces import Launch
 
 _MOST = 256  # cells beside each other
 _LINE = 64  # elements that are one row

@@ -15,7 +15,7 @@ from gpuviz.scenes.own_kernel.moment import Moment, Told
 from gpuviz.scenes.requests.acts import RequestAct
 from gpuviz.scenes.requests.board import told
 from gpuviz.scenes.requests.sentences import shape, title, verdict
-from gpuviz.trace import MemoryInstruction
+from gpuviz.traces import MemoryInstruction
 
 _SENT, _SERVED = Act(0.0, 1.0), Act(1.0, 2.0)
 

@@ -19,7 +19,7 @@ from gpuviz.memory.coalescing import transactions
 from gpuviz.panels.long_steps import KINDS, LongSteps
 from gpuviz.scenes.base import Search
 from gpuviz.scenes.own_kernel.events import Events
-from gpuviz.trace import MemoryInstruction, lane_mask
+from gpuviz.traces import MemoryInstruction, lane_mask
 
 _AT_ONCE = 1 << 13  # requests counted at once, each of which takes kilobytes meanwhile
 _WORD = re.compile(r"(line|warp|lane|phase)\s*(\d+)|#(\d+)|(0x[0-9a-f]+)|(\S+)")

@@ -8,7 +8,7 @@ from gpuviz.arrays import I64
 from gpuviz.language import english, tr, trn
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes, one
-from gpuviz.trace import LANES
+from gpuviz.traces import LANES
 
 # What one lane asks for, by its type in PTX and its bytes; where the type is another, a word.
 _FLOATS = {("f32", 4): "float", ("f32", 8): "float2", ("f32", 16): "float4"}

@@ -51,7 +51,7 @@ def shown(file: Path) -> None:
     from gpuviz.results import count_tables, placements, timings
     from gpuviz.runners.recording import Recording
     from gpuviz.runners.session import Session
-    from gpuviz.trace import Launch
+    from gpuviz.traces import Launch
     from gpuviz.views.performed import view_of
     from gpuviz.views.provenance import Provenance
 
