@@ -242,8 +242,10 @@ class Status(QFrame):
             self._write(self._announced + " " + tr("about {time} left", time=left))
 
     def _counted(self, job: Job, showing: Showing | None) -> None:
-        """What is told anew only, once a companion is counted, is not performed."""
-        if job.begun and showing is not None:
+        """What is told anew only, once a companion is counted, is not performed: what was said of
+        that is over.
+        """
+        if job.begun and showing is not None and self._announcing:
             self.show_runs(showing)
 
     def _rest(self) -> None:
@@ -274,8 +276,13 @@ class Status(QFrame):
                 else tr("running {lesson} for {archs} …", lesson=lesson, archs=archs)
             )
             self.say(self._announced)
-        elif self._announced and self.running.text().startswith(self._announced):
+        elif self._announcing:
             self.say(tr("cancelled"))
+
+    @property
+    def _announcing(self) -> bool:
+        """Whether the bar still says what is under way."""
+        return bool(self._announced) and self.running.text().startswith(self._announced)
 
 
 def counters_words(state: State) -> tuple[str, str, bool]:
