@@ -133,6 +133,7 @@ def test_messages_of_other_tools_are_errors_too() -> None:
     assert "out of memory" in str(log.failure("k.cu", "out of memory"))
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize(
     "head, body",
@@ -546,6 +547,7 @@ FAKES = {
 }
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize("how", FAKES)
 def test_a_compiler_that_is_lost_is_told_and_started_again(
@@ -562,6 +564,7 @@ def test_a_compiler_that_is_lost_is_told_and_started_again(
     assert compile_cuda(SCALE + f"// {how}\n", name="fake.cu").kernels == ("scale",)
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are looked up in /proc")
 def test_the_compiler_ends_with_gpuviz() -> None:

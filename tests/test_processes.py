@@ -75,6 +75,7 @@ def test_wheels_are_not_looked_for_in_the_current_folder(
     assert download / "nvidia" not in [folder.absolute() for folder in processes.nvidia_folders()]
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time\n"

@@ -62,6 +62,7 @@ def test_what_unpacks_to_too_much_is_refused(
         pass
 
 
+@pytest.mark.slow
 def test_a_member_that_is_larger_than_it_says_is_cut_there(
     tmp_path: Path, little_memory: None
 ) -> None:

@@ -209,6 +209,7 @@ def test_lessons_are_told_with_values() -> None:
         run.measure()
 
 
+@pytest.mark.slow
 def test_a_sweep_is_a_table_of_counts() -> None:
     def at(step: int, threads: int) -> gpuviz.Table:
         text = "__global__ void f(float *x) { x[threadIdx.x * STEP] = 1; }"

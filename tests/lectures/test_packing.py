@@ -175,6 +175,7 @@ TREES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize("tree", TREES)
 def test_headers_are_packed_as_the_compiler_found_them(

@@ -289,6 +289,7 @@ def bare(made: Lecture) -> Lecture:
     return replace(made, raw="", slides=tuple(replace(slide, raw="") for slide in made.slides))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(LECTURES)
 def test_every_field_comes_back(made: Lecture) -> None:
@@ -298,6 +299,7 @@ def test_every_field_comes_back(made: Lecture) -> None:
     assert text_of(again, HERE) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(LECTURES.filter(lambda made: made.slides), slides(), st.data())
 def test_a_changed_slide_comes_back_and_the_others_stay(

@@ -105,6 +105,7 @@ def test_copies_need_no_more_than_the_busiest_bank(pairs: list[tuple[int, int]])
     assert int(found.count[0]) == passes_needed(pairs)
 
 
+@pytest.mark.slow
 def test_launches_with_copies_through_l1() -> None:
     measured = verification.load(DATA / "h200_copies.json")
     through_l1 = [one for one in measured.launches if one.name.startswith("ca")]
@@ -125,6 +126,7 @@ def test_launches_with_copies_through_l1() -> None:
             assert run.counts.totals[key] == launch.measured[key], (launch.name, key)
 
 
+@pytest.mark.slow
 def test_launches_with_global_atomics() -> None:
     measured = verification.load(DATA / "h200_global_atomics.json")
     for launch in measured.launches:

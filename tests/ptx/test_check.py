@@ -73,6 +73,7 @@ def test_agrees_with_the_decoder(kernel):
     assert error is None or any(p.opcode in error and p.why in error for p in problems)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
 @pytest.mark.parametrize("file", ["bits", "dense", "language", "parallel", "sorting", "warps"])
 def test_all_kernels_of_the_tests_are_supported(file, arch):

@@ -179,6 +179,7 @@ def wrong(names, found, wanted, tolerance):
     }
 
 
+@pytest.mark.slow
 def test_math_library_in_single_precision(arch):
     a = rng.uniform(-6, 6, 32).astype(np.float32)
     b = rng.uniform(0.1, 8, 32).astype(np.float32)

@@ -66,6 +66,7 @@ def test_scan_in_a_warp(arch):
     assert (out == x.cumsum(1)).all()
 
 
+@pytest.mark.slow
 def test_cooperative_groups(arch):
     x = rng.integers(0, 100, 500).astype(np.int32)
     out, count = outputs(

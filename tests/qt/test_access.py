@@ -296,6 +296,7 @@ def test_what_is_typed_into_notes_is_there(full: Window) -> None:
     assert notes.toPlainText() == TYPED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["Ctrl+K", "Ctrl+E", "Ctrl+S", "Ctrl+Shift+A", "F5", "F1"])
 def test_commands_work_while_notes_are_typed(key: str, full: Window) -> None:
     done: list[bool] = []

@@ -108,6 +108,7 @@ def test_return_and_esc_say_no_and_the_panel_offers_to_ask_again(
     qtbot.waitUntil(lambda: "pairs" in window.timing.series, timeout=20_000)
 
 
+@pytest.mark.slow
 def test_running_on_and_on_asks_about_other_code_and_not_twice_about_what_was_refused(
     window: Window, qtbot: QtBot, questions: list[ConsentDialog]
 ) -> None:

@@ -88,6 +88,7 @@ def test_films_by_pillow(suffix: str, most: float, name: str, tmp_path: Path) ->
         assert apart(last, picture) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_films_by_ffmpeg(suffix: str, name: str, tmp_path: Path) -> None:

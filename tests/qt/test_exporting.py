@@ -263,6 +263,7 @@ def test_letters_grow_with_very_large_pictures(
     assert (record.width, record.letters) == (3840, 2 * window.theme.look.scale)
 
 
+@pytest.mark.slow
 def test_choices_are_remembered(window: Window, answer: Answer, qtbot: QtBot) -> None:
     dialog = still(window)
     choose(dialog.format, ".svg")
@@ -395,6 +396,7 @@ def test_the_window_goes_on_while_a_film_is_saved(
     window.files.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["button", "escape"])
 def test_an_export_is_cancelled_and_the_next_begins(
     way: str, window: Window, answer: Answer, slow: list[threading.Thread], qtbot: QtBot
@@ -414,6 +416,7 @@ def test_an_export_is_cancelled_and_the_next_begins(
     assert not window.status.progress.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["film.gif", "film.apng", "film.mp4", "film.html"])
 def test_closing_leaves_no_part_of_a_file(
     name: str, window: Window, answer: Answer, slow: list[threading.Thread], qtbot: QtBot

@@ -115,6 +115,7 @@ def test_other_values_are_measured_too_and_the_place_in_the_story_stays(
     assert window.meter.state.activity == "continuous"
 
 
+@pytest.mark.slow
 def test_one_click_stops_it_and_the_next_start_knows(
     window: Window, make: Make, qtbot: QtBot
 ) -> None:
@@ -143,6 +144,7 @@ def test_a_gpu_without_counters_is_not_measured_with_unasked(
     assert "not measured yet" in window.timing.note.text()
 
 
+@pytest.mark.slow
 def test_a_launch_that_fails_runs_once_by_itself_and_its_words_stay(
     make: Make, perform: FakePerform, qtbot: QtBot
 ) -> None:

@@ -164,7 +164,7 @@ def test_a_companion_is_timed_in_place_of_the_launch_drawn_and_counted_beside_it
     [
         ("fault", 20.0, "illegal address"),
         ("die", 20.0, "was lost"),
-        ("hang", 0.5, "did not answer within 0.5 s"),
+        pytest.param("hang", 0.5, "did not answer within 0.5 s", marks=pytest.mark.slow),
     ],
 )
 def test_what_a_kernel_does_to_its_process_the_window_survives(
@@ -183,6 +183,7 @@ def test_what_a_kernel_does_to_its_process_the_window_survives(
     qtbot.waitUntil(lambda: not window.meter.state.trouble)
 
 
+@pytest.mark.slow
 def test_a_hanging_kernel_can_be_stopped(live: Callable[..., Window], qtbot: QtBot) -> None:
     window = live("hang")
     QTest.keyClick(window.stage, Qt.Key.Key_F10)
@@ -304,6 +305,7 @@ def test_lessons_of_the_fake_have_plans() -> None:
     assert job_of(plan("pairs", LESSONS[0].defaults()), "sm_90").grid == (64, 1, 1)
 
 
+@pytest.mark.slow
 def test_closing_does_not_wait_for_the_gpu_to_be_let_go(
     live: Callable[..., Window], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def test_what_is_chosen_is_in_effect_at_once_and_lasts(make: Callable[[], Window
     assert state(make()) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_key", [False, True])
 def test_cancel_brings_back_what_was(window: Window, by_key: bool) -> None:
     window.theme.set_mode("dark")
@@ -122,6 +123,7 @@ def test_the_dialog_grows_with_the_text(window: Window, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: dialog.width() > before * 1.3)
 
 
+@pytest.mark.slow
 def test_reduced_motion_plays_from_step_to_step(make: Callable[[], Window], qtbot: QtBot) -> None:
     QGuiApplication.styleHints().setCursorFlashTime(900)
     window = make()
@@ -144,6 +146,7 @@ def answer(dialog: PreferencesDialog, text: str) -> None:
     QTest.mouseClick(button, LEFT)
 
 
+@pytest.mark.slow
 def test_reset_everything_asks_first_and_keeps_the_recent_views(
     make: Callable[[], Window], qtbot: QtBot
 ) -> None:
@@ -180,6 +183,7 @@ def test_reset_everything_asks_first_and_keeps_the_recent_views(
     assert again.player.values["stride"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -349,6 +349,7 @@ def test_a_lesson_that_cannot_be_drawn_keeps_the_last_picture(
     assert (pixels(given.screen) == before).all() and given.screen.trouble
 
 
+@pytest.mark.slow
 def test_without_motion_the_ends_of_steps_are_shown(tmp_path: Path, qtbot: QtBot) -> None:
     load_fonts()
     shown = Presentation(parse(TEXT, tmp_path), perform, Sources(), calm=True)

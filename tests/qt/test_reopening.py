@@ -107,6 +107,7 @@ def told(window: Window, qtbot: QtBot) -> None:
     assert (made.values["stride"], made.arch, made.level) == (7, "sm_80", "ptx")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "suffix", [".png", ".svg", ".pdf", ".gif", ".apng", ".mp4", ".html", ".json"]
 )
@@ -211,6 +212,7 @@ def test_text_fields_keep_their_paste(window: Window, qtbot: QtBot) -> None:
     assert line.text() == link(TOLD) and window.player.lesson.id != "sums"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [

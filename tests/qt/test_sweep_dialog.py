@@ -65,6 +65,7 @@ def words(dialog: SweepDialog) -> str:
     return dialog.map.accessibleDescription()
 
 
+@pytest.mark.slow
 def test_a_map_fills_in_and_its_cells_open_their_view(qtbot: QtBot, opened: Opened) -> None:
     dialog = opened()
     dialog.second.setCurrentIndex(dialog.second.findData("bytes"))
@@ -97,6 +98,7 @@ def test_what_cannot_be_swept_is_said_and_cannot_be_started(opened: Opened) -> N
     assert not dialog.start.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_stopped_goes_on(qtbot: QtBot, opened: Opened, workers: Here) -> None:
     dialog = opened()
     dialog.values[0].setText("1..12")

@@ -92,6 +92,7 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > end
 
 
+@pytest.mark.slow
 def test_what_surely_ends_is_waited_for_and_kept(gpu: Gpu, tmp_path: Path) -> None:
     """A worker that is killed takes seconds to come back: a slow load is no reason."""
     assert works(gpu) and gpu._process is not None
@@ -183,6 +184,7 @@ def test_a_launch_is_loaded_once_and_few_are_kept(
     assert log.count("load plain") == 10 and log.count("drop plain") == 2
 
 
+@pytest.mark.slow
 def test_launches_on_the_device_leave_room_for_others(gpu: Gpu, tmp_path: Path) -> None:
     assert gpu.facts().memory == 1 << 30  # of which a quarter is for what is kept
     for number in (0, 1, 2):
@@ -219,6 +221,7 @@ LARGE = 1 << 20  # more than a pipe takes that nobody reads from
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are stopped and looked up")
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("how", ["late", "cancelled"])
 def test_a_worker_that_takes_nothing_in_is_given_up(gpu: Gpu, how: str) -> None:
@@ -257,6 +260,7 @@ def test_what_kernels_print_without_an_end_takes_no_memory(gpu: Gpu) -> None:
     assert gpu.printed and max(map(len, gpu.printed.split("\n"))) <= 2000
 
 
+@pytest.mark.slow
 @linux
 def test_the_worker_ends_with_gpuviz_even_in_a_kernel_that_never_does() -> None:
     code = (
@@ -283,6 +287,7 @@ def held() -> tuple[int, int]:
     return len(os.listdir("/proc/self/fd")), threading.active_count()
 
 
+@pytest.mark.slow
 @linux
 def test_nothing_of_a_worker_that_was_lost_stays(gpu: Gpu) -> None:
     assert works(gpu)

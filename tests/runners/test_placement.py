@@ -78,6 +78,7 @@ def test_text_that_is_no_ptx_is_refused() -> None:
         instrument("int main() {}")
 
 
+@pytest.mark.slow
 def test_every_lesson_can_be_assembled(tmp_path: Path) -> None:
     assembler = shutil.which("ptxas")
     if assembler is None:

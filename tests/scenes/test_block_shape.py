@@ -90,6 +90,7 @@ def test_the_launch_counted_is_the_one_that_is_named() -> None:
     assert totals["global_load_sectors"] == (1 + 4) * 256 * (256 * 256 // 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("y", [1, 2, 5, 32])
 @pytest.mark.parametrize("x", [1, 2, 5, 8, 13, 16, 24, 31, 32])
 def test_sectors_of_the_first_warp_are_the_closed_form(x: int, y: int) -> None:

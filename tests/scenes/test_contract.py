@@ -66,10 +66,8 @@ NAMES = re.compile(
 
 CASES = [(one, number) for one in SCENES for number in range(-1, len(one.presets))]
 IDS = [f"{one.id}-{one.presets[n].label if n >= 0 else 'as it begins'}" for one, n in CASES]
-# Launches that take seconds to emulate.
-LARGE = {"launch-limits-2^18 blocks along x"}
-MARKED = [
-    pytest.param(*case, id=name, marks=[pytest.mark.slow] * (name in LARGE))
+MARKED = [  # presets are emulated and looked at with the slow tests
+    pytest.param(*case, id=name, marks=[pytest.mark.slow] * (case[1] >= 0))
     for case, name in zip(CASES, IDS, strict=True)
 ]
 

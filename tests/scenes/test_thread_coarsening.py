@@ -43,6 +43,7 @@ def cells(case: str) -> Cells:
     return cells_of(tuple(r for r in requests(case) if r.is_store), SIZE)
 
 
+@pytest.mark.slow
 @cases
 def test_every_kernel_multiplies(case: str) -> None:
     m, n = (

@@ -77,6 +77,7 @@ def test_a_cell_is_the_lesson_with_its_values(tmp_path: Path) -> None:
     assert quantity.value(found, "time") is None
 
 
+@pytest.mark.slow
 def test_macros_sizes_and_expressions(strided: Callable[..., Sweep], tmp_path: Path) -> None:
     sweep = strided("STRIDE=1,8", "block.x=32,64", grid="{ceil(100/32)}")
     with kept(tmp_path / "s.jsonl", sweep.head()) as record:
@@ -100,6 +101,7 @@ def test_what_is_wrong_with_a_cell_is_that_cells(
     assert "nonsense" in errors[2]
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     file, first = tmp_path / "s.jsonl", Here()
     sweep = banks("stride=1..8")
@@ -155,6 +157,7 @@ def test_what_is_computed_is_not_called_measured() -> None:
     assert not quantity.measured("global_load_sectors", "emulator")
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "s.jsonl")
     command = ["sweep", "--scene", "banks", "--vary", "stride=1,2,32", "-o", file]

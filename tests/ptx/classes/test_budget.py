@@ -45,6 +45,7 @@ def sampled(seconds: float = 60.0, how: str = "sample", blocks: int = BLOCKS):
     return launch(SLOW, "k", blocks, 32, *given, options=options)
 
 
+@pytest.mark.slow
 def test_a_sample_says_so_and_stands_for_all_blocks():
     found = sampled()
     assert found.coverage.how == "sample" and not found.coverage.whole
@@ -131,6 +132,7 @@ def test_cancelled_while_classes_are_looked_for():
 COUNT = ("--grid", "40", "--block", "32", "--arg", "f32[1280]=zeros", "--arg", "i32[2]=arange")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_its_numbers_are(tmp_path, capsys):
     file = tmp_path / "slow.cu"
     file.write_text(SLOW)

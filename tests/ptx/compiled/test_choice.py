@@ -70,6 +70,7 @@ def test_count_says_which_engine_ran(tmp_path, capsys):
     assert "engine" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_long_loop_of_few_threads_is_much_work():
     assert run("auto", turns=60_000, blocks=8).engine == "compiled"
 
