@@ -78,6 +78,7 @@ def test_one_that_is_killed_at_work_is_not_blamed_on_the_source(
     assert works()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [BABBLE, NO_END])
 def test_what_is_no_reply_is_told(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:

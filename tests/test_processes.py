@@ -30,6 +30,7 @@ def download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [None, "", os.pathsep, "."])
 def test_the_worker_imports_nothing_from_the_current_folder(
     known: str | None, download: Path, monkeypatch: pytest.MonkeyPatch

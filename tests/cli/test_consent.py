@@ -79,6 +79,7 @@ def test_without_a_terminal_it_is_refused_and_the_option_named(
     assert not launched(ran) and not (tmp_path / "o.gpurec").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_with_the_option_it_runs_and_nothing_is_remembered(
     command: str, ran: Path, tmp_path: Path
@@ -88,6 +89,7 @@ def test_with_the_option_it_runs_and_nothing_is_remembered(
     assert main(COMMANDS[command](tmp_path / "other.gpurec")) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["y\n", "\n", ""])
 def test_on_a_terminal_it_is_asked_once(
     answer: str, ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -172,6 +172,7 @@ def test_pages_show_a_picture_without_scripts() -> None:
     assert "<text" in still and svg.hatches([shown.frame(t) for t in data_of(text)["times"]])
 
 
+@pytest.mark.slow
 @first
 def test_clicking_through_a_page(name: str, tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")

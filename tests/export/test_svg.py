@@ -53,6 +53,7 @@ def test_each_mark_is_drawn_alike_by_another_program(name: str, tmp_path: Path) 
     assert apart(by_rsvg(frame, tmp_path), shown) < 0.2 * apart(shown, by_qt(SMALL.frame()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_lessons_are_drawn_alike_by_another_program(name: str, tmp_path: Path) -> None:
     frame = middle(name)

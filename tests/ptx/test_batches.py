@@ -28,6 +28,7 @@ def run(source, kernel, grid, block, sizes, *scalars, options=None):
     return launch(source, kernel, grid, block, *buffers, *scalars, options=options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part, size, batch", [(2, 1, 1), (1, 1, 200), (10**9, 1, 10**6)])
 @pytest.mark.parametrize("case", LAUNCHES, ids=lambda case: case[1])
 def test_results_do_not_depend_on_batches(monkeypatch, case, part, size, batch):
@@ -39,6 +40,7 @@ def test_results_do_not_depend_on_batches(monkeypatch, case, part, size, batch):
     assert all((found[name] == wanted[name]).all() for name in wanted)
 
 
+@pytest.mark.slow
 def test_a_million_blocks():
     result = launch("dense", "indices", 10**6, 1, np.zeros(10**6, np.int32))
     assert (result.outputs["arg0"] == np.arange(10**6)).all()

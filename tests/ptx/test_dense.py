@@ -128,6 +128,7 @@ def test_hotspot(arch):
     assert close(out, now)
 
 
+@pytest.mark.slow
 def test_factorisations(arch):
     n = 20
     a = rng.random((n, n)) + n * np.eye(n)

@@ -272,6 +272,7 @@ def test_random_programs(seed):
     assert result.trace.warp_instructions == reference.warp_instructions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part, size, batch", [(1, 1, 1), (4, 64, 100), (2, 1, 10**6), (10**9, 1, 96)]
 )

@@ -36,6 +36,7 @@ def meant(kind: str) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["e4m3", "e5m2"])
 def test_every_half_goes_to_the_nearest(kind: str) -> None:
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)

@@ -196,6 +196,7 @@ def test_math_library_in_single_precision(arch):
     assert wrong(SINGLES, found, wanted, 1e-5) == {}
 
 
+@pytest.mark.slow
 def test_math_library_in_double_precision(arch):
     a, b = rng.uniform(-6, 6, 32), rng.uniform(0.1, 8, 32)
     wanted = library(a, b) | {"far_sin": np.sin(a * 1e10), "fma": a * b + 1}

@@ -88,6 +88,7 @@ def test_cooperative_groups(arch):
     assert (out == wanted).all()
 
 
+@pytest.mark.slow
 def test_collectives_of_groups(arch):
     x = rng.integers(0, 100, (4, 16)).astype(np.int32)
     found = outputs(

@@ -94,6 +94,7 @@ def test_nothing_runs_before_a_yes_and_a_yes_is_remembered(
     assert len(questions) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
 def test_return_and_esc_say_no_and_the_panel_offers_to_ask_again(
     window: Window, qtbot: QtBot, key: Qt.Key

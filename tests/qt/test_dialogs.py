@@ -21,6 +21,7 @@ def widgets(qtbot: QtBot) -> int:
     return len(QApplication.allWidgets())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_dialog_that_is_closed_is_gone(window: Window, qtbot: QtBot, command: str) -> None:
     def open_and_close() -> None:

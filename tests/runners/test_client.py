@@ -78,6 +78,7 @@ def test_what_is_no_message_counts_as_a_lost_worker(gpu: Gpu) -> None:
     assert works(gpu)
 
 
+@pytest.mark.slow
 def test_cancelling_a_hang_kills_the_worker_soon(gpu: Gpu) -> None:
     assert works(gpu)
     start = time.monotonic()

@@ -102,6 +102,7 @@ def spanish() -> Iterator[None]:
     language.choose(language.ENGLISH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", SCENES, ids=lambda one: one.id)
 def test_longer_words_have_their_place_and_none_is_left_in_english(
     one: Lesson, spanish: None, qapp: QApplication

@@ -390,6 +390,7 @@ def test_dynamic_shared_memory_tells_the_same_story(size: tuple[int, int, int, i
         assert run.counts.totals[key] == static.runs["tiled"].counts.totals[key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tile, width", [(2, 16), (8, 8), (16, 16), (32, 32)])
 @pytest.mark.parametrize("shared", ["static", "dynamic"])
 def test_both_kernels_are_timed_in_blocks_as_people_run_them(

@@ -55,6 +55,7 @@ def test_every_kernel_multiplies(case: str) -> None:
         assert np.abs(product - m @ n).max() < SIZE * 1e-6, role
 
 
+@pytest.mark.slow
 @cases
 def test_a_lane_has_the_cells_of_its_mapping(case: str) -> None:
     made, multi = cells(case), multi_of(case)
