@@ -119,9 +119,7 @@ class Emitter(ABC):
 
     def strict(self, value: Value) -> Value:
         """The value with the NaN that the hardware gives."""
-        if not value.loose:
-            return value
-        return replace(floats.canonical(self.w, value), loose=False)
+        return floats.settled(self.w, value)
 
     def _symbol(self, sym: Sym, bits: int, place: Instance) -> Value:
         w, name = self.w, sym.name

@@ -7,6 +7,8 @@ loops, called through their address.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpuviz.ptx.arithmetic.compare import COMBINATIONS
 from gpuviz.ptx.arithmetic.kinds import CONTAINERS, is_float, is_signed
 from gpuviz.ptx.arithmetic.rounding import CANONICAL_NAN, EXPONENT, SIGN
@@ -27,6 +29,11 @@ def is_nan(w: Writer, a: Value) -> Value:
 def canonical(w: Writer, a: Value, kind: str = "f32") -> Value:
     """f32 bits whose NaN is the canonical one."""
     return w.select(is_nan(w, a), w.number(CANONICAL_NAN[kind], a.bits), a)
+
+
+def settled(w: Writer, a: Value) -> Value:
+    """The value with the NaN that the hardware gives, where any NaN stood for it."""
+    return replace(canonical(w, a), loose=False) if a.loose else a
 
 
 def flushed(w: Writer, a: Value, kind: str) -> Value:
@@ -333,10 +340,11 @@ def _set_value(w: Writer, v: Variant, a: Value, b: Value, *third: Value) -> tupl
 
 
 def _select(w: Writer, v: Variant, a: Value, b: Value, p: Value) -> tuple[Value, ...]:
+    loose = a.loose and b.loose
+    if not loose:  # one side's NaN is any, the other's bits count: only the first is settled
+        a, b = settled(w, a), settled(w, b)
     found = w.select(p, a, b)
-    return (
-        Value(found.name, found.bits, found.pattern, None, a.loose or b.loose, a.flat and b.flat),
-    )
+    return (Value(found.name, found.bits, found.pattern, None, loose, a.flat and b.flat),)
 
 
 def _select_by_sign(w: Writer, v: Variant, a: Value, b: Value, c: Value) -> tuple[Value, ...]:
