@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from gpuviz.api.kernels import Grid, asked
+from gpuviz.api.kernels import Grid, asked, sizes_of
 from gpuviz.arch import architecture
 from gpuviz.checks import ALL
-from gpuviz.integrations.asked import Building
+from gpuviz.integrations.asked import Building, Call
 from gpuviz.ptx.options import Blocks, Engine, Options
 from gpuviz.runners import base, emulated
 from gpuviz.runners.base import Level
@@ -142,7 +142,8 @@ def trace(
         return Traced(max_launches, match, Wishes(arch, level, tuple(record), blocks, checks))
     building = Building(name, shared, defines or {}, tuple(map(Path, include)), tuple(options))
     wishes = Wishes(arch, level, tuple(record), blocks, checks, engine, seconds)
-    made = asked(kernel, grid, block, args, kwargs or {}, building, arch)
+    shape = grid if callable(grid) else sizes_of(grid, "grid"), sizes_of(block, "block")
+    made = asked(Call(kernel, *shape, args, kwargs or {}, building, arch))
     run = of_asked(made, wishes)
     if inplace:
         made.restore(run.arrays)

@@ -1,23 +1,22 @@
-"""A launch as another library, or a program, asks for it: a job, and where its results belong."""
+"""A launch as a program writes it, and what that makes: a job, and where its results belong."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gpuviz.arguments import Spec, parse
 from gpuviz.arrays import Array
+from gpuviz.compile import Program, entry_name
 from gpuviz.errors import InputError
-from gpuviz.given import Given
-from gpuviz.integrations.host_arrays import HostArray, host_array, is_array, overlapping
-from gpuviz.ptx.text.ir import Variable
-from gpuviz.runners.job import Job
+from gpuviz.integrations.arguments import Arguments, collected
+from gpuviz.integrations.host_arrays import HostArray
+from gpuviz.kernels.names import source_parameters
+from gpuviz.ptx.text.parser import parse
+from gpuviz.runners.job import Job, Triple
 
-_BITS = {1: 8, 2: 16, 4: 32, 8: 64}
+Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,50 @@ class Building:
     defines: Mapping[str, object] = field(default_factory=dict)
     include: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """What the compiler of a text is told, by the names of its parameters."""
+        return {
+            "defines": {key: str(value) for key, value in self.defines.items()},
+            "include": self.include,
+            "instances": (self.name,) if "<" in self.name else (),
+            "options": self.options,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A launch as it is written. A grid may follow from constants (Triton); `arch` is what to
+    compile for, "" where that is up to the kernel.
+    """
+
+    kernel: Any
+    grid: Grid = None
+    block: Triple | None = None
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    building: Building = Building()
+    arch: str = ""
+
+    @property
+    def sizes(self) -> tuple[Triple, Triple]:
+        """Grid and block; InputError where one is missing, or no number yet."""
+        if callable(self.grid):
+            raise InputError("a grid that follows from constants is for Triton: give numbers")
+        if self.grid is None or self.block is None:
+            what = " and ".join(n for n in ("grid", "block") if getattr(self, n) is None)
+            raise InputError(f"a launch needs a {what}: one to three numbers each, as in 64, 256")
+        return self.grid, self.block
+
+    @property
+    def by_position(self) -> Sequence[Any]:
+        """The arguments; InputError where some are given by name."""
+        if self.kwargs:
+            raise InputError(
+                f"arguments by name ({', '.join(self.kwargs)}) are for Triton: use args"
+            )
+        return self.args
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,102 +89,29 @@ class Asked:
                 array.restore(outputs[name])
 
 
-class Arguments:
-    """Arguments put together one by one; an array that comes again is the same buffer."""
-
-    def __init__(self) -> None:
-        self.specs: list[Spec] = []
-        self.names: list[str] = []
-        self.arrays: dict[str, HostArray] = {}
-
-    def array(self, name: str, value: Any) -> None:
-        """A pointer to the elements of an array."""
-        self.add(name, Given(self.kept(name, value).values))
-
-    def kept(self, name: str, value: Any) -> HostArray:
-        """The memory of an array, which is that of an earlier one where they are the same."""
-        made = host_array(value, f"argument {name}")
-        known = next((a for a in self.arrays.values() if _same(a, made)), made)
-        if known is made:
-            self.arrays[name] = made
-        return known
-
-    def number(self, name: str, value: np.generic) -> None:
-        """A value, of the size that it has."""
-        self.add(name, Given(np.asarray(value)))
-
-    def spec(self, name: str, text: str) -> None:
-        """A SPEC, as on the command line."""
-        self.add(name, parse(text))
-
-    def add(self, name: str, spec: Spec) -> None:
-        """Any argument."""
-        self.names.append(name)
-        self.specs.append(spec)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What to know of them."""
-        return tuple(filter(None, [overlapping(list(self.arrays.items()))]))
+def launch_of(
+    program: Program,
+    entry: str,
+    sizes: tuple[Triple, Triple],
+    made: Arguments,
+    shared: int = 0,
+    notes: Iterable[str] = (),
+) -> Asked:
+    """A kernel of a program with grid, block, arguments and dynamic shared memory."""
+    names = tuple(made.names)
+    job = Job(program, entry, *sizes, tuple(made.specs), shared, "named", names=names)
+    return Asked(job, made.arrays, (*made.notes, *notes))
 
 
-def _same(one: HostArray, other: HostArray) -> bool:
-    return one.span == other.span and one.values.dtype == other.values.dtype
-
-
-def collected(
-    args: Sequence[Any], names: Sequence[str], parameters: Sequence[Variable]
-) -> Arguments:
-    """Arguments of a kernel with these parameters: arrays, numbers, or SPECs as texts.
+def of_program(program: Program, call: Call) -> Asked:
+    """A kernel of CUDA C or PTX with the arguments of a call, a buffer or value each.
 
     Raises
     ------
-    InputError : one is nothing of these, or does not fit its parameter
+    InputError : a size or the name is missing, or an argument does not fit
     """
-    if len(args) != len(parameters):
-        told = f" ({', '.join(names)})" if names else ""
-        raise InputError(
-            f"the kernel takes {len(parameters)} arguments{told}, {len(args)} were given"
-        )
-    made = Arguments()
-    for number, (value, parameter) in enumerate(zip(args, parameters, strict=True)):
-        name = names[number] if number < len(names) else f"arg{number}"
-        if isinstance(value, str):
-            made.spec(name, value)
-        elif is_array(value):
-            made.array(name, value)
-        else:
-            made.number(name, scalar(value, parameter, name))
-    return made
-
-
-def scalar(value: Any, parameter: Variable, name: str) -> np.generic:
-    """A number as the type of its parameter; NumPy's numbers keep their own.
-
-    Raises
-    ------
-    InputError : it is no number, or does not fit
-    """
-    if isinstance(value, np.generic):
-        return value
-    if isinstance(value, np.ndarray):  # without dimensions
-        return value.dtype.type(value[()])  # type: ignore[no-any-return]
-    if not isinstance(value, bool | int | float):
-        raise InputError(
-            f"argument {name} is a {type(value).__name__}: give an array, a number, or a text such "
-            "as f32[1024]=rand"
-        )
-    bits = _BITS.get(parameter.size)
-    if bits is None:
-        raise InputError(
-            f"argument {name} takes {parameter.size} bytes: give a NumPy value of that type"
-        )
-    floating = parameter.type.startswith("f") or isinstance(value, float)
-    kinds = [f"float{bits}"] if floating else [f"int{bits}", f"uint{bits}"]
-    for kind in kinds:
-        if floating and bits == 8:
-            break
-        dtype = np.dtype(kind)
-        if floating or np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
-            return dtype.type(value)  # type: ignore[no-any-return]
-    raise InputError(f"argument {name} is {value!r}: its parameter has {bits} bits")
+    sizes, entry = call.sizes, entry_name(program.kernels, call.building.name)
+    parameters = parse(program.ptx).by_name[entry].params
+    names = source_parameters(program.source, entry, len(parameters))
+    made = collected(call.by_position, names, parameters)
+    return launch_of(program, entry, sizes, made, call.building.shared)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,30 +13,22 @@ import numpy as np
 
 from gpuviz.arch import architecture
 from gpuviz.arguments.specs import Field, ScalarSpec, StructSpec
-from gpuviz.compile import compile_arch, compile_cuda, entry_name
+from gpuviz.compile import Program, compile_arch, compile_cuda, entry_name
 from gpuviz.errors import InputError, UnsupportedError
 from gpuviz.given import Given
-from gpuviz.integrations.asked import Arguments, Asked, Building, collected
+from gpuviz.integrations.arguments import Arguments
+from gpuviz.integrations.asked import Asked, Building, Call, launch_of, of_program
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.kernels.names import source_parameters
-from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.job import Job, Triple, triple
+from gpuviz.runners.job import triple
 
 _ARCH = "sm_90"  # counted for, where nobody says and there is no GPU
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # kinds of CuPy's _ArgInfo (cupy/_core/_kernel.pyx, 14.2)
+_PLAIN = Building()
 _ELEMENTWISE_BLOCK = 128  # threads, as `Function.linear_launch` has it
 
 
-def asked(
-    kernel: Any,
-    grid: Triple | None,
-    block: Triple | None,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    building: Building,
-    arch: str,
-) -> Asked:
+def asked(call: Call) -> Asked:
     """A launch of a kernel that has its text.
 
     Raises
@@ -44,38 +37,25 @@ def asked(
     UnsupportedError : another kind of kernel
     CompileError : its text does not compile
     """
-    if kwargs:
-        raise InputError(f"arguments by name ({', '.join(kwargs)}) are for Triton: use args")
+    kernel = call.kernel
     if hasattr(kernel, "operation") and hasattr(kernel, "in_params"):
-        return _elementwise(kernel, args, arch)
+        return _elementwise(kernel, call.by_position, call.arch)
     if getattr(kernel, "code", None) is None:
         raise UnsupportedError(
             f"{type(kernel).__name__} has no text to compile: give a RawKernel, an "
             "ElementwiseKernel, or the RawModule itself with name=..."
         )
-    if grid is None or block is None or callable(grid):
-        raise InputError("a launch of this kernel needs a grid and a block, as in 64, 256")
-    name = building.name or getattr(kernel, "name", "")
-    program = _program(kernel.code, arch, kernel.options, (name,) if "<" in name else ())
-    entry = entry_name(program.kernels, name)
-    parameters = parse(program.ptx).by_name[entry].params
-    made = collected(args, source_parameters(program.source, entry, len(parameters)), parameters)
-    return _asked(program, entry, grid, block, made, building.shared)
-
-
-def _asked(
-    program: Any, entry: str, grid: Triple, block: Triple, made: Arguments, shared: int = 0
-) -> Asked:
-    specs, names = tuple(made.specs), tuple(made.names)
-    job = Job(program, entry, grid, block, specs, shared, "named", names=names)
-    return Asked(job, made.arrays, made.notes)
+    building = replace(call.building, name=call.building.name or getattr(kernel, "name", ""))
+    program = _program(kernel.code, call.arch, kernel.options, building)
+    return of_program(program, replace(call, building=building))
 
 
 def _program(
-    text: str, arch: str, options: Sequence[str] = (), instances: tuple[str, ...] = ()
-) -> Any:
+    text: str, arch: str, options: Sequence[str] = (), building: Building = _PLAIN
+) -> Program:
     """The text compiled with CuPy's options: macros and folders of headers told apart."""
-    defines, folders, rest = {}, [], []
+    defines: dict[str, object] = {}
+    folders, rest = [], []
     for option in options:
         if option.startswith("-D"):
             name, _, value = option[2:].partition("=")
@@ -85,14 +65,8 @@ def _program(
         else:
             rest.append(option)
     target = compile_arch(architecture(arch or _ARCH).sm)
-    return compile_cuda(
-        text,
-        arch=target,
-        defines=defines,
-        include=tuple(folders),
-        instances=instances,
-        options=tuple(rest),
-    )
+    built = replace(building, defines=defines, include=tuple(folders), options=tuple(rest))
+    return compile_cuda(text, arch=target, **built.wishes)
 
 
 def _elementwise(kernel: Any, args: Sequence[Any], arch: str) -> Asked:
@@ -149,7 +123,7 @@ def _elementwise(kernel: Any, args: Sequence[Any], arch: str) -> Asked:
     program = _program(f"{_HEADERS}{text}", arch, (include, *kernel.kwargs.get("options", ())))
     threads = min(_ELEMENTWISE_BLOCK, size)
     grid, block = (-(-size // _ELEMENTWISE_BLOCK), 1, 1), (threads, 1, 1)
-    return _asked(program, entry_name(program.kernels, kernel.name), grid, block, made)
+    return launch_of(program, entry_name(program.kernels, kernel.name), (grid, block), made)
 
 
 _HEADERS = "#include <cupy/complex.cuh>\n#include <cupy/carray.cuh>\n#include <cupy/atomics.cuh>\n"
@@ -189,9 +163,8 @@ def watching(watcher: Watcher) -> Iterator[None]:
             if not (watched and watcher.wants(self.name, present)):
                 return launch()
             sizes = triple(tuple(grid), "grid"), triple(tuple(block), "block")
-            building = Building(shared=more.get("shared_mem", 0))
-            made = partial(asked, self, *sizes, args, {}, building, arch)
-            return watcher.launched(self.name, made, launch if present else None)
+            asks = Call(self, *sizes, args, {}, Building(shared=more.get("shared_mem", 0)), arch)
+            return watcher.launched(self.name, partial(asked, asks), launch if present else None)
 
     with ExitStack() as back:
         back.callback(replaced(cupy, "RawKernel", RawKernel))

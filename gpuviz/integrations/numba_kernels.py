@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,25 +18,18 @@ from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
 from gpuviz.errors import InputError, UnsupportedError
-from gpuviz.integrations.asked import Arguments, Asked, Building
+from gpuviz.integrations.arguments import Arguments
+from gpuviz.integrations.asked import Asked, Building, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
-from gpuviz.runners.job import Job, Triple, triple
+from gpuviz.runners.job import triple
 
 _LIBRARY = "sm_90"  # counted for, where nobody says
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 _OPTIONS = ("fastmath", "opt", "launch_bounds")
 
 
-def asked(
-    kernel: Any,
-    grid: Triple | None,
-    block: Triple | None,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    building: Building,
-    arch: str,
-) -> Asked:
+def asked(call: Call) -> Asked:
     """A launch of a dispatcher, what `cuda.jit` makes.
 
     Raises
@@ -45,33 +38,22 @@ def asked(
     UnsupportedError : arguments that are neither arrays nor numbers
     CompileError : Numba does not compile it for these arguments
     """
-    if grid is None or block is None or callable(grid):
-        raise InputError("a launch of a Numba kernel needs a grid and a block, as in 64, 256")
+    kernel, args = call.kernel, call.args
     if not hasattr(kernel, "py_func"):
         raise InputError(f"{type(kernel).__name__} is none of Numba's kernels: give a cuda.jit")
     names = kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount]
-    if kwargs or len(args) != len(names):
+    if call.kwargs or len(args) != len(names):
         raise InputError(
             f"{kernel.py_func.__name__} takes {len(names)} arguments ({', '.join(names)}), by "
             f"position; {len(args)} were given"
         )
-    types = tuple(map(kernel.typeof_pyval, args))
+    sizes, types = call.sizes, tuple(map(kernel.typeof_pyval, args))
     made = Arguments()
     for name, kind, value in zip(names, types, args, strict=True):
         _add(made, name, kind, value)
-    program = _program(kernel, types, architecture(arch or _LIBRARY).sm)
+    program = _program(kernel, types, architecture(call.arch or _LIBRARY).sm)
     (entry,) = program.kernels
-    job = Job(
-        program,
-        entry,
-        grid,
-        block,
-        tuple(made.specs),
-        building.shared,
-        "named",
-        names=tuple(made.names),
-    )
-    return Asked(job, made.arrays, made.notes)
+    return launch_of(program, entry, sizes, made, call.building.shared)
 
 
 def _add(made: Arguments, name: str, kind: Any, value: Any) -> None:
@@ -143,9 +125,9 @@ def watching(watcher: Watcher) -> Iterator[None]:
         if not watcher.wants(name, present):
             return plain(self, args, config)
         grid, block = (triple(tuple(s), "size") for s in (config.griddim, config.blockdim))
-        building = Building(shared=config.sharedmem)
-        made = partial(asked, self, grid, block, args, {}, building, arch)
-        return watcher.launched(name, made, partial(plain, self, args, config) if present else None)
+        asks = Call(self, grid, block, args, {}, Building(shared=config.sharedmem), arch)
+        launch = partial(plain, self, args, config) if present else None
+        return watcher.launched(name, partial(asked, asks), launch)
 
     with ExitStack() as back:
         back.callback(replaced(CUDADispatcher, "call", call))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 
 from gpuviz.arch import architecture
-from gpuviz.compile import ptx_program
+from gpuviz.compile import Program, ptx_program
 from gpuviz.errors import InputError, UnsupportedError
-from gpuviz.integrations.asked import Arguments, Asked, Building, scalar
+from gpuviz.given import Given
+from gpuviz.integrations.arguments import Arguments, scalar
+from gpuviz.integrations.asked import Asked, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
 from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.ptx.text.ir import Variable
 from gpuviz.ptx.text.parser import parse
-from gpuviz.runners.job import Job, Triple, triple
+from gpuviz.runners.job import Triple, triple
 
-Grid = Triple | Callable[[Mapping[str, Any]], Sequence[int]] | None
 _SCRATCH = "scratch"
 
 
@@ -35,15 +37,7 @@ class _Pointer:
         return self._offset
 
 
-def asked(
-    kernel: Any,
-    grid: Grid,
-    block: Triple | None,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    building: Building,
-    arch: str,
-) -> Asked:
+def asked(call: Call) -> Asked:
     """A launch of a kernel, autotuned or not.
 
     Raises
@@ -51,41 +45,45 @@ def asked(
     InputError : an argument or option that the kernel does not take
     UnsupportedError : it needs clusters, or arguments that are not arrays and numbers
     """
-    kernel, kwargs, notes = _chosen(kernel, args, dict(kwargs))
-    compiled, bound, signature = _compiled(kernel, args, kwargs, arch)
+    kernel, kwargs, notes = _chosen(call.kernel, call.args, dict(call.kwargs))
+    compiled, bound, signature = _compiled(kernel, call.args, kwargs, call.arch)
+    grid = call.grid
     if grid is None:
         raise InputError("a launch of a Triton kernel needs a grid: one to three numbers")
     sizes = triple(tuple(map(int, grid(bound) if callable(grid) else grid)), "grid")
     threads = compiled.metadata.num_warps * compiled.metadata.warp_size
-    if block is not None and block != (threads, 1, 1):
+    if call.block not in (None, (threads, 1, 1)):
         raise InputError(
             f"a block of this kernel has {threads} threads ({compiled.metadata.num_warps} warps): "
             "leave the block away, and set num_warps"
         )
-    return _launch(kernel, compiled, bound, signature, sizes, threads, notes)
-
-
-def _launch(
-    kernel: Any,
-    compiled: Any,
-    bound: Mapping[str, Any],
-    signature: Mapping[str, str],
-    grid: Triple,
-    threads: int,
-    notes: tuple[str, ...],
-) -> Asked:
     facts = compiled.metadata
     if facts.num_ctas > 1:
         raise UnsupportedError(f"{facts.name} runs in clusters of {facts.num_ctas} blocks")
+    program = _program(kernel, compiled)
+    made = _arguments(facts, parse(program.ptx).by_name[facts.name].params, bound, signature, sizes)
+    return launch_of(program, facts.name, (sizes, (threads, 1, 1)), made, facts.shared, notes)
+
+
+def _program(kernel: Any, compiled: Any) -> Program:
+    """What Triton compiled, with Python's lines."""
     file = kernel.fn.__code__.co_filename
-    program = ptx_program(
+    return ptx_program(
         compiled.asm["ptx"],
         compiled.asm["cubin"],
         source="".join(linecache.getlines(file)),
         name=Path(file).name,
     )
-    entry = facts.name
-    parameters = parse(program.ptx).by_name[entry].params
+
+
+def _arguments(
+    facts: Any,
+    parameters: Sequence[Variable],
+    bound: Mapping[str, Any],
+    signature: Mapping[str, str],
+    grid: Triple,
+) -> Arguments:
+    """The arguments that are no constants, and the scratch memory that Triton adds."""
     made = Arguments()
     for name, kind in signature.items():
         if kind == "constexpr":
@@ -99,27 +97,17 @@ def _launch(
             made.number(name, scalar(_typed(kind, value), parameters[len(made.specs)], name))
         else:
             raise UnsupportedError(
-                f"argument {name} of {entry} is a {type(value).__name__} ({kind}): arrays and "
+                f"argument {name} of {facts.name} is a {type(value).__name__} ({kind}): arrays and "
                 "numbers can be traced"
             )
     for number in range(len(parameters) - len(made.specs)):
         size = (facts.global_scratch_size, facts.profile_scratch_size)[min(number, 1)]
         if size:
-            made.array(f"{_SCRATCH}{number}", np.zeros(size * int(np.prod(grid)), np.uint8))
+            room = Given(np.zeros(size * int(np.prod(grid)), np.uint8))
+            made.add(f"{_SCRATCH}{number}", room)
         else:
             made.number(f"{_SCRATCH}{number}", np.uint64(0))
-    arrays = {name: a for name, a in made.arrays.items() if not name.startswith(_SCRATCH)}
-    job = Job(
-        program,
-        entry,
-        grid,
-        (threads, 1, 1),
-        tuple(made.specs),
-        facts.shared,
-        "named",
-        names=tuple(made.names),
-    )
-    return Asked(job, arrays, (*made.notes, *notes))
+    return made
 
 
 def _typed(kind: str, value: Any) -> Any:
@@ -222,7 +210,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
         if tuning or warmup or not watcher.wants(self.fn.__name__, gpu):
             return plain(self, *args, grid=grid, warmup=warmup, **kwargs)
         launch = partial(plain, self, *args, grid=grid, warmup=warmup, **kwargs)
-        made = partial(asked, self, grid, None, args, kwargs, Building(), "")
+        made = partial(asked, Call(self, grid, None, args, kwargs))
         return watcher.launched(self.fn.__name__, made, launch if gpu else None)
 
     def run_tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -230,7 +218,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
             return tuned(self, *args, **kwargs)
         watcher.wants(self.base_fn.__name__, gpu)
         given = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
-        made = partial(asked, self, kwargs["grid"], None, args, given, Building(), "")
+        made = partial(asked, Call(self, kwargs["grid"], None, args, given))
         return watcher.launched(self.base_fn.__name__, made, None)
 
     def run_bench(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -52,7 +52,7 @@ def test_views_have_the_strides_that_they_have() -> None:
     "args, block, error, said",
     [
         ((1, 2), 32, InputError, "takes 4 arguments (x, y, out, factor), by position; 2 were"),
-        ((1,) * 4, None, InputError, "needs a grid and a block"),
+        ((1,) * 4, None, InputError, "a launch needs a block"),
         ((np.ones(1), np.ones(1), np.ones(1), (1, 2)), 32, UnsupportedError, "argument factor is"),
         ((1, 2, 3, 4), 32, gpuviz.Error, "Numba does not compile add"),
     ],
