@@ -86,6 +86,9 @@ def check_place(place: Path) -> None:
     files.check_place(place if is_file(place) else place / ("x" + SUFFIX))
 
 
+_EMULATED = 20.0  # seconds for the results of a launch, while the GPU measures another
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A launch ready for the GPU, and the buffers that it should leave there."""
@@ -131,8 +134,11 @@ def _ahead(
 
 
 def _prepared(plan: Plan, facts: DeviceFacts) -> Prepared:
-    """Compiled, and emulated where all of its blocks are: then results can be compared."""
+    """Compiled, and emulated where all of its blocks are: then results can be compared.
+
+    Also where its lesson is content with some of them: a recording is made once.
+    """
     job, arch = job_of(plan, facts.sm), architecture(facts.capability)
-    options = Options(record=(), blocks=plan.blocks)
+    options = Options(record=(), seconds=_EMULATED)
     predicted: Any = emulated.run(job, arch, level="ptx", options=options)
     return Prepared(job, predicted.outputs if predicted.whole else {})

@@ -150,8 +150,12 @@ def unpredicted(measured: Measured) -> tuple[str, ...]:
 
 
 def _noise(predicted: int, measured: float) -> bool:
-    """Whether a surplus is small enough for arbitration (6.1 % is the most seen, on an H200)."""
-    return predicted < measured <= 1.07 * predicted
+    """Whether a surplus is small enough for arbitration.
+
+    15.5 % is the most seen, on an H200: stores of tiles by a product of 1024 in blocks of 32 x 32,
+    all of whose loads compete with them.
+    """
+    return predicted < measured <= 1.17 * predicted
 
 
 def _case(arch: Architecture, case: MeasuredPattern, number: int) -> Comparison:
