@@ -77,3 +77,32 @@ def test_what_does_not_fit_is_told(
 ) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         gpuviz.trace(programs.add, grid, block, args, kwargs)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_tensor_cores_multiply(arch: str) -> None:
+    """mma on Ampere, wgmma on Hopper, stages filled by cp.async on both: no race, and exact but
+    for the rounding of the result, as products of small integers are.
+    """
+    random = np.random.default_rng(5)
+    a, b = (random.integers(-4, 5, shape).astype("f2") for shape in ((128, 192), (192, 64)))
+    args = (a, b, np.zeros((128, 64), "f2"), 128, 64, 192)
+    tiles = {"BM": 64, "BN": 64, "BK": 64}
+    run = gpuviz.trace(programs.product, (2, 1), None, args, tiles, arch=arch)
+    assert (run.arrays["c"] == (a.astype("f8") @ b.astype("f8")).astype("f2")).all()
+    assert ("wgmma.mma_async" if arch == "sm_90" else "mma.sync") in run.trace.ptx
+    assert not run.trace.findings
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_attention_is_softmax_of_a_product_times_values(arch: str) -> None:
+    random = np.random.default_rng(6)
+    q, k, v = (random.standard_normal((2, 128, 64)).astype("f2") for _ in range(3))
+    args = (q, k, v, np.zeros_like(q), 128, float(np.log2(np.e) / 8))
+    tiles = {"BM": 64, "BN": 64, "D": 64}
+    run = gpuviz.trace(programs.attention, (2, 2), None, args, tiles, arch=arch)
+    wide = [x.astype("f8") for x in (q, k, v)]
+    p = np.exp(wide[0] @ wide[1].transpose(0, 2, 1) / 8)
+    right = p / p.sum(2, keepdims=True) @ wide[2]
+    assert np.abs(run.arrays["o"] - right).max() < 1e-3
+    assert not run.trace.findings

@@ -39,3 +39,37 @@ def scale(x_ptr, factor, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
         tl.store(x_ptr + offs, tl.load(x_ptr + offs) * factor)
     else:
         tl.store(x_ptr + offs, tl.load(x_ptr + offs, mask=offs < n) * factor, mask=offs < n)
+
+
+@triton.jit
+def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)[:, None]
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)[None, :]
+    rk = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + rm * K + (k + rk)[None, :])
+        y = tl.load(b + (k + rk)[:, None] * N + rn)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rm * N + rn, acc.to(tl.float16))
+
+
+@triton.jit
+def attention(q, k, v, o, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    """The loop of flash attention: a softmax that goes on while keys come."""
+    head = tl.program_id(1) * n * D
+    d = tl.arange(0, D)[None, :]
+    rows = head + (tl.program_id(0) * BM + tl.arange(0, BM))[:, None] * D + d
+    x = tl.load(q + rows)
+    most = tl.full((BM,), -float("inf"), tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for start in range(0, n, BN):
+        keys = head + (start + tl.arange(0, BN))[:, None] * D + d
+        s = tl.dot(x, tl.trans(tl.load(k + keys))) * scale
+        more = tl.maximum(most, tl.max(s, 1))
+        p, less = tl.exp2(s - more[:, None]), tl.exp2(most - more)
+        total = total * less + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.float16), tl.load(v + keys), acc * less[:, None])
+        most = more
+    tl.store(o + rows, (acc / total[:, None]).to(tl.float16))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gpuviz.errors import UnsupportedError
@@ -17,6 +19,7 @@ from gpuviz.ptx.decode import (
     moves,
     parameters,
     warp,
+    wgmma,
     wmma,
 )
 from gpuviz.ptx.decode.arithmetic import arithmetic_step
@@ -70,6 +73,7 @@ STEPS: dict[str, Builder] = {
     **mma.STEPS,
     **ldmatrix.STEPS,
     **wmma.STEPS,
+    **wgmma.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,
@@ -119,7 +123,7 @@ class Decoder:
     def _block(self, code: FunctionCode, span: Span, number: int) -> Block:
         body = code.function.body[span.start : span.end]
         sites = [self.site(instruction, code, number) for instruction in body]
-        members = warp.members_here(sites[0]) if is_synchronised(body[0]) else None
+        members = _together(sites[0]) if is_synchronised(body[0]) else None
         decoded = [self.step(site) for site in sites]
         end: Step | None = None
         if ends_block(body[-1]):
@@ -150,6 +154,11 @@ def step_of(site: Site) -> Step | None:
         raise site.unsupported(f"this instruction ({error})") from error
     except _MALFORMED as error:
         raise site.unsupported("this form of the instruction") from error
+
+
+def _together(site: Site) -> Callable[[Group], bool]:
+    """The check whether all lanes are here that execute an instruction together."""
+    return wgmma.together(site) if site.name == "wgmma" else warp.members_here(site)
 
 
 def _arithmetic(site: Site) -> Step:

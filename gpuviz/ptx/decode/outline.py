@@ -26,12 +26,13 @@ def outline(function: Function, index: int) -> tuple[FunctionCode, tuple[Span, .
 
 
 def is_synchronised(instruction: Instruction) -> bool:
-    """Whether the lanes named by a member mask must arrive together."""
+    """Whether the lanes named by a member mask, or a warpgroup, must arrive together."""
     opcode = instruction.opcode
     return (
         opcode.name in _SYNCHRONISED
         and "sync" in opcode.mods
         or (opcode.name in ("bar", "barrier") and "warp" in opcode.mods)
+        or (opcode.name == "wgmma" and "mma_async" in opcode.mods)
     )
 
 
