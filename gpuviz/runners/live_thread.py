@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,6 @@ from gpuviz.arrays import F64
 from gpuviz.errors import Cancelled, Error
 from gpuviz.language import tr
 from gpuviz.runners.consent import NOBODY, Code, NotAgreed
-from gpuviz.runners.duty import Duty
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu.client import BATCH, Gpu, GpuLaunch, launch_of
 from gpuviz.runners.job import Job, check_limits
@@ -36,11 +36,12 @@ CLOSE_SECONDS = 5.0
 @dataclass(frozen=True, eq=False)
 class Target:
     """A launch to measure: `job` compiles it for an architecture, `expected` are the buffers that
-    the emulator left."""
+    the emulator left, `known` is what this GPU has measured of it already."""
 
     key: str
     job: Callable[[str], Job]
     expected: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    known: Measurement | None = None
 
 
 Targets = tuple[Target, ...]
@@ -64,12 +65,11 @@ class Once:
 class Continuously:
     """Measure the targets again and again; `use` is the share of the time the GPU may be busy.
 
-    What was `asked` for by a user begins at once, whatever the GPU has done before.
+    What is not known of them yet is measured at once: the share is that of repeating it.
     """
 
     targets: Targets
     use: float = 0.1
-    asked: bool = False
 
 
 Wish = Look | Once | Continuously
@@ -177,7 +177,6 @@ class Engine:
         self._closed = False
         self._wake = threading.Condition()
         self._silent = threading.Event()
-        self._duty = Duty(1.0)
         threading.Thread(target=self._loop, daemon=True).start()
 
     def ask(self, wish: Wish) -> None:
@@ -255,20 +254,37 @@ class Engine:
 
     def _once(self, targets: Targets) -> None:
         gpu = self._ready()
-        for target, launch in self._allowed(gpu, targets):
-            self._gauged(gpu, target, launch, REPEATS)
+        self._measure(gpu, targets, REPEATS)
         self._report(Sensed(gpu.telemetry()))
 
-    def _gauged(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> bool:
-        """Whether it could be; one that fails does not keep the others from being measured."""
+    def _measure(self, gpu: Gpu, targets: Targets, repeats: int) -> dict[str, GpuLaunch]:
+        """What is not known of them: the numbers of all first, then what these need not wait for.
+        The launches that could be measured; one that fails does not keep the others from it.
+        """
+        launches: dict[str, GpuLaunch] = {}
+        made: list[tuple[Target, Measurement]] = []
+        for target, launch in self._allowed(gpu, targets):
+            with self._troubles(target.key):
+                numbers = target.known or self._numbers(gpu, target.key, launch, repeats)
+                made.append((target, numbers))
+                launches[target.key] = launch
+        for target, numbers in made:
+            if (launch := launches[target.key]).size <= LARGE_BYTES or repeats == REPEATS:
+                del launches[target.key]
+                with self._troubles(target.key):
+                    self._results_and_places(gpu, target, launch, numbers)
+                    launches[target.key] = launch
+        return launches
+
+    @contextmanager
+    def _troubles(self, key: str) -> Iterator[None]:
+        """What goes wrong with a target is reported; what goes wrong with the GPU is raised."""
         try:
-            self._gauge(gpu, target, launch, repeats)
+            yield
         except (Cancelled, NoDevice):
             raise
         except Error as error:
-            self._report(Trouble(target.key, str(error)))
-            return False
-        return True
+            self._report(Trouble(key, str(error)))
 
     def _allowed(self, gpu: Gpu, targets: Targets) -> Iterator[tuple[Target, GpuLaunch]]:
         """The targets that may run, made one by one; of the others it is told why they do not."""
@@ -289,26 +305,25 @@ class Engine:
         if codes:
             self._report(Unagreed(codes))
 
-    def _gauge(self, gpu: Gpu, target: Target, launch: GpuLaunch, repeats: int) -> None:
-        """Numbers first, then what they do not have to wait for: whether the results are equal, and
-        where blocks run. Sending a launch to the GPU keeps that from nothing: only measuring counts
-        as use.
-        """
+    def _numbers(self, gpu: Gpu, key: str, launch: GpuLaunch, repeats: int) -> Measurement:
+        """Times and counts."""
         facts, stop = gpu.facts(), self._stop.is_set
         peaks = self._peaks_of(gpu, facts)
         options = MeasureOptions(repeats, counters=not facts.counters, peaks=peaks)
-        gpu.resident_blocks(launch, stop)
-        with self._duty.busy():
-            made = measure_launch(gpu, launch, options, cancel=stop)
-        self._report(Gauged(target.key, made))
-        if launch.size > LARGE_BYTES and repeats != REPEATS:
-            return
-        if target.expected:
-            with self._duty.busy():
-                differences = gpu.differences(launch, target.expected, stop)
+        made = measure_launch(gpu, launch, options, cancel=stop)
+        self._report(Gauged(key, made))
+        return made
+
+    def _results_and_places(
+        self, gpu: Gpu, target: Target, launch: GpuLaunch, made: Measurement
+    ) -> None:
+        """Whether the results are equal, and where blocks run."""
+        if target.expected and not made.differences:
+            differences = gpu.differences(launch, target.expected, self._stop.is_set)
             made = replace(made, differences=differences)
             self._report(Gauged(target.key, made))
-        self._report(Placed(target.key, self._placed(gpu, launch, made)))
+        if made.placement is None:
+            self._report(Placed(target.key, self._placed(gpu, launch, made)))
 
     def _placed(self, gpu: Gpu, launch: GpuLaunch, made: Measurement) -> Measurement:
         """Whatever keeps blocks from being placed, the numbers stand."""
@@ -332,29 +347,23 @@ class Engine:
         return self._peaks[facts.bus]
 
     def _continuously(self, wish: Continuously) -> None:
-        """Each target as a whole first, then times and counts of all in turn."""
+        """What is not known of a target first, then times and counts of all in turn."""
         gpu = self._ready()
-        self._duty.share = wish.use
-        launches: list[tuple[str, GpuLaunch]] = []
-        for target, launch in self._allowed(gpu, wish.targets):
-            if not wish.asked:
-                self._stop.wait(self._duty.due)
-            if self._stop.is_set():
-                return
-            if self._gauged(gpu, target, launch, BATCH):
-                launches.append((target.key, launch))
+        launches = self._measure(gpu, wish.targets, BATCH)
         sensed = 0.0
         counting = not gpu.facts().counters
         while launches and not self._stop.is_set():
             began = time.monotonic()
-            with self._duty.busy():
-                for key, launch in launches:
+            for key in tuple(launches):
+                launch = launches.pop(key)
+                with self._troubles(key):
                     counting = self._round(gpu, key, launch, counting)
+                    launches[key] = launch
             ended = time.monotonic()
             if began - sensed > SENSE_SECONDS:
                 sensed = began
                 self._report(Sensed(gpu.telemetry()))
-            self._stop.wait(max(pause(ended - began, wish.use), self._duty.due))
+            self._stop.wait(pause(ended - began, wish.use))
 
     def _round(self, gpu: Gpu, key: str, launch: GpuLaunch, counting: bool) -> bool:
         """Times and counts of one target; whether counting is worth trying again.

@@ -1,9 +1,10 @@
 """A GPU that is none: the real worker loop and pipes, answers made up. Run as a program.
 
-`python fake_gpu.py BEHAVIOUR`: "well", or how its launches end: "fault", "hang", "die", "denied"
+`python fake_gpu.py BEHAVIOUR [PACE]`: "well", or how its launches end: "fault", "hang", "die",
+"denied"
 (counters only), "full" (no memory for it), "babble" (what is sent is no reply), "none" (no GPU is
 there). A kernel named after one of these behaves so alone. With FAKE_GPU=none in its environment it
-has no GPU, either.
+has no GPU, either. Each answer takes PACE times as long as an H200 takes for it, 0 by default.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +23,14 @@ from gpuviz.errors import KernelFault, UnavailableError
 from gpuviz.runners.counters import SETS
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
 from gpuviz.runners.gpu import protocol
-from gpuviz.runners.gpu.protocol import Reply
+from gpuviz.runners.gpu.protocol import Reply, Request
 from gpuviz.runners.gpu.worker import serve
 from gpuviz.runners.measurement import DeviceFacts, Telemetry
 
 DENIED = "hardware counters are denied: ask the administrator"
 EMPTY_US = 2.1
+SECONDS = {"describe": 1.4, "peaks": 0.34, "load": 0.35, "time": 0.055, "run": 0.3, "place": 0.3}
+COUNT_SECONDS = {"all": 0.82, "live": 0.17}
 COUNTS = {
     "global_load_requests": 512.0,
     "global_load_sectors": 4096.0,
@@ -127,10 +131,31 @@ class FakeDevice:
         return Reply(asdict(Telemetry(1980.0, 3201.0, 45.0, 148.0, 1 << 30)))
 
 
-def arguments(behaviour: str = "well") -> list[str]:
+class Paced(FakeDevice):
+    """Answers after as long as an H200 takes for it, times `pace`."""
+
+    pace = 0.0
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name != "count" and name not in SECONDS:
+            return found
+
+        def answer(request: Request) -> Reply:
+            which = request.which if isinstance(request, protocol.Count) else ""
+            time.sleep(self.pace * (COUNT_SECONDS[which] if which else SECONDS[name]))
+            reply: Reply = found(request)
+            return reply
+
+        return answer
+
+
+def arguments(behaviour: str = "well", pace: float = 0.0) -> list[str]:
     """How this program is started."""
-    return [sys.executable, str(Path(__file__)), behaviour]
+    return [sys.executable, str(Path(__file__)), behaviour, str(pace)]
 
 
 if __name__ == "__main__":
-    serve(FakeDevice(sys.argv[1]), sys.stdin.buffer, sys.stdout.buffer)
+    device = Paced(sys.argv[1])
+    device.pace = float(sys.argv[2])
+    serve(device, sys.stdin.buffer, sys.stdout.buffer)

@@ -15,15 +15,20 @@ from gpuviz.draw.marks import Texts
 from gpuviz.lectures.lecture import Lecture, Slide
 from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.qt.running import retelling
+from gpuviz.qt.running.meter import Meter
 from gpuviz.qt.window.window import Window
 from gpuviz.runners.gpu.client import Gpu
+from gpuviz.runners.job import Job
 from gpuviz.runners.live_thread import Trouble
 from gpuviz.runners.measurement import DeviceFacts
-from gpuviz.scenes.showing import Showing, measurements_of
+from gpuviz.runners.session import Library
+from gpuviz.scenes.base import Plan
+from gpuviz.scenes.perform import Performance
+from gpuviz.scenes.showing import Showing, Variant, measurements_of, showing
 from gpuviz.scenes.sources import Sources
 from gpuviz.views.provenance import Provenance
 from tests.qt import fake_gpu
-from tests.qt.fake_lesson import FakePerform, job_of
+from tests.qt.fake_lesson import LESSONS, FakePerform, job_of, plan, run
 
 Make = Callable[..., Window]
 LIVE = "pairs: live 2.2"
@@ -269,3 +274,82 @@ def test_who_stopped_it_presents_without_it(
     finally:
         shown.close()
         shown.deleteLater()
+
+
+@pytest.mark.slow
+def test_whatever_is_asked_for_is_measured_at_once_however_much_was_before(
+    make: Make, perform: FakePerform, qtbot: QtBot
+) -> None:
+    """At the pace of an H200; what was spent before does not keep anybody waiting."""
+    perform.planned, perform.roles, perform.beside = True, ("pairs", "others"), 1
+    paced = fake_gpu.arguments(pace=1.0)
+    window = make(Sources(lambda device: Gpu(device, arguments=paced), job_of), by_itself=True)
+
+    def all_live(stride: int) -> bool:
+        showing = window.director.showing
+        assert showing is not None
+        known = [window.meter.known.get(key) for key in showing.plans]
+        shown = showing.sides[0].variant.values["stride"] == stride
+        return shown and all(one is not None and one.source == "live" for one in known)
+
+    qtbot.waitUntil(lambda: all_live(2), timeout=20_000)
+    for stride in (3, 4, 5):
+        window.player.set_values({"stride": stride})
+        qtbot.waitUntil(
+            lambda stride=stride: all_live(stride), timeout=8_000
+        )  # 3 launches of 1.3 s
+    assert window.meter.state.activity == "continuous"
+
+
+def test_one_launch_that_fails_keeps_the_others_live(
+    make: Make, perform: FakePerform, qtbot: QtBot
+) -> None:
+    """Also when another part of them is looked at, where those that failed are not run again."""
+    perform.planned, perform.roles = True, ("pairs", "others")
+
+    def fails(plan, arch, library=None):  # type: ignore[no-untyped-def]
+        made = job_of(plan, arch)
+        return replace(made, entry="full") if plan.role == "others" else made
+
+    window = make(replace(gpus(), job_of=fails), by_itself=True)
+    qtbot.waitUntil(lambda: told_live(window) and bool(window.meter.state.trouble), timeout=20_000)
+    window.player.set_values({"guard": True})
+    qtbot.waitUntil(
+        lambda: window.director.showing.sides[0].variant.values["guard"] is True,  # type: ignore[union-attr]
+        timeout=20_000,
+    )
+    assert window.meter.state.activity == "continuous"
+    assert "others" in window.meter.state.trouble
+    assert window.meter.known["pairs"].source == "live"
+
+
+def test_what_was_measured_of_a_text_is_not_shown_of_another(qtbot: QtBot, tmp_path: Path) -> None:
+    """A kernel of the user's own is launched alike before and after an edit."""
+    lesson, values = LESSONS[0], LESSONS[0].defaults()
+    own = replace(plan("mine", values), kernel=str(tmp_path / "mine.cu"))
+
+    def shown(text: str) -> Showing:
+        made = run(values, "sm_90", "sass", ())
+        runs = {"mine": replace(made, trace=replace(made.trace, source=text))}
+        performance = Performance(lesson.tell(values, runs), runs, (own,))
+        return showing((Variant(lesson, values, "sm_90", "sass"),), (performance,))
+
+    def mine(plan: Plan, arch: str, library: Library | None = None) -> Job:
+        return replace(job_of(plan, arch), whose="course")
+
+    def live() -> bool:
+        found = meter.known.get("mine")
+        return found is not None and found.source == "live"
+
+    meter = Meter(replace(gpus(), job_of=mine))
+    try:
+        meter.look()
+        meter.show(shown("first"))
+        qtbot.waitUntil(live, timeout=20_000)
+        meter.show(shown("first"))
+        assert live()
+        meter.show(shown("second"))
+        assert not live()
+        qtbot.waitUntil(live, timeout=20_000)
+    finally:
+        meter.close()

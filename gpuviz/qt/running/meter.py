@@ -71,6 +71,7 @@ class Meter(QObject):
         self._paused = False  # whether something else needs the GPU
         self._wanted = False  # whether the user has asked for it since the start
         self._asked = False  # whether the user asked for what is under way
+        self._failed: set[str] = set()  # what failed of the launches shown, by name
         self._refused: set[str] = set()  # digests of code that is asked about no more by itself
         self._newest = Newest()
         self.state = State()
@@ -99,24 +100,19 @@ class Meter(QObject):
         What was measured of the same launches stands, and goes on; and so does what they are told
         with already.
         """
-        from gpuviz.scenes.showing import asked_of_gpu, measurements_of
+        from gpuviz.scenes.showing import measurements_of
 
-        before, self._shown = self._shown, (showing, showing.library)
-        live = {key: one for key, one in self._newest.items() if one.source == "live"}
-        plans = showing.plans
-        stay = {
-            key: live[key]
-            for key, plan in (before[0].plans.items() if before else ())
-            if key in live and key in plans and asked_of_gpu(plan) == asked_of_gpu(plans[key])
-        }
-        same = before is not None and _launches(before[0]) == _launches(showing)
-        going_on = same and stay.keys() == plans.keys()
-        told = measurements_of(showing).items() if self.state.device else ()
-        self._newest = Newest({key: one for key, one in told if one.source == "live"} | stay)
-        if not same:
+        before = _launches(self._shown[0]) if self._shown is not None else {}
+        self._shown, now = (showing, showing.library), _launches(showing)
+        stay = {key for key, launch in now.items() if before.get(key) == launch}
+        told = measurements_of(showing) if self.state.device else {}
+        live = told | {key: one for key, one in self._newest.items() if key in stay}
+        self._newest = Newest({key: one for key, one in live.items() if one.source == "live"})
+        if now != before:
             self._become(trouble="")  # which was of other launches
+            self._failed = set()
         self._tell_known()
-        if self._again and self.state.device and not (going_on and self._busy):
+        if self._again and self.state.device and not (now == before and self._busy):
             self._run_on(asked=False)
 
     def update(self, showing: Showing) -> None:
@@ -134,7 +130,7 @@ class Meter(QObject):
 
         if self._able():
             self._paused = False
-            self._again, self._asked = self._by_itself, True
+            self._again, self._asked, self._failed = self._by_itself, True, set()
             self._go("once", Once(tuple(self._targets())))
 
     def run_continuously(self) -> None:
@@ -223,11 +219,21 @@ class Meter(QObject):
         """
         from gpuviz.runners.live_thread import Continuously
 
-        if not asked and (self.state.trouble or not any(True for _ in self._targets())):
-            self._rest()
-        elif self._able():
+        if asked and not self._able():
+            return
+        if asked:
+            self._failed = set()
+        newest = {key: one for key, one in self._newest.items() if one.source == "live"}
+        targets = tuple(
+            replace(target, known=newest.get(target.key))
+            for target in self._targets()
+            if target.key not in self._failed
+        )
+        if targets:
             self._again, self._asked = True, asked
-            self._go("continuous", Continuously(tuple(self._targets()), self.state.use, asked))
+            self._go("continuous", Continuously(targets, self.state.use))
+        else:
+            self._rest()
 
     def _again_as_asked(self) -> None:
         if self._again:
@@ -236,17 +242,19 @@ class Meter(QObject):
             self.run_once()
 
     def _go(self, activity: Activity, wish: Wish) -> None:
-        self._become(activity=activity, trouble="", unagreed=())
+        trouble = self.state.trouble if self._failed else ""
+        self._become(activity=activity, trouble=trouble, unagreed=())
         self._live.ask(wish)
 
     def _targets(self) -> Iterator[Target]:
-        """The launches shown, as the engine measures them."""
+        """The launches shown, as the engine measures them: first those whose times are shown."""
         from gpuviz.runners.live_thread import Target
 
         if self._shown is not None:
             showing, library = self._shown
-            for key, plan in showing.plans.items():
-                job = partial(_job, self.sources.job_of, plan, library)
+            plans, timed = showing.plans, showing.timed
+            for key in sorted(plans, key=lambda key: key not in timed):
+                job = partial(_job, self.sources.job_of, plans[key], library)
                 run = showing.runs.get(key)
                 yield Target(key, job, run.outputs if run is not None else {})
 
@@ -296,6 +304,7 @@ class Meter(QObject):
                 self._find((), None, why)
             case live.Trouble(key, message):
                 self._again = self._by_itself
+                self._failed |= {key} if key else {target.key for target in self._targets()}
                 self._become(trouble=f"{key}: {message}" if key else message)
             case live.Unagreed(codes):
                 self._leave_out(codes)
@@ -365,9 +374,14 @@ def _job(job_of: JobOf, plan: Plan, library: Library, arch: str) -> Job:
 
 
 def _launches(showing: Showing) -> dict[str, tuple[object, ...]]:
+    """What a GPU is asked for, by the names of the runs; of a user's own file with its text."""
     from gpuviz.scenes.showing import asked_of_gpu
 
-    return {key: asked_of_gpu(plan) for key, plan in showing.plans.items()}
+    texts = {key: run.trace.source for key, run in showing.runs.items()}
+    return {
+        key: (*asked_of_gpu(plan), texts.get(key, "") if Path(plan.kernel).is_absolute() else "")
+        for key, plan in showing.plans.items()
+    }
 
 
 def _recorded(plan: Plan, recordings: Recordings) -> tuple[Measurement | None, str]:
