@@ -27,6 +27,16 @@ class Work:
 
 
 @dataclass(frozen=True, eq=False)
+class Noted:
+    """Of each instruction issued, in order, (N, ...) the `cycles` and `numbers` that `simulation`
+    names.
+    """
+
+    cycles: F64
+    numbers: I32
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What became of it.
 
@@ -38,6 +48,7 @@ class Outcome:
     served : (I,) cycles that L1 and shared memory worked for each instruction
     begun, ended : (B,) when each block did
     touched : (L,) when each line was first asked of L2, -1 for never
+    noted : what was recorded, where it was asked for
     """
 
     cycles: float
@@ -48,15 +59,23 @@ class Outcome:
     begun: F64
     ended: F64
     touched: F64
+    noted: Noted | None = None
 
 
 def run(
-    work: Work, facts: F64, busy: F64, latency: F64, near: F64, simulate: Callable[..., float]
+    work: Work,
+    facts: F64,
+    busy: F64,
+    latency: F64,
+    near: F64,
+    simulate: Callable[..., float],
+    room: int = 0,
 ) -> Outcome:
     """Simulate the multiprocessor.
 
     `busy` and `latency` (I,) are those of each instruction, `near` (L,) the probability that a line
-    is in L2 when it is first asked for.
+    is in L2 when it is first asked for. `room` is for how many instructions are recorded, which
+    only `simulation.RECORDED` does.
     """
     streams, traffic, code = work.streams, work.traffic, work.code
     count, warps, slots = len(work.blocks), work.warps, int(facts[sim.SLOTS])
@@ -72,6 +91,8 @@ def run(
     waited, issued, served = np.zeros(size), np.zeros(size), np.zeros(size)
     begun, ended, touched = np.zeros(count), np.zeros(count), np.full(lines, -1.0)
     near_lines = sim.PARTS * sim.NEAR_LINES
+    room = min(room, int((end - first).sum()))
+    noted = np.zeros(room * sim.CYCLES_NOTED), np.zeros(room * sim.NUMBERS_NOTED, np.int32)
     cycles = simulate(
         # what is known
         *(facts, busy, latency, near),
@@ -95,8 +116,17 @@ def run(
         ),
         # what becomes of it
         *(sums, waited, issued, begun, ended, touched, served),
+        # what is recorded of it
+        *(room, *noted, _whole(places), _whole(places * sim.BOARDS), np.zeros(places)),
     )
-    return Outcome(cycles, sums, waited, issued, served, begun, ended, touched)
+    record = None
+    if room:
+        count = min(room, int(sums[sim.ISSUED]))
+        record = Noted(
+            noted[0].reshape(-1, sim.CYCLES_NOTED)[:count],
+            noted[1].reshape(-1, sim.NUMBERS_NOTED)[:count],
+        )
+    return Outcome(cycles, sums, waited, issued, served, begun, ended, touched, record)
 
 
 def _whole(count: int) -> I32:

@@ -15,11 +15,17 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 _ARRAYS = {"I32": np.int32, "I64": np.int64, "F64": np.float64}
+
+
+def with_constants(function: Callable[..., float], **constants: int) -> Callable[..., float]:
+    """The same function where constants of its module have other values."""
+    return FunctionType(function.__code__, {**function.__globals__, **constants}, function.__name__)
 
 
 @cache
@@ -39,7 +45,7 @@ def _compiled(function: Callable[..., float]) -> Callable[..., float]:
     definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(definition, ast.FunctionDef)
     kinds = [ast.unparse(a.annotation) for a in definition.args.args if a.annotation]
-    text = _Writer(definition, inspect.getmodule(function).__dict__).text(kinds)
+    text = _Writer(definition, function.__globals__).text(kinds)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple().create_target_machine(

@@ -2,7 +2,8 @@
 of memory.
 
 `simulate` is written in the part of Python that `gpuviz.machine.native` compiles: numbers, arrays,
-loops. It runs as it stands, too, only slower.
+loops. It runs as it stands, too, only slower. `RECORDED` is the same with a record of every
+instruction issued (`timeline`): where `RECORDING` is 0 the compiler leaves nothing of that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 
 from gpuviz.arrays import F64, I32, I64
+from gpuviz.machine.native import with_constants
 
 # Kinds of instructions and units, as in `schedule`.
 LOAD, STORE, ATOMIC, SHARED, BARRIER, EXIT, QUEUED, CONSTANT = 1, 2, 3, 4, 5, 6, 7, 8
@@ -76,6 +78,37 @@ NEAR_LINES = 16  # of 8 instructions, in the instruction cache of a scheduler
 ) = range(14)
 
 NEVER = 1e18
+RECORDING = 0
+
+# What is recorded of each instruction issued: cycles ...
+(
+    AT,  # issued
+    PACED,  # its warp may go on, as the assembler wrote
+    FETCHED,  # the warp's next instruction is at hand
+    MET,  # all have come to the barrier
+    CLEAR,  # the next instruction's operands are there
+    FREE,  # until when units or a queue had kept it back
+    BEGIN,  # L1 and shared memory begin with it
+    END,  # and have done
+    RESULT,
+    L2_END,  # L2 has done
+    L2_BUSY,  # how long it worked
+    DRAM_END,  # memory has done
+    DRAM_BUSY,
+    DRAM,  # sectors that memory is read for
+    CYCLES_NOTED,
+) = range(15)
+# ... and numbers.
+(
+    PLACE,  # slot and warp
+    WARP,
+    INSTRUCTION,
+    ASKED,  # the request it makes, -1 for none
+    CAUSE,  # 2 x the event that the next instruction waits for (+ 1: for its operands to be read)
+    HIT,  # sectors found in L1
+    MISSED,
+    NUMBERS_NOTED,
+) = range(8)
 
 
 def simulate(
@@ -130,6 +163,12 @@ def simulate(
     ended: F64,
     touched: F64,
     served: F64,
+    room: int,
+    cycles_noted: F64,
+    numbers_noted: I32,
+    last: I32,
+    setter: I32,
+    kept_back: F64,
 ) -> float:
     """Run the blocks; the cycle in which the last of them has ended. See `multiprocessor.run`."""
     slots = int(facts[SLOTS])
@@ -209,6 +248,8 @@ def simulate(
                             free = max(free, max(writes, atomics) - facts[WRITES])
                     if free > at:
                         at = free
+                        if RECORDING == 1 and at > time:
+                            kept_back[place] = at
                     if at <= time:
                         rank = issued_at[place]
                         if rank < best:
@@ -231,6 +272,22 @@ def simulate(
             slot = place // warps
             result = time
             read = time + 4.0
+            noted = -1
+            if RECORDING == 1 and sums[ISSUED] <= float(room):
+                noted = int(sums[ISSUED]) - 1
+                last[place] = noted
+                cycles_noted[noted * CYCLES_NOTED + AT] = time
+                cycles_noted[noted * CYCLES_NOTED + FREE] = min(kept_back[place], time)
+                kept_back[place] = 0.0
+                numbers_noted[noted * NUMBERS_NOTED + PLACE] = place
+                numbers_noted[noted * NUMBERS_NOTED + WARP] = block_of[place]
+                numbers_noted[noted * NUMBERS_NOTED + INSTRUCTION] = i
+            hits_before = sums[HITS]
+            missed_before = sums[MISSES]
+            dram_before = sums[DRAM_READS]
+            lsu_before = sums[LSU_CYCLES]
+            l2_before = sums[L2_CYCLES]
+            memory_before = sums[DRAM_CYCLES]
             step = float(stall[i])
             if step < 1.0:
                 step = 1.0
@@ -394,10 +451,28 @@ def simulate(
                     result = atomics + facts[L2_LATENCY]
             s = sets[i]
             if s < BOARDS:
+                if RECORDING == 1 and result >= board[place * BOARDS + s]:
+                    setter[place * BOARDS + s] = 2 * noted
                 board[place * BOARDS + s] = max(board[place * BOARDS + s], result)
             s = reads[i]
             if s < BOARDS:
+                if RECORDING == 1 and read >= board[place * BOARDS + s]:
+                    setter[place * BOARDS + s] = 2 * noted + 1
                 board[place * BOARDS + s] = max(board[place * BOARDS + s], read)
+            if RECORDING == 1 and noted >= 0:
+                numbers_noted[noted * NUMBERS_NOTED + ASKED] = q
+                numbers_noted[noted * NUMBERS_NOTED + CAUSE] = -1
+                numbers_noted[noted * NUMBERS_NOTED + HIT] = int(sums[HITS] - hits_before)
+                numbers_noted[noted * NUMBERS_NOTED + MISSED] = int(sums[MISSES] - missed_before)
+                cycles_noted[noted * CYCLES_NOTED + BEGIN] = lsu - (sums[LSU_CYCLES] - lsu_before)
+                cycles_noted[noted * CYCLES_NOTED + END] = lsu
+                cycles_noted[noted * CYCLES_NOTED + RESULT] = result
+                cycles_noted[noted * CYCLES_NOTED + L2_END] = l2
+                cycles_noted[noted * CYCLES_NOTED + L2_BUSY] = sums[L2_CYCLES] - l2_before
+                cycles_noted[noted * CYCLES_NOTED + DRAM_END] = dram
+                cycles_noted[noted * CYCLES_NOTED + DRAM_BUSY] = sums[DRAM_CYCLES] - memory_before
+                cycles_noted[noted * CYCLES_NOTED + DRAM] = sums[DRAM_READS] - dram_before
+                cycles_noted[noted * CYCLES_NOTED + PACED] = time + step
             now_at[place] += 1
             ready = time + step
             if now_at[place] < warp_end[block_of[place]]:
@@ -414,6 +489,10 @@ def simulate(
                         if far_time[where + 1] < 0.0:
                             far_time[where + 1] = far_time[where] + facts[FETCH]
                     ready = max(ready, near_time[cell])
+            if RECORDING == 1 and noted >= 0:
+                cycles_noted[noted * CYCLES_NOTED + FETCHED] = ready
+                cycles_noted[noted * CYCLES_NOTED + MET] = ready
+                cycles_noted[noted * CYCLES_NOTED + CLEAR] = ready
             if now_at[place] >= warp_end[block_of[place]]:
                 next_at[place] = NEVER
                 alive[slot] -= 1
@@ -435,9 +514,14 @@ def simulate(
                 clear = ready
                 while w != 0:
                     if w & 1:
+                        if RECORDING == 1 and noted >= 0 and board[place * BOARDS + b] > clear:
+                            which = noted * NUMBERS_NOTED + CAUSE
+                            numbers_noted[which] = setter[place * BOARDS + b]
                         clear = max(clear, board[place * BOARDS + b])
                     w = w >> 1
                     b += 1
+                if RECORDING == 1 and noted >= 0:
+                    cycles_noted[noted * CYCLES_NOTED + CLEAR] = clear
                 waited[code[now_at[place]]] += clear - ready
                 next_at[place] = clear
                 if clear < soon:
@@ -455,9 +539,21 @@ def simulate(
                         clear = max(ready, -next_at[other])
                         while w != 0:
                             if w & 1:
+                                if (
+                                    RECORDING == 1
+                                    and noted >= 0
+                                    and board[other * BOARDS + b] > clear
+                                ):
+                                    which = last[other] * NUMBERS_NOTED + CAUSE
+                                    numbers_noted[which] = setter[other * BOARDS + b]
                                 clear = max(clear, board[other * BOARDS + b])
                             w = w >> 1
                             b += 1
+                        if RECORDING == 1 and noted >= 0:
+                            cycles_noted[last[other] * CYCLES_NOTED + MET] = max(
+                                ready, -next_at[other]
+                            )
+                            cycles_noted[last[other] * CYCLES_NOTED + CLEAR] = clear
                         next_at[other] = clear
                         if clear < soon:
                             soon = clear
@@ -477,3 +573,6 @@ def simulate(
     end = max(last_end, max(writes, atomics))
     sums[CYCLES] = end
     return end
+
+
+RECORDED = with_constants(simulate, RECORDING=1)

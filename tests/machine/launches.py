@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.machine.device import H200
-from gpuviz.machine.prediction import Launched
+from gpuviz.machine.prediction import Launched, Prediction, predict
+from gpuviz.machine.timeline import Timeline, timeline_of
 from gpuviz.ptx.options import Options
 from gpuviz.runners import verification
 from gpuviz.runners.predicted import launched
@@ -23,3 +24,10 @@ def known(name: str) -> Launched:
     measured = verification.load(FILE)
     launch = next(one for one in measured.launches if one.name == name)
     return launched(verification.job_of(measured, launch), measured.arch, H200, Options())
+
+
+@cache
+def made(name: str) -> tuple[Prediction, Timeline]:
+    """Its prediction and timeline."""
+    prediction = predict(known(name), H200)
+    return prediction, timeline_of(prediction)
