@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from gpuviz.errors import InputError
 
+# What every compilation here has anyway, and frameworks pass.
+_ALWAYS = ("-lineinfo", "-generate-line-info")
 # What CuPy's RawModule passes, so that numerics agree.
 STANDARD, FLUSH = "-std=c++17", "-ftz=true"
 
@@ -24,7 +26,8 @@ def chosen(given: Iterable[str]) -> tuple[str, ...]:
 
     InputError for an option that is not among those that may be chosen.
     """
-    made = tuple(dict.fromkeys(map(_checked, given)))
+    flags = ("-" + option.strip().lstrip("-") for option in given)
+    made = tuple(dict.fromkeys(_checked(flag) for flag in flags if flag not in _ALWAYS))
     said = {option.partition("=")[0] for option in made}
     usual = [one for one in (STANDARD, FLUSH) if one.partition("=")[0] not in said]
     if "-use_fast_math" in made and FLUSH in usual:
@@ -32,9 +35,8 @@ def chosen(given: Iterable[str]) -> tuple[str, ...]:
     return (*usual, *made)
 
 
-def _checked(option: str) -> str:
-    flag = "-" + option.strip().lstrip("-")
+def _checked(flag: str) -> str:
     if not any(re.fullmatch(pattern, flag) for pattern in _KNOWN):
         known = "  ".join(re.sub(r"[\\()]|\{.*\}", "", pattern) for pattern in _KNOWN)
-        raise InputError(f"compiler option {option!r} is not passed on; these are: {known}")
+        raise InputError(f"compiler option {flag!r} is not passed on; these are: {known}")
     return flag

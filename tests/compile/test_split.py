@@ -172,6 +172,7 @@ def test_options_are_those_that_may_be_chosen() -> None:
     assert chosen(()) == ("-std=c++17", "-ftz=true")
     assert chosen(("--use_fast_math", "-std=c++20")) == ("-use_fast_math", "-std=c++20")
     assert chosen(("-ftz=false",)) == ("-std=c++17", "-ftz=false")
+    assert chosen(("--generate-line-info", "-lineinfo")) == chosen(())
     for bad in ("-ccbin=/bin/sh", "-I/etc", "-o x", "--run", "@file", "-std=c++17 -v"):
         with pytest.raises(InputError, match="is not passed on"):
             chosen((bad,))

@@ -158,3 +158,17 @@ extern "C" __global__ void k(float* out) {
 
 def test_a_kernel_without_shared_memory_has_no_race() -> None:
     assert races(traced('extern "C" __global__ void k(float* out)\n{ out[0] = 1; }')) == ()
+
+
+def test_flags_changed_by_lanes_that_differ_between_blocks_follow_the_barriers_of_each() -> None:
+    """Blocks that were alike until they met at a barrier are told apart by the first flag."""
+    source = """
+extern "C" __global__ void k(float* out) {
+    __shared__ int s[64];
+    int t = threadIdx.x, was;
+    s[t] = t * blockIdx.x;
+    __syncthreads();
+    float *to = out + s[63 - t];
+    asm volatile("atom.global.gpu.acq_rel.add.u32 %0, [%1], 1;" : "=r"(was) : "l"(to));
+}"""
+    assert races(traced(source, 5)) == ()

@@ -20,6 +20,7 @@ import numpy as np
 from gpuviz.arrays import I64, Bool
 from gpuviz.observe import Warps
 from gpuviz.ptx.checks.batch import Batch
+from gpuviz.ptx.checks.order import Order
 from gpuviz.traces import MemoryInstruction
 
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
@@ -121,16 +122,17 @@ class Flags:
             kept[rows] = np.maximum(kept[rows], whole[rows])
 
     def changed(
-        self, step: int, array: int, strength: Strength, warps: Warps, barriers: I64
+        self, step: int, array: int, strength: Strength, warps: Warps, order: Order
     ) -> None:
-        """Warps change flags of an array; `barriers` (H,) are the last ones of their blocks."""
+        """Warps change flags of an array, since the last barriers of their blocks."""
         if strength.releases:
             self.fence(step, strength.wide, warps)
         if not self._fences:
             return
         batch = self._batch
         which, *_ = batch.spread(warps)
-        row, barrier = which // batch.warps, barriers[which // batch.warps]
+        row = which // batch.warps
+        barrier = order.barriers[row]  # now that each block may have its own
         # With one block's state for all, each block has published the same.
         alike = batch.blocks if batch.height == 1 else 1
         first = (batch.first + np.arange(alike))[:, None] * batch.warps

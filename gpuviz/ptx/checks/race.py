@@ -205,7 +205,7 @@ class RaceCheck(Sink):
         if event.at.op in ("load", "atomic"):
             self._flags.read(step, array, warps)
         if event.at.op != "load":
-            self._flags.changed(step, array, event.strength, warps, self._order.barriers)
+            self._flags.changed(step, array, event.strength, warps, self._order)
 
     def _touched(
         self,
