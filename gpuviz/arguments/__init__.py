@@ -15,7 +15,7 @@ shorter ones (`gpuviz.kernels`), which become these.
 """
 
 from gpuviz.arguments.filling import check_room, materialise
-from gpuviz.arguments.passed import Passed, Pointer, passed, variables
+from gpuviz.arguments.passed import Passed, Pointer, Recipe, described, passed, variables
 from gpuviz.arguments.reading import parse
 from gpuviz.arguments.specs import (
     DTYPES,
@@ -50,12 +50,14 @@ __all__ = [
     "Passed",
     "Pointer",
     "PointerSpec",
+    "Recipe",
     "ScalarSpec",
     "Spec",
     "StructSpec",
     "VariableSpec",
     "buffers_of",
     "check_room",
+    "described",
     "materialise",
     "parse",
     "passed",

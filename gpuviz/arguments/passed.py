@@ -5,7 +5,8 @@ what is passed by value and has pointers in it is a `Passed`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,10 @@ from gpuviz.arguments.filling import materialise
 from gpuviz.arguments.specs import (
     UNSET,
     BufferSpec,
+    Elsewhere,
+    Field,
     ImageSpec,
+    Inline,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -25,6 +29,19 @@ from gpuviz.arrays import Array
 from gpuviz.given import Given
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """A buffer that is not made yet; see `materialise`."""
+
+    spec: BufferSpec
+    seed: int
+
+    @cached_property
+    def values(self) -> Array:
+        """The buffer, made once."""
+        return np.asarray(materialise(self.spec, self.seed))
+
+
 @dataclass(frozen=True, eq=False)
 class Pointer:
     """At byte `at` of what is passed lies the address of a buffer, `offset` bytes from its start.
@@ -34,7 +51,7 @@ class Pointer:
     """
 
     at: int
-    to: Array | int
+    to: Recipe | Array | int
     offset: int = 0
     name: str = ""
     unset: bool = False
@@ -52,6 +69,11 @@ class Passed:
 
 def passed(specs: Sequence[Spec]) -> list[Array | Passed]:
     """The arguments of a kernel; without the variables, which come after them."""
+    return [one.values if isinstance(one, Recipe) else one for one in described(specs)]
+
+
+def described(specs: Sequence[Spec]) -> list[Recipe | Array | Passed]:
+    """As `passed`, where the buffers are not made yet."""
     given = (spec for spec in specs if not isinstance(spec, VariableSpec))
     return [_one(spec, number) for number, spec in enumerate(given)]
 
@@ -65,53 +87,46 @@ def variables(specs: Sequence[Spec]) -> Mapping[str, Passed]:
     }
 
 
-def _one(spec: Spec, number: int) -> Array | Passed:
+def _one(spec: Spec, number: int) -> Recipe | Array | Passed:
     if isinstance(spec, Given):
         return spec.values
-    if isinstance(spec, ScalarSpec) or (isinstance(spec, BufferSpec) and not spec.offset):
+    if isinstance(spec, BufferSpec) and not spec.offset:
+        return Recipe(spec, number)
+    if isinstance(spec, ScalarSpec):
         return np.asarray(materialise(spec, number))
     return _bytes(spec, number)
 
 
 def _bytes(spec: Spec, number: int) -> Passed:
     """An argument as bytes. The buffers of a structure are drawn each for itself."""
-    if isinstance(spec, PointerSpec):
-        return Passed(bytes(8), (Pointer(0, spec.number, spec.offset),))
+    assert not isinstance(spec, VariableSpec)
     if isinstance(spec, StructSpec):
-        return _struct(spec, number)
-    assert not isinstance(spec, VariableSpec | Given)
-    if isinstance(spec, BufferSpec | ImageSpec):
-        return Passed(bytes(8), (_pointer(0, spec, number, ""),))
-    value = np.asarray(materialise(spec, number))
-    values = (("", value.item()),) if isinstance(spec, ScalarSpec) else ()
-    return Passed(value.tobytes(), (), values)
+        seeds = range(number + 31, number + 31 * (len(spec.fields) + 1), 31)
+        return _laid_out(spec.size, spec.fields, seeds)
+    size = spec.size if isinstance(spec, Inline) else 8
+    return _laid_out(size, (Field("", 0, spec),), (number,))
 
 
-def _struct(spec: StructSpec, number: int) -> Passed:
-    content, pointers, values = bytearray(spec.size), list[Pointer](), []
-    for place, field in enumerate(spec.fields):
-        inner, at = field.spec, field.offset
-        if isinstance(inner, PointerSpec):
-            pointers.append(Pointer(at, inner.number, inner.offset, field.name))
-            continue
-        if isinstance(inner, Given):
-            pointers.append(Pointer(at, inner.values, 0, field.name))
-            continue
-        seed = number + 31 * (place + 1)
-        if isinstance(inner, BufferSpec | ImageSpec):
-            pointers.append(_pointer(at, inner, seed, field.name))
-            continue
-        made = np.asarray(materialise(inner, seed))
-        if isinstance(inner, ScalarSpec):
-            values.append((field.name, made.item()))
-        data = made.tobytes()
-        content[at : at + len(data)] = data
+def _laid_out(size: int, fields: Sequence[Field], seeds: Sequence[int]) -> Passed:
+    content, pointers, values = bytearray(size), list[Pointer](), []
+    for field, seed in zip(fields, seeds, strict=True):
+        spec, at = field.spec, field.offset
+        if isinstance(spec, Inline):
+            made = np.asarray(materialise(spec, seed))
+            content[at : at + made.nbytes] = made.tobytes()
+            if isinstance(spec, ScalarSpec):
+                values.append((field.name, made.item()))
+        else:
+            pointers.append(_pointer(at, spec, seed, field.name))
     return Passed(bytes(content), tuple(pointers), tuple(values))
 
 
-def _pointer(at: int, spec: BufferSpec | ImageSpec, seed: int, name: str) -> Pointer:
+def _pointer(at: int, spec: Elsewhere, seed: int, name: str) -> Pointer:
+    if isinstance(spec, PointerSpec):
+        return Pointer(at, spec.number, spec.offset, name)
+    if isinstance(spec, Given):
+        return Pointer(at, spec.values, 0, name)
     if isinstance(spec, ImageSpec):
-        texels = np.asarray(materialise(spec.texels, seed))
-        return Pointer(at, texels, 0, name, spec.fill == UNSET, spec)
-    offset = spec.offset * size_of(spec.dtype)
-    return Pointer(at, np.asarray(materialise(spec, seed)), offset, name, spec.fill == UNSET)
+        return Pointer(at, Recipe(spec.texels, seed), 0, name, spec.fill == UNSET, spec)
+    offset, whole = spec.offset * size_of(spec.dtype), replace(spec, offset=0)
+    return Pointer(at, Recipe(whole, seed), offset, name, spec.fill == UNSET)

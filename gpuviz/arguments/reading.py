@@ -14,8 +14,10 @@ from gpuviz.arguments.specs import (
     MODES,
     ArraySpec,
     BufferSpec,
+    Elsewhere,
     Field,
     ImageSpec,
+    Inline,
     PointerSpec,
     ScalarSpec,
     Spec,
@@ -51,7 +53,7 @@ def parse(text: str) -> Spec:
     return _plain(text)
 
 
-def _plain(text: str) -> BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec:
+def _plain(text: str) -> Inline | Elsewhere:
     if text.lstrip().startswith("image "):
         return _image(text)
     if found := _POINTER.match(text):
@@ -104,8 +106,7 @@ def _struct(text: str) -> StructSpec:
     size = int(match[1])
     fields = tuple(Field(one[1], int(one[2]), _plain(one[3])) for one in found if one)
     for field in fields:
-        inline = isinstance(field.spec, ArraySpec | ScalarSpec)
-        end = field.offset + (field.spec.size if inline else 8)  # type: ignore[union-attr]
+        end = field.offset + (field.spec.size if isinstance(field.spec, Inline) else 8)
         if end > size:
             raise InputError(
                 f"Argument {text!r}: {field.name} ends at byte {end}, the structure at {size}."

@@ -132,13 +132,17 @@ class PointerSpec:
         return f"&{self.number}+{self.offset}"
 
 
+Inline = ArraySpec | ScalarSpec  # lies in a structure itself
+Elsewhere = BufferSpec | PointerSpec | ImageSpec | Given  # of this the address does
+
+
 @dataclass(frozen=True)
 class Field:
     """What lies at byte `offset` of a structure; `name` as in the source, `origin.x` if nested."""
 
     name: str
     offset: int
-    spec: BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec | Given
+    spec: Inline | Elsewhere
 
     def __str__(self) -> str:
         return f"{self.name}@{self.offset} {self.spec}"
@@ -160,22 +164,13 @@ class VariableSpec:
     """What a variable of the module holds when the launch begins; `name` is that of the PTX."""
 
     name: str
-    spec: ArraySpec | ScalarSpec | StructSpec
+    spec: Inline | StructSpec
 
     def __str__(self) -> str:
         return f"{self.name}:={self.spec}"
 
 
-Spec = (
-    BufferSpec
-    | ScalarSpec
-    | ArraySpec
-    | PointerSpec
-    | ImageSpec
-    | StructSpec
-    | VariableSpec
-    | Given
-)
+Spec = Inline | Elsewhere | StructSpec | VariableSpec
 _Spec = TypeVar("_Spec", bound=Spec)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gpuviz.ptx.simt.program import reachable
 from gpuviz.ptx.text.ir import Addr, Function, Instruction, Module, Reg, Sym, Vec
 from gpuviz.ptx.text.registers import registers_read
@@ -16,10 +18,26 @@ _READS = {"tex", "tld4", "suld", "sust"}
 
 def image_read(function: Function, parameter: str, offset: int) -> str:
     """Elements and sizes that an image may have which comes with a parameter, at a byte of it."""
+    found = _first_use(function, parameter, offset)
+    return "f32[64,64]" if found is None else _image(function, found)
+
+
+def image_use(
+    function: Function, parameter: str, offset: int
+) -> Literal["texture", "linear", "surface"]:
+    """What an image is to a kernel; a texture of linear memory is read by whole numbers."""
+    found = _first_use(function, parameter, offset)
+    if found is None or found.opcode.name in ("tex", "tld4"):
+        whole = found is not None and found.opcode.mods[-1] == "s32"
+        return "linear" if whole else "texture"
+    return "surface"
+
+
+def _first_use(function: Function, parameter: str, offset: int) -> Instruction | None:
+    """Of the image itself; of any, where it is not seen which is which."""
     named = _copies(function, parameter, offset)
     every = [at for at in function.body if at.opcode.name in _READS]
-    found = next((at for at in every if _handle(at) in named), next(iter(every), None))
-    return "f32[64,64]" if found is None else _image(function, found)
+    return next((at for at in every if _handle(at) in named), next(iter(every), None))
 
 
 def not_modelled(module: Module, entry: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arguments import ImageSpec, Passed, Pointer
+from gpuviz.arguments import ImageSpec, Passed, Pointer, Recipe
 from gpuviz.arrays import Array
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
@@ -175,9 +175,10 @@ class Placing:
 
     def _target(self, label: str, pointer: Pointer) -> int:
         if not isinstance(pointer.to, int):
-            if (address := self._placed.get(id(pointer.to), 0)) == 0:
-                address = self.buffer(label, pointer.to, pointer.unset)
-                self._placed[id(pointer.to)] = address
+            array = pointer.to.values if isinstance(pointer.to, Recipe) else pointer.to
+            if (address := self._placed.get(id(array), 0)) == 0:
+                address = self.buffer(label, array, pointer.unset)
+                self._placed[id(array)] = address
             if pointer.image is not None:
                 self.images[address] = pointer.image
             return address + pointer.offset

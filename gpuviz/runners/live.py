@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gpuviz.arch import architecture
 from gpuviz.compile import compile_cuda
 from gpuviz.errors import UnsupportedError
+from gpuviz.given import Given
 from gpuviz.memory.counts import Count
 from gpuviz.memory.hardware import RAW
 from gpuviz.runners.base import Cancel, Progress, go_on
@@ -21,6 +22,7 @@ from gpuviz.runners.counters import FORMS
 from gpuviz.runners.faults import CountersUnavailable
 from gpuviz.runners.gpu.client import Gpu, GpuLaunch, launch_of
 from gpuviz.runners.gpu.protocol import Mode
+from gpuviz.runners.gpu.sent import sent
 from gpuviz.runners.job import Job, check_limits
 from gpuviz.runners.measured_file import MeasuredLaunch, MeasuredPattern
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Peaks, Placement, Reading
@@ -174,6 +176,6 @@ def pattern_launch(case: MeasuredPattern, sm: str) -> GpuLaunch:
         (1, 1, 1),
         (32, 1, 1),
         0,
-        (index, words),
+        sent((Given(index), Given(words))),
         own_permit(program.cubin, program.ptx),
     )

@@ -269,7 +269,7 @@ class Engine:
                 made.append((target, numbers))
                 launches[target.key] = launch
         for target, numbers in made:
-            if (launch := launches[target.key]).size <= LARGE_BYTES or repeats == REPEATS:
+            if (launch := launches[target.key]).arguments.size <= LARGE_BYTES or repeats == REPEATS:
                 del launches[target.key]
                 with self._troubles(target.key):
                     self._results_and_places(gpu, target, launch, numbers)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuviz.arguments import BufferSpec, materialise
+from gpuviz.arguments import Recipe
 from gpuviz.errors import KernelFault, UnavailableError
 from gpuviz.runners.counters import SETS
 from gpuviz.runners.faults import CountersUnavailable, NoDevice
@@ -55,17 +55,13 @@ def facts(index: int, why: str = "") -> DeviceFacts:
     )
 
 
-def scalar(argument: protocol.Array | BufferSpec) -> bool:
-    return not isinstance(argument, BufferSpec) and argument.ndim == 0
-
-
 class FakeDevice:
     """Answers at once; durations are 2.3 microseconds with a seeded noise."""
 
     def __init__(self, behaviour: str) -> None:
         self._behaviour = behaviour
         self._random = np.random.default_rng(7)
-        self._arrays: dict[str, tuple[protocol.Array | BufferSpec, ...]] = {}
+        self._buffers: dict[str, tuple[protocol.Array | Recipe, ...]] = {}
         self._entries: dict[str, str] = {}
 
     def fatal(self, error: Exception) -> bool:
@@ -80,12 +76,12 @@ class FakeDevice:
     def load(self, request: protocol.Load) -> Reply:
         if request.entry == "full":
             raise UnavailableError("the GPU has too little free memory for the buffers")
-        self._arrays[request.key] = tuple(a for a in request.arguments if not scalar(a))
+        self._buffers[request.key] = request.buffers
         self._entries[request.key] = request.entry
         return Reply()
 
     def drop(self, request: protocol.Drop) -> Reply:
-        self._arrays.pop(request.key, None)
+        self._buffers.pop(request.key, None)
         return Reply()
 
     def _launch(self, key: str) -> None:
@@ -102,8 +98,8 @@ class FakeDevice:
 
     def run(self, request: protocol.Run) -> Reply:
         self._launch(request.key)
-        begun = enumerate(self._arrays[request.key])
-        left = (materialise(a, n) if isinstance(a, BufferSpec) else a for n, a in begun)
+        begun = self._buffers[request.key]
+        left = (one.values if isinstance(one, Recipe) else one for one in begun)
         return request.reply(tuple(left))
 
     def time(self, request: protocol.Time) -> Reply:

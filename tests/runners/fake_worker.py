@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from gpuviz.arguments import BufferSpec, materialise
+from gpuviz.arguments import Recipe
 from gpuviz.errors import KernelFault
 from gpuviz.runners.cupti.status import failure
 from gpuviz.runners.gpu import worker
@@ -48,7 +48,7 @@ class Fake:
         self.launches[request.key] = request
         if request.entry == "slow":
             time.sleep(0.8)
-        said = {"resident_blocks": len(request.arrays), "registers": 16}
+        said = {"resident_blocks": len(request.parameters), "registers": 16}
         return Reply(said if request.entry == "fits" else {})
 
     def drop(self, request):
@@ -61,11 +61,8 @@ class Fake:
         trouble = getattr(self, "_" + launch.entry, None)
         if trouble:
             trouble()
-        made = [
-            materialise(a, n) if isinstance(a, BufferSpec) else a
-            for n, a in enumerate(launch.arguments)
-        ]
-        return request.reply(tuple(a + 1 for a in made if a.ndim))
+        made = (one.values if isinstance(one, Recipe) else one for one in launch.buffers)
+        return request.reply(tuple(one + 1 for one in made))
 
     def time(self, request):
         time.sleep(0.001 * request.count)

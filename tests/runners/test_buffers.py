@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuviz.arguments import FILLS, BufferSpec, materialise
-from gpuviz.runners.gpu.buffers import Beginning, Buffers
+from gpuviz.arguments import FILLS, BufferSpec, Recipe, materialise
+from gpuviz.runners.gpu.buffers import Buffers
 
 
 class OnDevice(np.ndarray[Any, Any]):
@@ -36,12 +36,12 @@ CUPY = SimpleNamespace(
 @pytest.mark.parametrize("dtype", ["u8", "i32", "f16", "f32", "f64"])
 def test_buffers_begin_with_the_bits_that_the_emulator_has(dtype: str, most: int) -> None:
     buffers = Buffers(CUPY, most)
-    for fill in (*FILLS, "-0.0" if dtype[0] == "f" else "7"):
+    plain = "-0.0" if dtype[0] == "f" else "7"
+    for fill in (*FILLS, "rand(5)", "shuffle(5)", plain):
         for count in (300, 7, 70_000):  # shorter and longer ones than the one that is kept
             for number in (0, 3):
                 spec = BufferSpec(dtype, count, fill)
-                begun = buffers.begun(spec, number)
-                assert isinstance(begun, Beginning)
+                begun = buffers.begun(Recipe(spec, number))
                 made = begun.new()
                 wanted = materialise(spec, number)
                 assert made.tobytes() == wanted.tobytes()
@@ -52,30 +52,32 @@ def test_buffers_begin_with_the_bits_that_the_emulator_has(dtype: str, most: int
 
 def test_what_is_there_already_is_not_made_again() -> None:
     buffers = Buffers(CUPY, 1 << 20)
-    buffers.begun(BufferSpec("f32", 4000, "rand"), 0)
+    buffers.begun(Recipe(BufferSpec("f32", 4000, "rand"), 0))
     uploaded.clear()
     for count in (1, 400, 4000):
-        buffers.begun(BufferSpec("f32", count, "rand"), 0)
+        buffers.begun(Recipe(BufferSpec("f32", count, "rand"), 0))
     assert uploaded == []
-    buffers.begun(BufferSpec("f32", 4000, "zeros"), 1)
+    buffers.begun(Recipe(BufferSpec("f32", 4000, "zeros"), 1))
     assert uploaded == [4]
+
+
+def test_values_that_are_listed_are_those_of_each_element() -> None:
+    made = Buffers(CUPY, 1 << 20).begun(Recipe(BufferSpec("i32", 3, "[4,5,6]"), 0)).new()
+    assert made.tolist() == [4, 5, 6]
 
 
 def test_no_more_is_kept_than_has_room() -> None:
     buffers = Buffers(CUPY, 1000)
     for number in range(3):
-        buffers.begun(BufferSpec("f32", 100, "rand"), number)
+        buffers.begun(Recipe(BufferSpec("f32", 100, "rand"), number))
     uploaded.clear()
-    buffers.begun(BufferSpec("f32", 100, "rand"), 2)
-    buffers.begun(BufferSpec("f32", 100, "rand"), 1)
+    buffers.begun(Recipe(BufferSpec("f32", 100, "rand"), 2))
+    buffers.begun(Recipe(BufferSpec("f32", 100, "rand"), 1))
     assert uploaded == []
-    buffers.begun(BufferSpec("f32", 100, "rand"), 0)
+    buffers.begun(Recipe(BufferSpec("f32", 100, "rand"), 0))
     assert uploaded == [400]
 
 
-def test_scalars_and_arrays_that_were_sent_are_what_they_are() -> None:
-    buffers = Buffers(CUPY, 0)
-    assert buffers.begun(np.asarray(np.float32(2.5)), 0) == np.float32(2.5)
-    sent = np.arange(6, dtype=np.int16).reshape(2, 3)
-    begun = buffers.begun(sent, 1)
-    assert isinstance(begun, Beginning) and np.array_equal(begun.new(), sent)
+def test_arrays_that_were_sent_are_what_they_are() -> None:
+    given = np.arange(6, dtype=np.int16).reshape(2, 3)
+    assert np.array_equal(Buffers(CUPY, 0).begun(given).new(), given)

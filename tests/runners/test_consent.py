@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 import pytest
 
 from gpuviz.compile import Program
@@ -23,6 +22,7 @@ from gpuviz.runners.consent import (
     permit,
 )
 from gpuviz.runners.gpu.client import GpuLaunch, launch_of
+from gpuviz.runners.gpu.sent import Sent
 from gpuviz.runners.job import Job
 from gpuviz.scenes import SCENES
 from gpuviz.scenes.base import Plan
@@ -74,9 +74,7 @@ def test_a_launch_cannot_be_made_without_a_permit_or_with_that_of_another() -> N
         replace(launch, code=b"other")
     with pytest.raises(ValueError, match="for other code"):
         replace(launch, ptx="other")
-    made = GpuLaunch(
-        "cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, (np.zeros(1),), own_permit(b"x", "")
-    )
+    made = GpuLaunch("cubin", b"x", "", "k", (1, 1, 1), (1, 1, 1), 0, Sent(), own_permit(b"x", ""))
     assert replace(made, grid=(2, 1, 1)).permit.digest == digest_of(b"x", "")
 
 

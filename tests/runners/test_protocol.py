@@ -8,11 +8,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from gpuviz.arguments import BufferSpec
+from gpuviz.arguments import BufferSpec, Recipe
 from gpuviz.errors import Error, FormatError, KernelFault, UnavailableError
 from gpuviz.runners import faults
 from gpuviz.runners.gpu import protocol
-from gpuviz.runners.gpu.protocol import Load, Message, Reply, Time, receive, send
+from gpuviz.runners.gpu.protocol import Load, Made, Message, Reply, Time, receive, send
+from gpuviz.runners.gpu.sent import Address, Parameter
 
 ARRAYS = (
     np.arange(6, dtype=np.int16).reshape(2, 3),
@@ -38,7 +39,18 @@ def there_and_back(message: Message) -> Message:
         Time("k", 5, 1.5, "warm"),
         protocol.Describe(),
         protocol.Count("k", "live"),
-        Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, ("", "f32[4]=rand"), ARRAYS),
+        Load(
+            "k",
+            "ptx",
+            "f",
+            (1, 2, 3),
+            (4, 5, 6),
+            7,
+            (Made(), Made("f32[4]=rand", 2)),
+            (Parameter("00ff", (Address(0, 1, 16, "image f32[4]=zeros", "linear"),)),),
+            (("held", Parameter("07")),),
+            ARRAYS,
+        ),
         Reply({"a": [1.5, None]}, ARRAYS),
         protocol.Failure({"kind": "Error"}, True),
     ],
@@ -57,7 +69,7 @@ def test_messages_arrive_as_they_were(message: Message) -> None:
             assert np.array_equal(one, other)
 
 
-def framed(header: object, magic: bytes = b"gpv2", rest: bytes = b"") -> io.BytesIO:
+def framed(header: object, magic: bytes = b"gpv3", rest: bytes = b"") -> io.BytesIO:
     text = json.dumps(header).encode()
     return io.BytesIO(struct.pack("<4sI", magic, len(text)) + text + rest)
 
@@ -76,8 +88,8 @@ def framed(header: object, magic: bytes = b"gpv2", rest: bytes = b"") -> io.Byte
             {"kind": "Reply", "fields": {"values": {}}, "arrays": [{"dtype": "O", "shape": [1]}]},
             rest=bytes(8),
         ),
-        io.BytesIO(struct.pack("<4sI", b"gpv2", 2**31) + b"{}"),
-        io.BytesIO(struct.pack("<4sI", b"gpv2", 4) + b"\xff\xfe{}"),
+        io.BytesIO(struct.pack("<4sI", b"gpv3", 2**31) + b"{}"),
+        io.BytesIO(struct.pack("<4sI", b"gpv3", 4) + b"\xff\xfe{}"),
     ],
 )
 def test_what_is_no_message_is_refused(pipe: io.BytesIO) -> None:
@@ -85,19 +97,23 @@ def test_what_is_no_message_is_refused(pipe: io.BytesIO) -> None:
         receive(pipe)
 
 
+def load(*made: Made, arrays: tuple[np.ndarray, ...] = ARRAYS) -> Load:
+    parameter = Parameter("0001020304050607", (Address(0, 1, 16, "image f32[4]=zeros"),))
+    variables = (("held", parameter),)
+    return Load("k", "ptx", "f", (1, 2, 3), (4, 5, 6), 7, made, (parameter,), variables, arrays)
+
+
 @pytest.mark.parametrize("recipe", ["f32[2]=@/etc/hosts", "i32=7", "nonsense"])
 def test_the_worker_makes_buffers_alone(recipe: str) -> None:
-    load = Load("k", "ptx", "f", (1, 1, 1), (1, 1, 1), 0, (recipe,), ARRAYS[:1])
     with pytest.raises(Error):
-        _ = load.arguments
+        _ = load(Made(recipe)).buffers
 
 
-def test_arguments_are_in_order_made_or_sent() -> None:
-    code, sent, scalar = ARRAYS[4], ARRAYS[0], ARRAYS[1]
-    recipes = ("", "f32[4]=rand", "")
-    load = Load("k", "ptx", "f", (1, 1, 1), (1, 1, 1), 0, recipes, (code, sent, scalar))
-    first, made, last = load.arguments
-    assert first is sent and made == BufferSpec("f32", 4, "rand") and last is scalar
+def test_buffers_are_in_order_made_or_sent() -> None:
+    code, array, other = ARRAYS[4], ARRAYS[0], ARRAYS[1]
+    asked = load(Made(), Made("f32[4]=rand", 3), Made(), arrays=(code, array, other))
+    first, made, last = asked.buffers
+    assert first is array and made == Recipe(BufferSpec("f32", 4, "rand"), 3) and last is other
 
 
 def test_buffers_that_are_known_do_not_come_back() -> None:

@@ -8,13 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from gpuviz.arguments import BufferSpec, materialise
+from gpuviz.arguments import BufferSpec, Recipe, materialise
 from gpuviz.arrays import Array
 
-_SEEDED = ("rand", "shuffle")  # what depends on the position of the argument
-_VARIED = (*_SEEDED, "arange")  # all others have one value in every element
+_VARIED = ("rand", "shuffle", "arange", "[")  # all others have one value in every element
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +44,24 @@ class Buffers:
         self._cupy, self._most = cupy, most
         self._kept: dict[BufferSpec | tuple[BufferSpec, int], Any] = {}
 
-    def begun(self, argument: BufferSpec | Array, number: int) -> Beginning | np.generic:
-        """The argument at a position: how a buffer begins, or a scalar."""
-        if isinstance(argument, np.ndarray):
-            if argument.ndim == 0:
-                scalar: np.generic = argument.dtype.type(argument)
-                return scalar
-            return Beginning(self._cupy, argument.shape, argument)
-        return Beginning(self._cupy, (argument.count,), self._content(argument, number))
+    def begun(self, one: Recipe | Array) -> Beginning:
+        """How a buffer begins."""
+        if isinstance(one, Recipe):
+            return Beginning(self._cupy, (one.spec.count,), self._content(one))
+        return Beginning(self._cupy, one.shape, one)
 
-    def _content(self, spec: BufferSpec, number: int) -> Any:
-        if spec.fill not in _VARIED:
+    def _content(self, recipe: Recipe) -> Any:
+        spec, seed = recipe.spec, recipe.seed
+        if not spec.fill.startswith(_VARIED):
             return self._cupy.asarray(materialise(replace(spec, count=1)))
         if spec.size > self._most:
-            return materialise(spec, number)
+            return materialise(spec, seed)
         # The beginning of a longer one is the same, but where the length decides on the values.
         of_any = replace(spec, count=0) if _prefix(spec) else spec
-        key = (of_any, number) if spec.fill in _SEEDED else of_any
+        key = (of_any, seed) if spec.fill in ("rand", "shuffle") else of_any
         found = self._kept.pop(key, None)
         if found is None or found.size < spec.count:
-            found = self._cupy.asarray(materialise(spec, number))
+            found = self._cupy.asarray(materialise(spec, seed))
         self._kept[key] = found
         while sum(one.nbytes for one in self._kept.values()) > self._most:
             del self._kept[next(iter(self._kept))]
@@ -74,4 +69,4 @@ class Buffers:
 
 
 def _prefix(spec: BufferSpec) -> bool:
-    return spec.fill == "arange" or (spec.fill == "rand" and spec.dtype.startswith("f"))
+    return spec.fill == "arange" or (spec.fill.startswith("rand") and spec.dtype.startswith("f"))

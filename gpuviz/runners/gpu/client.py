@@ -17,23 +17,24 @@ import hashlib
 import threading
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
 from gpuviz import records
-from gpuviz.arguments import BufferSpec, ScalarSpec, check_room, materialise
+from gpuviz.arguments import Recipe, check_room
 from gpuviz.arrays import Array
-from gpuviz.compile import demangled
-from gpuviz.errors import Error, LaunchError
-from gpuviz.given import Given
+from gpuviz.errors import Error
+from gpuviz.kernels.images import image_use
+from gpuviz.ptx.text.parser import parse
 from gpuviz.runners.base import Cancel, Progress, go_on
 from gpuviz.runners.consent import NOBODY, Permit, code_of, digest_of, permit
 from gpuviz.runners.counters import SETS, Which, why_missing
 from gpuviz.runners.gpu import protocol
 from gpuviz.runners.gpu.process import RUNS, Process, command
 from gpuviz.runners.gpu.protocol import Mode, Reply, Request
+from gpuviz.runners.gpu.sent import Sent, Use, sent
 from gpuviz.runners.job import Job, Triple
 from gpuviz.runners.measurement import (
     DeviceFacts,
@@ -58,8 +59,6 @@ _SHARE = 0.25  # of the device's memory that they may take, all together
 class GpuLaunch:
     """A launch with everything a GPU needs, and the leave to run it. `ptx` serves block placement.
 
-    Of arguments that can be made by their SPEC (with their positions as seeds) only that is sent.
-
     Raises
     ------
     ValueError : the permit is for other code
@@ -72,7 +71,7 @@ class GpuLaunch:
     grid: Triple
     block: Triple
     dynamic_shared: int
-    arguments: tuple[Array | BufferSpec, ...]
+    arguments: Sent
     permit: Permit
 
     def __post_init__(self) -> None:
@@ -82,30 +81,37 @@ class GpuLaunch:
     @cached_property
     def key(self) -> str:
         """A name made of all that decides what happens."""
-        digest = hashlib.sha256(self.code)
-        digest.update(repr((self.entry, self.grid, self.block, self.dynamic_shared)).encode())
-        for argument in self.arguments:
-            if isinstance(argument, BufferSpec):
-                digest.update(str(argument).encode())
+        digest, arguments = hashlib.sha256(self.code), self.arguments
+        said = arguments.parameters, arguments.variables
+        shape = self.entry, self.grid, self.block, self.dynamic_shared
+        digest.update(repr((shape, said)).encode())
+        for one in arguments.buffers:
+            if isinstance(one, Recipe):
+                digest.update(repr(one).encode())
             else:
-                digest.update(f"{argument.dtype.str}{argument.shape}".encode())
-                digest.update(protocol.digest(argument).encode())
+                digest.update(f"{one.dtype.str}{one.shape}{protocol.digest(one)}".encode())
         return digest.hexdigest()
-
-    @property
-    def size(self) -> int:
-        """Bytes of all arguments."""
-        return sum(a.size if isinstance(a, BufferSpec) else a.nbytes for a in self.arguments)
 
     def load(self, key: str, form: Literal["cubin", "ptx"], code: bytes) -> protocol.Load:
         """The request to keep it on the device, be it with other code."""
-        made = [isinstance(argument, BufferSpec) for argument in self.arguments]
-        pairs = tuple(zip(self.arguments, made, strict=True))
-        recipes = tuple(str(argument) if spec else "" for argument, spec in pairs)
-        sent = (a for a in self.arguments if not isinstance(a, BufferSpec))
-        arrays = (np.frombuffer(code, np.uint8), *sent)
-        shape = self.grid, self.block, self.dynamic_shared
-        return protocol.Load(key, form, self.entry, *shape, recipes, arrays)
+        arguments = self.arguments
+        made = tuple(
+            protocol.Made(str(one.spec), one.seed) if isinstance(one, Recipe) else protocol.Made()
+            for one in arguments.buffers
+        )
+        travel = (one for one in arguments.buffers if not isinstance(one, Recipe))
+        return protocol.Load(
+            key,
+            form,
+            self.entry,
+            self.grid,
+            self.block,
+            self.dynamic_shared,
+            made,
+            arguments.parameters,
+            arguments.variables,
+            (np.frombuffer(code, np.uint8), *travel),
+        )
 
     @property
     def blocks(self) -> int:
@@ -119,11 +125,10 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
     Raises
     ------
     NotAgreed : it is a stranger's, and none of those that the user `agreed` to run
-    LaunchError : an argument is neither a buffer nor a scalar
+    LaunchError : a pointer is into what is no buffer
     """
     program, leave = job.program, permit(job, agreed)
     check_room(job.arguments)
-    arguments = tuple(_argument(spec, n) for n, spec in enumerate(_plain(job)))
     return GpuLaunch(
         "cubin" if program.cubin else "ptx",
         code_of(program),
@@ -132,32 +137,15 @@ def launch_of(job: Job, agreed: Container[str] = NOBODY) -> GpuLaunch:
         job.grid,
         job.block,
         job.dynamic_shared,
-        arguments,
+        sent(job.arguments, partial(_use, job)),
         leave,
     )
 
 
-def _plain(job: Job) -> list[BufferSpec | ScalarSpec | Given]:
-    """The arguments, if all are of the kinds that are sent."""
-    found = [
-        spec
-        for spec in job.arguments
-        if isinstance(spec, ScalarSpec | Given)
-        or (isinstance(spec, BufferSpec) and not spec.offset)
-    ]
-    if len(found) < len(job.arguments):
-        raise LaunchError(
-            f"{demangled(job.entry)} cannot be run on a GPU from here: structures, pointers into "
-            "other buffers, variables that are set and textures are emulated only"
-        )
-    return found
-
-
-def _argument(spec: BufferSpec | ScalarSpec | Given, number: int) -> Array | BufferSpec:
-    """How an argument is sent; of a file what it holds now, for it may change."""
-    if isinstance(spec, BufferSpec) and not spec.fill.startswith("@"):
-        return spec
-    return np.asarray(materialise(spec, number))
+def _use(job: Job, number: int, at: int) -> Use:
+    """What the kernel does with the handle at a byte of a parameter."""
+    function = parse(job.program.ptx).by_name[job.entry]
+    return image_use(function, function.params[number].name, at)
 
 
 @dataclass
@@ -251,7 +239,7 @@ class Gpu:
     def _load(self, launch: GpuLaunch, cancel: Cancel) -> str:
         self._running()
         request = launch.load(launch.key, launch.form, launch.code)
-        return self._keep(request, launch.size, cancel)
+        return self._keep(request, launch.arguments.size, cancel)
 
     def _keep(self, request: protocol.Load, size: int, cancel: Cancel) -> str:
         if request.key in self._loaded:
@@ -360,7 +348,7 @@ class Gpu:
             major, _, minor = self.facts().cuda.partition(".")
             ptx = for_driver(instrument(launch.ptx), (int(major), int(minor)))
             request = launch.load(launch.key + "+places", "ptx", ptx.encode())
-            key = self._keep(request, launch.size, cancel)
+            key = self._keep(request, launch.arguments.size, cancel)
             return decode(self._ask(protocol.Place(key, launch.blocks), cancel).arrays[0])
 
     def peaks(self, cancel: Cancel = go_on) -> Peaks:

@@ -17,16 +17,17 @@ import numpy as np
 from msgspec import Meta
 
 from gpuviz import records
-from gpuviz.arguments import BufferSpec, parse
+from gpuviz.arguments import BufferSpec, Recipe, parse
 from gpuviz.arrays import Array
 from gpuviz.errors import FormatError
 from gpuviz.runners.counters import Which
+from gpuviz.runners.gpu.sent import Parameter
 
 Arrays = tuple[Array, ...]
 Triple = tuple[int, int, int]
 Mode = Literal["warm", "flushed", "rotated"]
 
-_MAGIC = b"gpv2"
+_MAGIC = b"gpv3"
 _FRAME = struct.Struct("<4sI")
 _PIECE = 1 << 24  # bytes read at once
 _HEADER_LIMIT = 16 << 20
@@ -39,15 +40,29 @@ class Describe:
     """What GPUs are there?"""
 
 
+@dataclass(frozen=True)
+class Made:
+    """A buffer that the worker makes by its SPEC (`gpuviz.arguments`); "": one that travels."""
+
+    spec: str = ""
+    seed: int = 0
+
+    @property
+    def recipe(self) -> Recipe:
+        """FormatError where it is none, or read from a file: files are nothing of the worker's."""
+        spec = parse(self.spec)
+        if not isinstance(spec, BufferSpec) or spec.fill.startswith("@"):
+            raise FormatError(f"{_DAMAGED}: {self.spec!r} is no buffer that can be made")
+        return Recipe(spec, self.seed)
+
+
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Keep a launch under a key. Arrays: the code (bytes), then arguments that are sent, in order.
+    """Keep a launch under a key. Arrays: the code (bytes), then the buffers that travel, in order.
 
-    `recipes` has a text for each argument: the SPEC that it is made by (`gpuviz.arguments`), "" for
-    one that is sent. One without dimensions is passed by value, any other is a buffer. `form` says
-    what the code is: a cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is
-    how many of its blocks the driver says fit on one multiprocessor, `registers` how many it gives
-    a thread.
+    `made`, `parameters` and `variables` are those of a `Sent`. `form` says what the code is: a
+    cubin, or PTX for the driver to assemble. The reply's `resident_blocks` is how many of its
+    blocks the driver says fit on one multiprocessor, `registers` how many it gives a thread.
     """
 
     key: str
@@ -56,22 +71,16 @@ class Load:
     grid: Triple
     block: Triple
     dynamic_shared: int
-    recipes: tuple[str, ...]
+    made: tuple[Made, ...]
+    parameters: tuple[Parameter, ...]
+    variables: tuple[tuple[str, Parameter], ...]
     arrays: Arrays
 
     @property
-    def arguments(self) -> tuple[BufferSpec | Array, ...]:
-        """The arguments in order: what is made here by its SPEC, and what was sent."""
-        sent = iter(self.arrays[1:])
-        return tuple(_buffer(text) if text else next(sent) for text in self.recipes)
-
-
-def _buffer(text: str) -> BufferSpec:
-    """FormatError where it is none, or read from a file: files are nothing of the worker's."""
-    spec = parse(text)
-    if not isinstance(spec, BufferSpec) or spec.fill.startswith("@"):
-        raise FormatError(f"{_DAMAGED}: {text!r} is no buffer that can be made")
-    return spec
+    def buffers(self) -> tuple[Recipe | Array, ...]:
+        """In order: what is made here by its SPEC, and what was sent."""
+        travelled = iter(self.arrays[1:])
+        return tuple(one.recipe if one.spec else next(travelled) for one in self.made)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ class Stopwatch:
         self._sweep: Any = None
 
     def _own(self, entry: str, grid: int, block: int) -> Any:
-        request = Load(entry, "cubin", entry, (grid, 1, 1), (block, 1, 1), 0, (), (self._code,))
+        shape = (grid, 1, 1), (block, 1, 1), 0
+        request = Load(entry, "cubin", entry, *shape, (), (), (), (self._code,))
         return Kernel(self._cupy, request, Buffers(self._cupy, 0))
 
     def time(self, kernel: Kernel, count: int, warmup_ms: float, mode: Mode) -> F64:
