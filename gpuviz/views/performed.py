@@ -96,7 +96,9 @@ def timed(view: View, time: float, end: float = 0.0) -> View:
 
 def badges(runs: Mapping[str, Run]) -> dict[str, str]:
     """What kind of numbers a view shows: those of the model, and what a GPU measured."""
-    captions = {run.measurement.caption for run in runs.values() if run.measurement is not None}
+    found = [run.measurement for run in runs.values()]
+    found += [run.companion.measurement for run in runs.values() if run.companion]
+    captions = {one.caption for one in found if one is not None}
     counts = "; ".join(sorted({run.modelled for run in runs.values()})) or "modelled"
     return {"counts": counts, **({"measured": "; ".join(sorted(captions))} if captions else {})}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ import pytest
 from gpuviz.export.data import _plain
 from gpuviz.results.count_columns import views_of
 from gpuviz.results.count_tables import HEAD, table
-from gpuviz.runners.base import Run, size_of
+from gpuviz.runners.base import Companion, Run, size_of
 from gpuviz.runners.measurement import DeviceFacts, Measurement, Timing
 from gpuviz.scenes import perform as performing
 from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.measured import time_column, time_of
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.showing import Variant, showing
+from gpuviz.views.performed import badges
 
 H200 = DeviceFacts(0, "NVIDIA H200", "9.0", "", "", 132, 0, 0)
 
@@ -59,6 +61,14 @@ def test_a_story_does_not_wait_for_it_but_has_its_time() -> None:
     assert time is not None
     assert (time.microseconds, time.size) == (250.0, "64 × 64")
     assert time_column([time])[0].origin == "time: NVIDIA H200, 2026-01-01, 64 × 64"
+
+
+def test_the_record_of_a_picture_names_the_measurement_that_it_shows() -> None:
+    """That of the companion, which is not counted yet."""
+    (run,) = perform(LESSON, {}, measured=lambda plan: None).runs.values()
+    beside = replace(run, companion=Companion("r", "64 × 64", measured(plan({})[0])))
+    assert "measured" not in badges({"naive": run})
+    assert badges({"naive": beside})["measured"] == "recorded on NVIDIA H200, 2026-01-01"
 
 
 def test_it_is_counted_whole_and_its_arrays_are_let_go() -> None:
