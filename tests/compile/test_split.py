@@ -211,3 +211,31 @@ def test_macros_make_kernels_and_templates_are_offered_where_they_can_be_made(
     launch = ["--grid", "1", "--block", "1", "--arg", "f32[1]=zeros"]
     assert main(["count", str(path), "--entry", "asked<7>", *launch]) == 0
     assert "asked<7>" in capsys.readouterr().out
+
+
+LAUNCHER = """
+template <int D, int PAD, typename T> __global__ void attend(T* x) { x[threadIdx.x] += D + PAD; }
+template <const int kD, typename T, int kPad = 8>
+void launch(T* x) {
+  constexpr int kTile = kD < 128 ? 4 : 2;
+  attend<kD * kTile, kPad, T><<<kTile, 32>>>(x);
+}
+void chosen(int d, half* x) {
+  switch (d) {
+    case 32: launch<32, half>(x); break;
+    case 64: launch<64, half>(x); break;
+    case 128: launch<128, half>(x); break;
+  }
+}
+"""
+
+
+def test_templates_are_made_as_the_launcher_around_them_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "launcher.cu"
+    path.write_text(LAUNCHER)
+    found = written_launches(path)
+    assert [(one.instance, one.grid) for one in found] == [
+        ("attend<128, 8, half>", (4, 1, 1)),
+        ("attend<256, 8, half>", (4, 1, 1)),
+    ]
+    assert launch_at(path, found[0].line) == found[0]

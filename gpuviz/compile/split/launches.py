@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from gpuviz.compile.split.constants import Dim3, Scope, Value, macros
 from gpuviz.compile.split.formulas import Formulas
 from gpuviz.compile.split.parts import Text, descend, parsed, text_of
+from gpuviz.compile.split.templates import argument, parameters, settings
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_NOTHING: Mapping[str, str] = {}
 _DEFINES = {"preproc_def", "preproc_function_def"}
-_SIMPLE = ("int", "unsigned", "float", "double", "half", "char", "bool", "long", "short")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
         launch
         for name, text in texts.items()
         for call in descend(text.tree.root_node, {"kernel_call_syntax"})
-        if (launch := _written(name, call, known)) is not None
+        for setting in known.settings(call)
+        if (launch := _written(name, call, known, setting)) is not None
     )
 
 
@@ -73,10 +75,11 @@ def instances(texts: Iterable[Text], launches: Iterable[Written]) -> tuple[str, 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known all over a file."""
+    """What is known all over a file, whose texts are `roots`."""
 
-    names: Mapping[str, Node]
+    names: dict[str, Node]
     scope: Scope
+    roots: tuple[Node, ...] = ()
 
     @classmethod
     def of(cls, roots: Sequence[Node]) -> Known:
@@ -91,11 +94,19 @@ class Known:
                     functions[text_of(declarator.child_by_field_name("declarator"))] = node
             outer = (n for n in descend(root, {"declaration"}) if _function(n) is None)
             names.update(_declared(outer))
-        return cls(names, Scope({}, found, functions))
+        return cls(names, Scope({}, found, functions), tuple(roots))
 
-    def at(self, place: Node) -> Scope:
-        """What names stand for where a launch is written."""
-        names = dict(self.names)
+    def settings(self, place: Node) -> list[dict[str, str]]:
+        """How the template around a launch is made; one without names where there is none."""
+        function = _function(place)
+        declarator = next(descend(function, {"function_declarator"}), None) if function else None
+        name = text_of(declarator.child_by_field_name("declarator")) if declarator else ""
+        return settings(self.roots, name, parameters(place), self.at)
+
+    def at(self, place: Node, setting: Mapping[str, str] = _NOTHING) -> Scope:
+        """What names stand for where a launch is written, in a template that is made so."""
+        given = {name: parsed(text) for name, text in setting.items()}
+        names = self.names | {name: node for name, node in given.items() if node is not None}
         function = _function(place)
         if function is not None:
             for node in descend(function, {"declaration", "assignment_expression"}):
@@ -131,7 +142,7 @@ def _declared(nodes: Iterable[Node]) -> Iterator[tuple[str, Node]]:
                 yield text_of(name), value
 
 
-def _written(file: str, syntax: Node, known: Known) -> Written | None:
+def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) -> Written | None:
     call = syntax.parent
     if call is None or call.type != "call_expression":
         return None
@@ -139,12 +150,12 @@ def _written(file: str, syntax: Node, known: Known) -> Written | None:
     listed = next((c for c in call.children if c.type == "argument_list"), None)
     if named is None:
         return None
-    scope = known.at(syntax)
+    scope = known.at(syntax, setting)
     shape = [child for child in syntax.named_children if child.type != "comment"]
     given = [c for c in listed.named_children if c.type != "comment"] if listed else []
     texts = [_said(scope, node) for node in shape[:3]]
     shared = scope.value(shape[2]) if len(shape) > 2 else 0
-    name, template, instance = _instance(named, scope, _type_parameters(syntax))
+    name, template, instance = _instance(named, scope, setting)
     free = {text_of(one) for one in given if one.type == "identifier" and scope.value(one) is None}
     formulas = Formulas(scope, free)
     return Written(
@@ -209,22 +220,10 @@ def _dims(scope: Scope, shape: Sequence[Node], which: int) -> Dim3 | None:
     return dims if dims is not None and min(dims) > 0 else None
 
 
-def _type_parameters(place: Node) -> frozenset[str]:
-    """Names of types that the template around a place leaves open."""
-    found: set[str] = set()
-    node: Node | None = place
-    while node is not None:
-        if node.type == "template_declaration":
-            listed = node.child_by_field_name("parameters")
-            kinds = {"type_parameter_declaration", "optional_type_parameter_declaration"}
-            for one in descend(listed, kinds) if listed is not None else ():
-                found.update(map(text_of, descend(one, {"type_identifier"})))
-        node = node.parent
-    return frozenset(found)
-
-
-def _instance(named: Node, scope: Scope, types: frozenset[str]) -> tuple[str, str, str | None]:
-    """A kernel's name, its template arguments as written, and itself with their values."""
+def _instance(named: Node, scope: Scope, setting: Mapping[str, str]) -> tuple[str, str, str | None]:
+    """A kernel's name, its template arguments as written, and itself with their values; `setting`
+    are those of the template around it.
+    """
     whole = text_of(named)
     name, _, rest = whole.partition("<")
     listed = next(descend(named, {"template_argument_list"}), None)
@@ -233,25 +232,10 @@ def _instance(named: Node, scope: Scope, types: frozenset[str]) -> tuple[str, st
     if listed is None or not rest:
         return name.strip(), "", name.strip()
     made = [
-        "float" if text_of(node) in types else _argument(scope, node)
+        setting.get(text_of(node)) or argument(scope, node)
         for node in listed.named_children
         if node.type != "comment"
     ]
     said = text_of(listed)[1:-1].strip()
     known = [one for one in made if one is not None]
     return name.strip(), said, f"{name}<{', '.join(known)}>" if len(known) == len(made) else None
-
-
-def _argument(scope: Scope, node: Node) -> str | None:
-    """A template argument as it stands outside of its function: a value, or the name of a type."""
-    value = scope.value(node)
-    if isinstance(value, int):
-        return str(value)
-    text = text_of(node)
-    words = text.replace("*", " ").replace("const", " ").split()
-    if node.type == "type_descriptor" and all(
-        word in _SIMPLE or word[0] == "_" or word[-1:].isdigit() or word.endswith(("_t", "16"))
-        or word[0].isupper() or "half" in word for word in words
-    ):  # fmt: skip
-        return text
-    return text if node.type in ("true", "false") else None
