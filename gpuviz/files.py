@@ -102,8 +102,8 @@ def _beside(target: Path, durable: bool) -> Iterator[BinaryIO]:
     if durable:
         remove_left(target.parent)
     part = target.with_name(f".gpuviz-{secrets.token_hex(8)}.part")
-    with part.open("xb") as file:
-        try:
+    try:  # from before it is there: who is told to end may be told at any line
+        with part.open("xb") as file:
             with suppress(OSError):  # a file system without locks: it is not removed there, either
                 _hold(file)
             yield file
@@ -115,11 +115,10 @@ def _beside(target: Path, durable: bool) -> Iterator[BinaryIO]:
             if sys.platform == "win32":
                 file.close()
             os.replace(part, target)
-        except BaseException:
-            with suppress(OSError):  # what could not be written cannot be flushed, either
-                file.close()
+    except BaseException:
+        with suppress(OSError):
             part.unlink(missing_ok=True)
-            raise
+        raise
     if durable:
         _sync_folder(target.parent)
 
