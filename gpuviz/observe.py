@@ -9,7 +9,7 @@ Events come in this order, always from one thread:
     launch_begin
         blocks_begin            a batch: some consecutive blocks, run together
             access ...          of the instructions of a stretch, in their order; likewise
-            stored | fence | copies | warp_sync | allocated | freed
+            stored | fence | copies | warp_sync | allocated | freed | phase | transfer | transfers
             instructions        the stretch has been executed; then what ends it, if anything:
             branch | barrier | exit
             finding             at any time
@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -200,6 +200,48 @@ class WarpSync:
     sources: I64 | None = None
 
 
+PhaseKind = Literal["init", "arrive", "wait"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhaseEvent:
+    """Threads at mbarriers: one begins its first phase, arrives, or has waited for its end.
+
+    (K,) threads, numbered over the launch with warps padded to 32 lanes; the linear ids of the
+    blocks that the mbarriers belong to, and their offsets in shared memory.
+    """
+
+    at: Place
+    kind: PhaseKind
+    thread: I64
+    block: I64
+    address: I64
+
+
+TransferKind = Literal["load", "store", "reduce", "product"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transfer:
+    """What is done to shared memory without a thread's own loads and stores.
+
+    Bulk copies into shared memory (load), out of it (store, reduce), and matrices that wgmma reads
+    (product). Pieces (K,): the thread that began it (see `PhaseEvent`), the linear id of the block
+    whose shared memory it is, offset and bytes there, the mbarrier in the same memory that counts
+    its bytes (-1: none), and the global address of its first byte (-1: none or several).
+    """
+
+    at: Place
+    text: str
+    kind: TransferKind
+    thread: I64
+    block: I64
+    address: I64
+    size: I64
+    mbarrier: I64
+    source: I64
+
+
 class Lanes(Protocol):
     """The lanes that execute something together, of any number of warps."""
 
@@ -293,6 +335,19 @@ class Sink:
         groups of their own are under way (-1: nothing is, groups or not).
         """
 
+    def phase(self, event: PhaseEvent) -> None:
+        """Threads begin an mbarrier, arrive at it, or go on after a phase of it."""
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Bytes are moved, or read, asynchronously: it is done now, and may be any time until it
+        is waited for.
+        """
+
+    def transfers(self, kind: TransferKind, left: int | None, lanes: Lanes) -> None:
+        """Lanes close a group of transfers out of shared memory or of products (None), or wait
+        until at most `left` of their groups are under way.
+        """
+
     def allocated(self, address: U64, size: I64) -> None:
         """Device-side malloc gave (K,) bytes at (K,) addresses of the heap; content undefined."""
 
@@ -334,6 +389,9 @@ class Listeners:
     warp_sync: tuple[Callable[[WarpSync], None], ...]
     fence: tuple[Callable[[Place, bool, Lanes], None], ...]
     copies: tuple[Callable[[int | None, Lanes], None], ...]
+    phase: tuple[Callable[[PhaseEvent], None], ...]
+    transfer: tuple[Callable[[Transfer], None], ...]
+    transfers: tuple[Callable[[TransferKind, int | None, Lanes], None], ...]
     allocated: tuple[Callable[[U64, I64], None], ...]
     freed: tuple[Callable[[U64], None], ...]
     exit: tuple[Callable[[Stretch, Lanes], None], ...]

@@ -27,6 +27,8 @@ MACHINERY = {
     "At",
     "Values",  # what a store is about to write
     "Meeting",  # who waits for whom at a barrier
+    "PhaseEvent",  # who arrives at an mbarrier, and who waits there
+    "Transfer",  # what is moved, or read, asynchronously
     "WarpSync",
     "Sums",
     "Rows",

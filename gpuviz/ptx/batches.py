@@ -14,8 +14,9 @@ BATCH_THREADS = 32768  # threads in step: enough to hide Python, few enough for 
 RIVAL_THREADS = 2048  # where one of all succeeds in each round of a loop (compare and swap)
 
 
-def chosen_blocks(total: int, limit: int | None) -> list[tuple[int, int]]:
-    """First block and count: all blocks as one range, or `limit` single ones spread over the grid.
+def chosen_blocks(total: int, limit: int | None, run: int = 1) -> list[tuple[int, int]]:
+    """First block and count: all blocks as one range, or `limit` single ones spread over the grid,
+    each with its cluster (`run` blocks in a row).
 
     Raises
     ------
@@ -25,7 +26,8 @@ def chosen_blocks(total: int, limit: int | None) -> list[tuple[int, int]]:
         return [(0, total)]
     if limit < 1:
         raise LaunchError(f"the number of blocks to emulate must be at least 1, not {limit}")
-    return [(int(b), 1) for b in np.unique(np.linspace(0, total - 1, limit).astype(np.int64))]
+    chosen = np.linspace(0, total - 1, limit).astype(np.int64) // run * run
+    return [(int(b), run) for b in np.unique(chosen)]
 
 
 def blocks_per_batch(program: Program, kernel: FunctionCode, memory: int) -> int:
@@ -47,11 +49,24 @@ def blocks_per_batch(program: Program, kernel: FunctionCode, memory: int) -> int
         )
     body = [i for f in reachable(program.module, program.kernel) for i in f.body]
     if any(map(_waits_for_others, body)):
-        return by_memory
+        return max(1, by_memory // program.cluster.run) * program.cluster.run
+    run = program.cluster.run
+    if run > by_memory:
+        raise LaunchError(f"{run:,} blocks of whole clusters do not fit into the emulator's memory")
     rivals = any(i.opcode.name == "atom" and "cas" in i.opcode.mods for i in body)
-    return max(1, min(by_memory, (RIVAL_THREADS if rivals else BATCH_THREADS) // threads))
+    size = max(1, min(by_memory, (RIVAL_THREADS if rivals else BATCH_THREADS) // threads))
+    return max(1, size // run) * run
 
 
 def _waits_for_others(instruction: Instruction) -> bool:
     """Whether an instruction suggests that blocks wait for each other while they run."""
     return polls(instruction) and "shared" not in instruction.opcode.mods
+
+
+def transfers(program: Program) -> bool:
+    """Whether a kernel moves or reads many bytes by single instructions, or waits for such."""
+    return any(
+        i.opcode.name in ("mbarrier", "wgmma") or "bulk" in i.opcode.mods
+        for f in reachable(program.module, program.kernel)
+        for i in f.body
+    )

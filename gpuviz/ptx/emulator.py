@@ -12,6 +12,7 @@ from gpuviz.arguments import Passed
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Sink, Sums
+from gpuviz.ptx.batches import transfers
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
@@ -146,7 +147,8 @@ class _Emulation:
         if others and how in ("classes", "sample"):
             why = f"{type(others[0]).__name__} wants to hear every event"
             self.coverage = replace(self.coverage, why=why)
-        if options.max_blocks is not None or asked or others:
+        clusters = self.launched.program.cluster.size > 1
+        if options.max_blocks is not None or asked or others or clusters:
             how = "all"
         if how == "sample":
             return self._sample(options.seconds)
@@ -181,6 +183,10 @@ class _Emulation:
 
     def _classes(self) -> bool:
         """One block of each class; whether there are such classes."""
+        if transfers(self.launched.program):
+            why = "blocks are not shown to be alike: bytes are moved, or read, asynchronously"
+            self.coverage = replace(self.coverage, why=why)
+            return False
         options = replace(self._options, seconds=self._left())
         self.tracer = self._traced()
         every = (*self._sinks, *self.tracer.sinks)
@@ -245,6 +251,8 @@ def _compiled(launched: Ready, sinks: Sequence[Sink], options: Options) -> str:
     if not available():
         return "the NumPy engine ran this launch: there is no llvmlite here"
     try:
+        if launched.program.cluster.size > 1:
+            raise NotTaken("blocks in clusters")
         if (length := len(launched.program.kernel.body)) > _LONGEST:
             raise NotTaken(f"machine code of {length:,} instructions takes longer to make")
         observe(launched, sinks, options)

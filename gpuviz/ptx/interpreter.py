@@ -35,7 +35,9 @@ def interpret(
     told = execution.told
     for begin in told.launch_begin:
         begin(execution.launch, told.report)
-    ranges = blocks or chosen_blocks(execution.launch.blocks, options.max_blocks)
+    ranges = blocks or chosen_blocks(
+        execution.launch.blocks, options.max_blocks, execution.program.cluster.run
+    )
     size = blocks_per_batch(execution.program, execution.kernel, options.memory)
     done, total = 0, sum(count for _, count in ranges)
     for first, count in ranges:

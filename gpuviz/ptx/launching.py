@@ -119,6 +119,12 @@ def _check_shape(function: Function, grid: Triple, block: Triple) -> None:
             raise LaunchError(
                 f"a {what} of {'x'.join(map(str, sizes))} is empty; every size must be at least 1"
             )
+    cluster = function.cluster
+    if min(cluster) < 1 or any(g % c for g, c in zip(grid, cluster, strict=True)):
+        raise LaunchError(
+            f"kernel {function.name} runs in clusters of {'x'.join(map(str, cluster))} blocks, "
+            f"which do not divide a grid of {'x'.join(map(str, grid))}"
+        )
     threads = block[0] * block[1] * block[2]
     if 0 < function.max_threads < threads:
         raise LaunchError(

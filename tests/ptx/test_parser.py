@@ -176,3 +176,18 @@ def test_a_function_may_end_without_ret():
     )
     out = emulate(module, "k", (1, 1, 1), (1, 1, 1), [np.zeros(1, np.int32)]).outputs["arg0"]
     assert out == 9
+
+
+def test_labels_of_braces_are_their_own() -> None:
+    """As inline PTX of a function that was inlined twice."""
+    wait = "{ again: add.u32 %r1, %r1, 1; @%p1 bra done; bra again; done: }"
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k() {{ .reg .b32 %r<2>; .reg .pred %p<2>; {wait} {wait} ret; }}
+"""
+    function = parse(text).by_name["k"]
+    targets = [
+        function.labels[at.operands[0].name] for at in function.body if at.opcode.name == "bra"
+    ]
+    assert targets == [3, 0, 6, 3]

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuviz.ptx.decode.locate import space_named
 from gpuviz.ptx.decode.operands import Builder, Site
+from gpuviz.ptx.simt.cluster import mapped, split
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.simt.values import constant
@@ -38,16 +39,28 @@ def _isspacep(site: Site) -> Step:
 
 
 def _mapa(site: Site) -> Step:
-    """A cluster holds one block here, so every address maps to itself."""
-    read = site.reader(site.operands[1], site.kind)
-    write = site.writer(site.operands[0], site.kind)
-    return lambda g: write(g, read(g))
+    """The same place in the shared memory of another block of the cluster."""
+    target, source, which = site.operands
+    read, rank = site.reader(source, site.kind), site.reader(which, "u32")
+    write = site.writer(target, site.kind)
+    if site.program.cluster.size == 1:
+        return lambda g: write(g, read(g))
+    return lambda g: write(g, mapped(read(g), rank(g)))
 
 
 def _getctarank(site: Site) -> Step:
-    """The rank in its cluster of the block that an address belongs to: there is one block."""
-    write, rank = site.writer(site.operands[0], "u32"), constant(0, "u32")
-    return lambda g: write(g, rank)
+    """The rank in its cluster of the block that an address belongs to."""
+    read, write = site.reader(site.operands[1], site.kind), site.writer(site.operands[0], "u32")
+    if not space_named(site.mods):
+        read = site.reader(site.operands[1], "u64")
+    cluster = site.program.cluster
+
+    def step(g: Group) -> None:
+        named, _ = split((read(g) & 0xFFFFFFFF).astype(np.int64))
+        own = cluster.rank(g.layout.row + g.layout.first_block)
+        write(g, np.where(named < 0, own, named).astype(np.uint32))
+
+    return step
 
 
 STEPS: dict[str, Builder] = {

@@ -117,7 +117,7 @@ def _barrier(site: Site) -> Step:
     mods = [m for m in site.mods if m not in ("cta", "aligned")]
     operands, following = list(site.operands), site.following
     if "cluster" in mods:
-        return lambda g: g.move(following)  # a cluster of one block: its own threads are in step
+        return _cluster_barrier(site)
     target = operands.pop(0) if "red" in mods else None
     predicate = operands.pop() if target is not None else None
     number = site.reader(operands[0], "u32")
@@ -138,6 +138,13 @@ def _barrier(site: Site) -> Step:
             )
 
     return barrier
+
+
+def _cluster_barrier(site: Site) -> Step:
+    at, following = site.instruction, site.following
+    if "arrive" in site.mods:
+        return lambda g: g.machine.cluster.arrive(g, at, following)
+    return lambda g: g.machine.cluster.wait(g, at, following)
 
 
 ENDS: dict[str, EndBuilder] = {

@@ -14,6 +14,7 @@ from gpuviz.ptx.decode import (
     control,
     images,
     ldmatrix,
+    mbarrier,
     memory,
     mma,
     moves,
@@ -35,14 +36,16 @@ from gpuviz.traces import Stretch
 
 
 def _nothing(site: Site) -> None:
-    """What only orders or hints: one launch, executed in step, has nothing to wait for."""
+    """What only orders or hints: one launch, executed in step, has nothing to wait for; registers
+    that warps give to each other are always there.
+    """
 
 
 def _fence(site: Site) -> Step | None:
     """A fence orders what is in order already; sinks are told of those between threads."""
     scopes = {"cta": False, "cluster": True, "gpu": True, "gl": True, "sys": True}
     scope = next((m for m in site.mods if m in scopes), "")
-    if not scope or "proxy" in site.mods:
+    if not scope or any(m.split("::")[0] in ("proxy", "mbarrier_init") for m in site.mods):
         return None
     place, wide = Place.of(site.instruction), scopes[scope]
 
@@ -74,6 +77,7 @@ STEPS: dict[str, Builder] = {
     **ldmatrix.STEPS,
     **wmma.STEPS,
     **wgmma.STEPS,
+    **mbarrier.STEPS,
     "nanosleep": _sleep,
     "membar": _fence,
     "fence": _fence,
@@ -82,6 +86,8 @@ STEPS: dict[str, Builder] = {
     "discard": _nothing,
     "applypriority": _nothing,
     "pmevent": _nothing,
+    "setmaxnreg": _nothing,
+    "griddepcontrol": _nothing,
 }
 ENDS = {**control.ENDS, "call": call_end}
 _LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arrays import I64, Array
+from gpuviz.ptx.decode import bulk
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
+from gpuviz.ptx.decode.mbarrier import arrive_of_copies
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
@@ -120,10 +122,15 @@ def _put_cells(g: Group, place: Located, index: I64, value: Array, unit: int) ->
 
 
 def _copy(site: Site) -> Step | None:
-    """`cp.async`: the copy is done at once; the waits then have nothing to wait for."""
+    """`cp`: the copy is done at once; the waits then have nothing to wait for."""
     mods = site.mods
-    if mods[:1] != ("async",) or "bulk" in mods or "mbarrier" in mods:
+    if "async" not in mods or "tensor" in mods:
         raise site.unsupported("this copy")
+    if "bulk" in mods:
+        groups = "commit_group" in mods or "wait_group" in mods
+        return bulk.group_of_transfers(site) if groups else bulk.plain(site)
+    if mods[1] == "mbarrier":
+        return arrive_of_copies(site)
     if mods[1] in ("commit_group", "wait_group", "wait_all"):
         return _group_of_copies(site)
     target, source, size = site.operands[:3]

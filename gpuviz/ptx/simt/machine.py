@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuviz.ptx.simt.barriers import Barriers
+from gpuviz.ptx.simt.cluster_barrier import ClusterBarrier
 from gpuviz.ptx.simt.code import Block
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group, lowest
@@ -37,6 +38,7 @@ class Machine:
         self.memory = Memories(execution, self.layout)
         self.polling = Polling(execution.program.module)
         self.barriers = Barriers()
+        self.cluster = ClusterBarrier(self)
         files = RegisterFiles(self.layout)
         self.groups = [Group(self, files, self.running.mask, execution.kernel)]
 
@@ -59,6 +61,8 @@ class Machine:
             self._advance(group, forced)
         if self.barriers.waiting:
             raise self.barriers.complain()
+        if self.cluster.waiting:
+            raise self.cluster.complain()
         for hear in self.told.blocks_end:
             hear(self.layout.first_block, self.layout.blocks)
 
@@ -122,3 +126,4 @@ class Machine:
         for hear in self.told.exit:
             hear(group.code.blocks[group.block].stretch, group)
         self.barriers.threads_left()
+        self.cluster.threads_left()

@@ -27,7 +27,9 @@ class Memories:
     def __init__(self, execution: Execution, layout: Layout) -> None:
         program = execution.program
         self.execution = execution
-        self.shared = SharedMemory(layout.blocks, program.shared_size)
+        self.shared = SharedMemory(
+            layout.blocks, program.shared_size, program.cluster, layout.first_block
+        )
         self.local = LocalMemory(layout.blocks * layout.threads, execution.kernel.local_size)
         self._of: dict[str, Memory] = {
             "global": program.memory,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.text.ir import Instruction, Module
 
 IDLE_LOOPS = 50_000  # polling loops in a row after which nobody can be expected to write
+IDLE_WAITS = 1_000  # likewise, of loops around an mbarrier's phase that is not over
 PATIENCE = 64  # loops a spinning group may make before others get a turn, the first time
+
+Complaint = Callable[[Group], KernelFault]  # about what a group waits for in vain
 
 
 class Polling:
@@ -24,6 +29,9 @@ class Polling:
         self._module = module
         self.polled = False
         self.idle = 0
+        self._waits: dict[int, tuple[Group, Complaint]] = {}
+        self._waiting = False
+        self._idle_groups: set[int] = set()  # that went round since anybody changed memory
         self._address: dict[int, Array] = {}
 
     def read(self, at: Instruction, address: Array) -> None:
@@ -32,6 +40,11 @@ class Polling:
         if self._address.get(at.pc) is not address:
             self._address[at.pc] = address
             self.idle = 0
+
+    def wait(self, at: Instruction, group: Group, complaint: Complaint) -> None:
+        """A group waits for something that only others can bring about, and they go first."""
+        self.polled = self._waiting = True
+        self._waits[at.pc] = group, complaint
 
     def went_back(self, group: Group) -> None:
         """A group made a loop: one that polls must let others run now and then.
@@ -42,8 +55,15 @@ class Polling:
         """
         if not self.polled:
             return
+        waiting, self._waiting = self._waiting, False
         self.polled = False
         self.idle += 1
+        if self.idle == 1:
+            self._idle_groups.clear()
+        self._idle_groups.add(id(group))
+        if waiting and self.idle > IDLE_WAITS and self._all_idle(group):
+            group, complaint = next(reversed(self._waits.values()))
+            raise complaint(group)
         if self.idle > IDLE_LOOPS:
             at = group.code.blocks[group.block].first
             raise KernelFault(
@@ -52,6 +72,10 @@ class Polling:
                 f"{group.who(group.first_active())}"
             )
         group.spins += 1
-        if group.spins >= (2 if group.penalty else PATIENCE):
+        if waiting or group.spins >= (2 if group.penalty else PATIENCE):
             group.spins = 0
             group.penalty += 1
+
+    def _all_idle(self, group: Group) -> bool:
+        """Whether nobody is left who might change memory."""
+        return all(g.blocked or id(g) in self._idle_groups for g in group.machine.groups)

@@ -11,6 +11,7 @@ from gpuviz import free_memory
 from gpuviz.arguments import ImageSpec
 from gpuviz.compile import demangled
 from gpuviz.errors import LaunchError
+from gpuviz.ptx.simt.cluster import Cluster
 from gpuviz.ptx.simt.global_memory import GlobalMemory
 from gpuviz.ptx.simt.spaces import ReadOnlyMemory
 from gpuviz.ptx.simt.windows import BASES, CODE
@@ -40,6 +41,11 @@ class Program:
     spaces: dict[str, str] = field(default_factory=dict)
     images: dict[int, ImageSpec] = field(default_factory=dict)  # by handle, where their texels are
     workspace: int = 0  # of barriers of the whole grid, as the driver gives to cooperative launches
+
+    @property
+    def cluster(self) -> Cluster:
+        """How the grid is cut into clusters."""
+        return Cluster(self.grid, self.kernel.cluster)
 
     def address_of(self, name: str) -> int | None:
         """Address (in its own space) of a variable, a function or a parameter."""

@@ -9,24 +9,39 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Array
-from gpuviz.ptx.simt.cells import Cells, check_alignment, check_inside
+from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment, check_inside
+from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split
 from gpuviz.ptx.simt.layout import Layout
 
 
 class SharedMemory:
-    """`size` bytes for each block of a batch."""
+    """`size` bytes for each block of a batch; blocks of a `cluster` see each other's."""
 
-    def __init__(self, blocks: int, size: int) -> None:
+    def __init__(self, blocks: int, size: int, cluster: Cluster, first_block: int) -> None:
         self.size = size
+        self._cluster, self._first = cluster, first_block
         self.stride = -(-max(size, 1) // 16) * 16
         self.cells = Cells(blocks * self.stride)
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the blocks of a layout, one a thread or a block."""
+        row = layout.row
+        if self._cluster.size > 1 and int(address.max()) >> RANK_BIT:
+            address, row = self._of_cluster(layout, address)
         check_inside(layout, address, width, self.size, "shared memory of the block")
         check_alignment(layout, address, width)
         shift = unit.bit_length() - 1
-        return np.asarray((address.astype(np.int64) >> shift) + layout.row * (self.stride >> shift))
+        return np.asarray((address.astype(np.int64) >> shift) + row * (self.stride >> shift))
+
+    def _of_cluster(self, layout: Layout, address: Array) -> tuple[Array, I64]:
+        """Offsets, and the rows of the blocks whose shared memory they are in."""
+        rank, offset = split(address.astype(np.int64))
+        if (lost := rank >= self._cluster.size).any():
+            where = layout.full(address)
+            raise Violation("an access of no block of the cluster", layout.full(lost), where)
+        own = layout.row
+        peer = self._cluster.peer(own + self._first, np.maximum(rank, 0)) - self._first
+        return offset, np.where(rank < 0, own, peer)
 
 
 class LocalMemory:

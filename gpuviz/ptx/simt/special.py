@@ -54,12 +54,28 @@ def _size_of(field: str, program: Program, axis: int, g: Group, kind: str) -> Ar
     return constant(getattr(program, field)[axis], kind)
 
 
-def _one(program: Program, axis: int, g: Group, kind: str) -> Array:
-    return constant(1, kind)
+def _clusterid(program: Program, axis: int, g: Group, kind: str) -> Array:
+    size = container(kind).type(program.cluster.shape[axis])
+    return np.asarray(_ctaid(program, axis, g, kind) // size)
 
 
-def _none(program: Program, axis: int, g: Group, kind: str) -> Array:
-    return constant(0, kind)
+def _cluster_ctaid(program: Program, axis: int, g: Group, kind: str) -> Array:
+    size = container(kind).type(program.cluster.shape[axis])
+    return np.asarray(_ctaid(program, axis, g, kind) % size)
+
+
+def _nclusterid(program: Program, axis: int, g: Group, kind: str) -> Array:
+    return constant(program.grid[axis] // program.cluster.shape[axis], kind)
+
+
+def _cluster_nctaid(program: Program, axis: int, g: Group, kind: str) -> Array:
+    return constant(program.cluster.shape[axis], kind)
+
+
+def _cluster_rank(program: Program, g: Group, kind: str) -> Array:
+    if program.cluster.size == 1:
+        return constant(0, kind)
+    return program.cluster.rank(g.layout.row + g.layout.first_block).astype(container(kind))
 
 
 _VECTOR: dict[str, Callable[..., Array]] = {
@@ -67,10 +83,10 @@ _VECTOR: dict[str, Callable[..., Array]] = {
     "%ntid": partial(_size_of, "block"),
     "%ctaid": _ctaid,
     "%nctaid": partial(_size_of, "grid"),
-    "%clusterid": _ctaid,
-    "%nclusterid": partial(_size_of, "grid"),
-    "%cluster_ctaid": _none,
-    "%cluster_nctaid": _one,
+    "%clusterid": _clusterid,
+    "%nclusterid": _nclusterid,
+    "%cluster_ctaid": _cluster_ctaid,
+    "%cluster_nctaid": _cluster_nctaid,
 }
 
 
@@ -109,9 +125,9 @@ _SCALAR: dict[str, Callable[..., Array]] = {
     "%smid": _fixed(lambda p: 0),
     "%nsmid": _fixed(lambda p: 1),
     "%gridid": _fixed(lambda p: 1),
-    "%is_explicit_cluster": _fixed(lambda p: 0),
-    "%cluster_ctarank": _fixed(lambda p: 0),
-    "%cluster_nctarank": _fixed(lambda p: 1),
+    "%is_explicit_cluster": _fixed(lambda p: int(p.cluster.size > 1)),
+    "%cluster_ctarank": _cluster_rank,
+    "%cluster_nctarank": _fixed(lambda p: p.cluster.size),
     "%lanemask_eq": _of_column(_lane_mask(np.equal)),
     "%lanemask_lt": _of_column(_lane_mask(np.less)),
     "%lanemask_le": _of_column(_lane_mask(np.less_equal)),

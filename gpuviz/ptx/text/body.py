@@ -32,19 +32,48 @@ class BodyReader:
         self._operands = OperandReader(stream, self.scopes)
         self._line = 0
         self._taken = Counter[str]()
+        self._open: list[int] = []  # the braces that are open, by number
+        self._braces = 0
+        self._named: dict[tuple[int, str], str] = {}  # labels by brace and name
+        self._branches: list[tuple[int, tuple[int, ...]]] = []  # which, and the braces around
+        self._around: dict[str, tuple[int, ...]] = {}  # the braces around a table
 
     def read(self) -> None:
         """Read from the opening brace to its partner."""
         self._stream.expect("{")
-        self.scopes.enter()
+        self._enter()
         while self.scopes:
             self._statement()
+        self._find_labels()
         for instruction in self.instructions:
             for name in self._targets(instruction):
                 if name not in self.labels:
                     raise FormatError(
                         f"PTX line {instruction.ptx_line}: there is no label {name} to branch to"
                     )
+
+    def _enter(self) -> None:
+        self.scopes.enter()
+        self._braces += 1
+        self._open.append(self._braces)
+
+    def _find_labels(self) -> None:
+        """Labels of one name in several braces: branches mean that of their own."""
+
+        def unique(name: str, braces: tuple[int, ...]) -> str:
+            found = (self._named.get((brace, name)) for brace in reversed(braces))
+            return next(filter(None, found), name)
+
+        for number, braces in self._branches:
+            at = self.instructions[number]
+            operands = tuple(
+                Sym(unique(o.name, braces), o.offset) if isinstance(o, Sym) else o
+                for o in at.operands
+            )
+            if operands != at.operands:
+                self.instructions[number] = replace(at, operands=operands)
+        for name, braces in self._around.items():
+            self.tables[name] = tuple(unique(target, braces) for target in self.tables[name])
 
     def _targets(self, instruction: Instruction) -> tuple[str, ...]:
         """The names that a branch may jump to."""
@@ -64,10 +93,11 @@ class BodyReader:
         s, word = self._stream, self._stream.peek()
         if word == "{":
             s.next()
-            self.scopes.enter()
+            self._enter()
         elif word == "}":
             s.next()
             self.scopes.leave()
+            self._open.pop()
         elif word == ";":
             s.next()
         elif word == ".loc":
@@ -128,12 +158,14 @@ class BodyReader:
             while s.accept(","):
                 targets.append(s.next())
             s.expect(";")
-            self.tables[name] = tuple(targets)
+            self.tables[name], self._around[name] = tuple(targets), tuple(self._open)
         elif s.peek() == ".callprototype":
             while not s.accept(";"):
                 s.next()
         else:
-            self.labels[name] = len(self.instructions)
+            unique = f"{name}#{self._braces}" if name in self.labels else name
+            self._named[self._open[-1], name] = unique
+            self.labels[unique] = len(self.instructions)
 
     def _instruction(self) -> None:
         s = self._stream
@@ -141,6 +173,8 @@ class BodyReader:
         guard = self._guard()
         opcode = Opcode.parse(s.next())
         operands = self._operands.list_until(";")
+        if opcode.name == "bra":
+            self._branches.append((len(self.instructions), tuple(self._open)))
         self.instructions.append(Instruction(pc, opcode, operands, guard, self._line, ptx_line))
 
     def _guard(self) -> Reg | Not | None:

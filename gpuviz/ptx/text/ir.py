@@ -121,7 +121,7 @@ class Function:
     """An entry (kernel) or device function.
 
     `labels` map a name to the index in `body`; `tables` map a name to its branch targets;
-    `registers` lists the register types by index.
+    `registers` lists the register types by index; `cluster` is how many blocks form a cluster.
     """
 
     name: str
@@ -134,6 +134,7 @@ class Function:
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     variables: tuple[Variable, ...] = ()
     max_threads: int = 0
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def defined(self) -> bool:

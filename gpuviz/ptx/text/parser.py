@@ -91,7 +91,7 @@ class _ModuleReader:
         returns = self._params() if s.peek() == "(" else ()
         name = s.next()
         params = self._params() if s.peek() == "(" else ()
-        max_threads = self._tuning()
+        max_threads, cluster = self._tuning()
         if s.accept(";"):
             self.functions.append(Function(name, entry, params, returns))
             return
@@ -110,19 +110,31 @@ class _ModuleReader:
                 reader.tables,
                 tuple(reader.variables),
                 max_threads,
+                cluster,
             )
         )
 
-    def _tuning(self) -> int:
-        """Performance directives between the header and the body; the block size limit or 0."""
-        s, limit = self.stream, 0
-        while s.peek() not in ("{", ";"):
-            word = s.next()
+    def _tuning(self) -> tuple[int, tuple[int, int, int]]:
+        """Performance directives between the header and the body: the block size limit or 0, and
+        the blocks of a cluster.
+        """
+        limit, cluster = 0, (1, 1, 1)
+        while self.stream.peek() not in ("{", ";"):
+            word = self.stream.next()
             if word in (".maxntid", ".reqntid"):
-                limit = number_value(s.next())
-                while s.accept(","):
-                    limit *= number_value(s.next())
-        return limit
+                x, y, z = self._sizes()
+                limit = x * y * z
+            elif word == ".reqnctapercluster":
+                cluster = self._sizes()
+        return limit, cluster
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """One to three numbers."""
+        found = [number_value(self.stream.next())]
+        while self.stream.accept(","):
+            found.append(number_value(self.stream.next()))
+        x, y, z = (*found, 1, 1)[:3]
+        return x, y, z
 
     def _params(self) -> tuple[Variable, ...]:
         s = self.stream

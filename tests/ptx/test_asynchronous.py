@@ -1,0 +1,95 @@
+"""mbarriers, bulk copies and clusters: results, faults, deadlocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuviz.errors import KernelFault, LaunchError
+from gpuviz.ptx.emulator import Options, Result
+from tests.ptx.launching import KERNELS, launch
+
+SOURCE = (KERNELS / "asynchronous.cu").read_text()
+
+
+def run(
+    kernel: str, grid: Any, block: int, *arguments: Any, define: str = "", **more: Any
+) -> Result:
+    return launch(f"{define}\n{SOURCE}", kernel, grid, block, *arguments, arch="sm_90a", **more)
+
+
+def pipeline(tiles: int = 5, blocks: int = 3, **more: Any) -> tuple[np.ndarray, Result]:
+    tile = np.random.default_rng(1).integers(0, 50, (blocks, tiles, 128)).astype("f4")
+    out = np.zeros((blocks + 1, 128), "f4")
+    return tile.sum(1), run("pipeline", blocks, 160, tile.reshape(-1), out, tiles, **more)
+
+
+@pytest.mark.parametrize("engine", ["auto", "compiled"])
+def test_a_warp_fetches_what_others_add_up(engine: str) -> None:
+    right, found = pipeline(options=Options(engine=engine))
+    out = found.outputs["arg1"]
+    assert (out[:-1] == right).all() and (out[-1] == right.sum(0)).all()
+    assert found.engine == "numpy"
+
+
+def test_phases_end_when_nothing_is_pending() -> None:
+    (out,) = run("phases", 1, 1, np.zeros(7, "u4")).outputs.values()
+    assert out.tolist() == [3, 0, 1, 1, 0, 2, 0]
+    with pytest.raises(KernelFault, match="no mbarrier has been initialised at 0x0 .*line"):
+        run("phases", 1, 1, np.ones(7, "u4"))
+
+
+def test_copies_of_threads_arrive() -> None:
+    given = np.arange(64, dtype="i4")
+    out = run("copies", 2, 64, given, np.zeros_like(given)).outputs["arg1"]
+    assert (out == given[::-1]).all()
+
+
+def test_a_wait_that_cannot_end_is_told_with_its_line() -> None:
+    """One arrival too many is expected, so that the third tile is never fetched."""
+    with pytest.raises(KernelFault, match="deadlock in block .*the mbarrier at") as caught:
+        pipeline(define="#define EMPTY 129")
+    assert caught.value.finding.kind == "deadlock" and caught.value.finding.line > 10
+    assert "1 of 129 arrivals" in str(caught.value) or "1 of 1 arrivals" in str(caught.value)
+
+
+def test_more_arrivals_than_expected_are_a_fault() -> None:
+    with pytest.raises(KernelFault, match="more arrivals than an mbarrier expects"):
+        run("phases", 1, 1, np.zeros(7, "u4"), define="#define PENDING 1")
+
+
+def test_bytes_outside_of_a_buffer_are_a_fault() -> None:
+    with pytest.raises(KernelFault, match="past the end of buffer arg0"):
+        run("pipeline", 1, 160, np.zeros(200, "f4"), np.zeros(256, "f4"), 2)
+
+
+@pytest.mark.parametrize("batch", [1 << 20, 1 << 32])
+def test_blocks_of_a_cluster_see_each_other(batch: int) -> None:
+    options = Options(memory=batch)
+    out = run("neighbours", (4, 4), 32, np.zeros((16, 32, 4), "u4"), options=options)
+    found = out.outputs["arg0"].astype(int)
+    for block in range(16):
+        x, y = block % 4, block // 4
+        rank = x % 2 + 2 * (y % 2)
+        peers = [x // 2 * 2 + r % 2 + 4 * (y // 2 * 2 + r // 2) for r in range(4)]
+        lane = np.arange(32)
+        assert (found[block, :, 0] == peers[(rank + 1) % 4] * 100 + lane).all()
+        assert (
+            found[block, :, 1] == rank * 1000 + x % 2 * 100 + y // 2 * 10 + (rank + 2) % 4
+        ).all()
+        total = sum(p * 100 * 32 + lane.sum() for p in peers) if rank == 0 else 0
+        assert (found[block, :, 2] == total).all()
+        assert (found[block, :, 3] == peers[(rank + 2) % 4] * 100 + 1).all()
+
+
+def test_a_copy_goes_to_several_blocks() -> None:
+    given = np.arange(32, dtype="i4")
+    out = run("multicast", 4, 32, given, np.zeros(128, "i4")).outputs["arg1"].reshape(4, 32)
+    assert (out == given + np.array([0, 1, 0, 1])[:, None]).all()
+
+
+def test_clusters_divide_the_grid() -> None:
+    with pytest.raises(LaunchError, match="clusters of 2x2x1 blocks"):
+        run("neighbours", (3, 2), 32, np.zeros(1, "u4"))
