@@ -140,7 +140,7 @@ def of_request(
 ) -> Picture:
     """The moment at which a request has been served; see `Run.picture`."""
     if panel not in PANELS:
-        there = ", ".join(filter(None, PANELS))
+        there = ", ".join((*filter(None, PANELS), "timeline", "limits"))
         raise InputError(f"there is no panel {panel!r}; there are: {there}")
     from gpuviz.arch import architecture
     from gpuviz.scenes.own_kernel.events import events_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gpuviz.api.tables import Counts, Lines, findings, lines, side_by_side
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from gpuviz.api.picture import Picture
     from gpuviz.api.table import Table
+    from gpuviz.api.time import Limits, Timeline
     from gpuviz.runners import base
     from gpuviz.runners.job import Job
     from gpuviz.traces import Trace
+    from gpuviz.views.time_view import Shown, Subject
 
 Again = Callable[[tuple[int, ...]], "base.Run"]  # the same launch, these blocks recorded
 
@@ -133,7 +136,8 @@ class Run:
         Parameters
         ----------
         panel : "coalescing" (global memory), "banks" (shared memory), "lanes" (over time), "phases"
-            (of all warps) or "buffer" (its elements); "" for the memory of whichever request comes
+            (of all warps) or "buffer" (its elements); "" for the memory of whichever request comes;
+            "timeline" (a multiprocessor, cycle by cycle) and "limits" are of the whole launch
         line : of the source whose request is shown, 0 for the first
         block, warp, turn : which block and warp of it, and of a loop the how-manieth time around
 
@@ -143,7 +147,43 @@ class Run:
         """
         from gpuviz.api.picture import of_request
 
+        if panel in ("timeline", "limits"):
+            from gpuviz.api.time import pictured
+
+            shown: Shown = "timeline" if panel == "timeline" else "limits"
+            return pictured(self._explained, shown, theme, size)
         return of_request(self._recorded(block), panel, line, block, warp, turn, theme, size)
+
+    def timeline(self) -> Timeline:
+        """What each warp of one multiprocessor does or waits for, cycle by cycle, as modelled.
+
+        Raises
+        ------
+        UnavailableError : no time is modelled for this architecture, or there is no machine code
+        """
+        from gpuviz.api.time import Timeline
+
+        return Timeline(self._explained)
+
+    @property
+    def limits(self) -> Limits:
+        """The cycles that each resource works, what limits, and what would be without it, as
+        modelled; raises as `timeline`.
+        """
+        from gpuviz.api.time import Limits
+
+        return Limits(self._explained)
+
+    @cached_property
+    def _explained(self) -> Subject:
+        from gpuviz.arch import architecture
+        from gpuviz.runners.explained import explain
+        from gpuviz.views.time_view import Subject
+
+        if self._job is None:
+            raise UnavailableError("this run is not of a kernel that could be launched here")
+        found = explain(self._job, architecture(self.arch))
+        return Subject(found, self.kernel, self._run.trace.source, self.arch)
 
     def compare(self, other: Run) -> Table:
         """This run (A) and another (B): counts, instructions, registers, times."""

@@ -13,9 +13,12 @@ from gpuviz.machine.multiprocessor import run
 from gpuviz.machine.native import native
 from gpuviz.machine.prediction import Prediction
 from gpuviz.machine.schedule import Kind, Pipe
+from gpuviz.machine.traffic import Traffic
 
 BUSY = 0.6  # of the time: a resource that works less is not what is waited for
 _UNITS = {"alu": Pipe.ALU, "fp64": Pipe.DOUBLE, "special": Pipe.SPECIAL}
+UNITS = {name: (pipe,) for name, pipe in _UNITS.items()} | {"fma": (Pipe.FMA, Pipe.HEAVY)}
+LASTING = ("lines", "wavefronts")  # of which something is left when they are mended
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,10 @@ class Limits:
     line: int
 
 
-def limits(prediction: Prediction) -> Limits:
-    """What limits a launch, from its prediction."""
-    bounds = tuple(sorted(_bounds(prediction), key=lambda b: -b.cycles))
+def limits(prediction: Prediction, free: str = "") -> Limits:
+    """What limits a launch, from its prediction; a resource that is `free` does not."""
+    found = (b for b in _bounds(prediction) if b.resource != free or free in LASTING)
+    bounds = tuple(sorted(found, key=lambda b: -b.cycles))
     largest, cycles = bounds[0], prediction.outcome.cycles
     if largest.cycles >= BUSY * cycles:
         return Limits(cycles, bounds, largest.resource, largest.line)
@@ -91,11 +95,12 @@ def _line(prediction: Prediction, amount: F64) -> int:
     return int(sums.argmax())
 
 
-def without(prediction: Prediction, resource: str) -> float:
-    """The cycles it would take if a resource were free, or waits had no reason; simulated anew.
+def mended(prediction: Prediction, resource: str) -> Prediction:
+    """What it would take if a resource were free, or waits had no reason; simulated anew.
 
     "wavefronts": no bank conflicts, "lines": each request touches one line, "dram": all is in L2,
-    "latency": results are there at once; the others: the resource has no limit.
+    "latency": results are there at once, "barrier": nobody waits for others; a unit takes a warp
+    each cycle; the others have no limit. Issue is never free: what would be left of a kernel?
     """
     work, device = prediction.work, prediction.device
     given, kept = facts(device, prediction.circumstances), busy(device, work.code)
@@ -104,26 +109,38 @@ def without(prediction: Prediction, resource: str) -> float:
         traffic = replace(work.traffic, turns=np.minimum(work.traffic.turns, 1))
         work = replace(work, traffic=traffic)
     elif resource == "lines":
-        first = work.traffic.first
-        many = np.minimum(np.diff(first), 1)
-        index = first[:-1][many > 0]
-        traffic = replace(
-            work.traffic,
-            first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
-            line=work.traffic.line[index],
-            mask=work.traffic.mask[index],
-            partial=work.traffic.partial[index],
-        )
-        work = replace(work, traffic=traffic)
-    elif resource == "issue":
-        kept = np.minimum(kept, 0.0)
-    elif resource in ("alu", "fma", "fp64", "special"):
-        kept = np.minimum(kept, 1.0)
+        work = replace(work, traffic=_single_lines(work.traffic))
+    elif resource in UNITS:
+        kept = np.where(np.isin(work.code.pipe, UNITS[resource]), np.minimum(kept, 1.0), kept)
+    elif resource == "barrier":
+        kind = np.where(work.code.kind == Kind.BARRIER, Kind.COMPUTE, work.code.kind)
+        work = replace(work, code=replace(work.code, kind=kind.astype(np.int32)))
+    elif resource == "latency":
+        until = np.minimum(until, 1.0)
     for place, value in _FREE.get(resource, {}).items():
         given[place] = value
-    if resource == "latency":
-        until = np.minimum(until, 1.0)
-    return run(work, given, kept, until, prediction.near, native(sim.simulate)).cycles
+    outcome = run(work, given, kept, until, prediction.near, native(sim.simulate))
+    cycles = outcome.cycles * prediction.scale
+    return replace(
+        prediction,
+        work=work,
+        outcome=outcome,
+        cycles=cycles,
+        microseconds=cycles / device.clock_ghz / 1e3 + device.launch_us,
+    )
+
+
+def _single_lines(traffic: Traffic) -> Traffic:
+    """Of each request the first line only."""
+    many = np.minimum(np.diff(traffic.first), 1)
+    index = traffic.first[:-1][many > 0]
+    return replace(
+        traffic,
+        first=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
+        line=traffic.line[index],
+        mask=traffic.mask[index],
+        partial=traffic.partial[index],
+    )
 
 
 _FREE: dict[str, dict[int, float]] = {
@@ -131,7 +148,6 @@ _FREE: dict[str, dict[int, float]] = {
     "dram": dict.fromkeys((sim.DRAM_SHARE, sim.DRAM_WRITE), 0.0),
     "atomics": dict.fromkeys((sim.ATOMIC_SECTOR, sim.ATOMIC_PACKET), 0.0),
     "launch": dict.fromkeys((sim.INTERVAL, sim.AGAIN, sim.WARP_START), 0.0),
-    "barrier": {sim.BARRIER_LATENCY: 0.0},
     "latency": dict.fromkeys(
         (
             sim.L1_LATENCY,

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from gpuviz.arch import Architecture
+from gpuviz.errors import UnavailableError
+
 KIB = 1024
 
 
@@ -39,6 +42,7 @@ class Device:
     atomic_sectors, atomic_packets : sectors of atomics a cycle, and packets of them at two lines
     barrier_latency : from the last warp's arrival until all go on
     warm_bytes : data that is still in L2 when a launch is measured again
+    error : of times in hundredths, median and 90th percentile (`gpuviz verify --time`)
     busy : cycles that a warp's instruction keeps a unit of a scheduler, by unit
     """
 
@@ -83,6 +87,7 @@ class Device:
     atomic_packets: float
     barrier_latency: float
     warm_bytes: int
+    error: tuple[float, float]
     busy: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -133,6 +138,7 @@ H200 = Device(
     atomic_packets=0.75,
     barrier_latency=20.0,
     warm_bytes=1 << 20,
+    error=(3.5, 13.4),
     busy=MappingProxyType(
         {
             "none": 0.0,
@@ -147,3 +153,23 @@ H200 = Device(
         }
     ),
 )
+
+DEVICES = MappingProxyType({"sm_90": H200})
+
+
+def device_of(arch: Architecture) -> Device:
+    """The device that stands for an architecture.
+
+    Raises
+    ------
+    UnavailableError : none of it has been measured; what is published of it, and what is lacking
+    """
+    if arch.sm in DEVICES:
+        return DEVICES[arch.sm]
+    measured = ", ".join(f"{sm} ({device.name})" for sm, device in DEVICES.items())
+    raise UnavailableError(
+        f"no time is modelled for {arch.sm}: published are its {arch.max_warps} resident warps, "
+        f"{arch.registers:,} registers and {arch.shared // KIB} KiB of shared memory a "
+        "multiprocessor; not known are its latencies and what its caches and memory give in a "
+        f"cycle. Choose an architecture that was measured: {measured}"
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuviz.arrays import F32, F64, I32, I64
 from gpuviz.machine import simulation as sim
+from gpuviz.machine.device import Device
 from gpuviz.machine.facts import busy, facts, latency
 from gpuviz.machine.multiprocessor import Noted, Work, run
 from gpuviz.machine.native import native
@@ -69,7 +70,7 @@ class Timeline:
 
     Attributes
     ----------
-    device, clock_ghz, multiprocessors : what was modelled
+    device : what was modelled
     cycles : until all has ended; `scale` times as many for all its blocks, where some stand for all
     recorded : the cycle up to which instructions were recorded
     slots, warps : blocks that reside at once, warps of a block; a place is slot * warps + warp
@@ -79,9 +80,7 @@ class Timeline:
     lines, turns : (Q,) lines that each request touches, its wavefronts or packets
     """
 
-    device: str
-    clock_ghz: float
-    multiprocessors: int
+    device: Device
     cycles: float
     scale: float
     recorded: float
@@ -136,9 +135,7 @@ def timeline_of(prediction: Prediction) -> Timeline:
     full = len(noted.numbers) < int(outcome.sums[sim.ISSUED])
     last = float(noted.cycles[-1, sim.AT]) + 1.0 if full else outcome.cycles
     return Timeline(
-        device.name,
-        device.clock_ghz,
-        device.multiprocessors,
+        device,
         outcome.cycles,
         prediction.scale,
         last,

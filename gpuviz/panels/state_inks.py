@@ -34,7 +34,7 @@ NAMES: dict[State, str] = {
     State.PIPE: later("unit busy"),
     State.NOT_CHOSEN: later("not chosen"),
     State.BARRIER: later("barrier"),
-    State.FETCH: later("instructions"),
+    State.FETCH: later("instruction fetch"),
 }
 TOLD: dict[State, str] = {
     State.ABSENT: later("no warp is resident"),

@@ -12,6 +12,7 @@ import gpuviz
 import gpuviz.api
 from gpuviz.compile import compile_cuda, elf
 from gpuviz.errors import InputError, LaunchError, UnavailableError
+from gpuviz.sass import tool
 
 SCALE = "__global__ void scale(float *x, float a) { x[2 * threadIdx.x] *= a; }"
 SHARED = """
@@ -233,3 +234,21 @@ def test_the_lines_that_cost_most_are_first(turned: gpuviz.Run) -> None:
     assert (first["line"], first["lesson"], first["unit"]) == (4, "banks", "wavefronts")
     assert first["cost"] == 32 * first["ideal"] and "in place of one" in first["reason"]
     assert first["access"] in turned.trace.source  # the expression, not the instruction
+
+
+@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+def test_a_run_tells_where_its_time_goes(turned: gpuviz.Run, tmp_path: Path) -> None:
+    limits = turned.limits
+    assert limits.limiter == "latency" and "warps wait" in limits.sentence
+    assert {row["resource"] for row in limits} >= {"latency", "wavefronts"}
+    assert "errs by" in limits.caption and limits.microseconds > 2.2
+    assert limits.what_ifs.rows[0][0] == "latency"
+    timeline = turned.timeline()
+    assert timeline.record.cycles == limits.cycles
+    assert "modelled" in repr(timeline) and "1 blocks" not in repr(timeline)
+    assert "block 0" in timeline.picture().svg()
+    assert timeline.picture(100, 120).svg() != timeline.picture().svg()
+    assert turned.picture("limits").title.startswith("Limited by latency")
+    assert timeline.save(tmp_path / "turn.trace.json").stat().st_size > 1000
+    with pytest.raises(UnavailableError, match="sm_75"):
+        _ = gpuviz.trace(SHARED, 1, 32, ("f32[32]=rand", "f32[32]=zeros"), arch="sm_75").limits

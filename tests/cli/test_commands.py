@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuviz.cli import main
+from gpuviz.sass import tool
 from gpuviz.scenes import SCENES
 
 SAXPY = """
@@ -324,3 +325,23 @@ def test_a_mistake_of_our_own_is_one_line(
     monkeypatch.setenv("GPUVIZ_DEBUG", "1")
     assert main(["list"]) == 2
     assert "in broken" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(tool.find() is None, reason="no nvdisasm")
+def test_why_says_what_limits_and_draws_it(
+    saxpy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = ["why", saxpy, "--entry", "saxpy", *LAUNCH, *BUFFERS]
+    out = tmp_path / "saxpy.svg"
+    assert main([*launch, "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "Limited by latency" in said and "line 5: if (i < n) y[i] = a * x[i] + y[i];" in said
+    assert "modelled for an NVIDIA H200" in said
+    assert "block 0" in out.read_text() and "Limited by latency" in out.read_text()
+    assert main([*launch, "--json", "-o", str(tmp_path / "saxpy.trace.json")]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["limiter"] == "latency" and plain["line"] == 5
+    assert plain["microseconds"] > 2.2 and plain["waits"]["memory"] > 0.2
+    assert json.loads((tmp_path / "saxpy.trace.json").read_text())["traceEvents"]
+    assert main([*launch, "--arch", "sm_80"]) == 3
+    assert "no time is modelled for sm_80" in capsys.readouterr().err

@@ -1,0 +1,156 @@
+"""`gpuviz why`: where the time of a launch goes, as modelled; no GPU is needed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from gpuviz.arch import architecture
+from gpuviz.cli.launch import add_budget, add_engine, add_launch, jobs
+from gpuviz.cli.painter import painter_for
+from gpuviz.cli.table import table
+from gpuviz.compile import demangled
+from gpuviz.draw.palette import THEMES
+from gpuviz.errors import InputError
+from gpuviz.export import perfetto
+from gpuviz.export.formats import format_of
+from gpuviz.export.save import save
+from gpuviz.panels.limit_bars import bars_of
+from gpuviz.panels.limit_words import limit_sentence, model_note, size_note, time_words, told
+from gpuviz.panels.state_inks import NAMES
+from gpuviz.ptx.options import Options
+from gpuviz.runners.explained import explain
+from gpuviz.runners.job import Job
+from gpuviz.terminal import out, passed, passing
+from gpuviz.views.performed import timed
+from gpuviz.views.time_view import Subject, time_view
+
+EXAMPLE = """examples:
+  gpuviz why sgemm.cu --grid 32,32 --block 16,16 --arg ...
+  gpuviz why --scene banks --set stride=32 -o banks.svg
+  gpuviz why --scene transpose -o transpose.trace.json    for ui.perfetto.dev"""
+_LEAST = 0.005  # of a warp's time, to be told
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_launch(parser)
+    add_engine(parser)
+    add_budget(parser)
+    parser.add_argument("--role", metavar="NAME", help="of a lesson with several launches, which")
+    parser.add_argument(
+        "--warm", action="store_true", help="the data is in L2 already (default: in memory only)"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        metavar="OUT",
+        help="draw the timeline, the format by the suffix; .trace.json is for Perfetto",
+    )
+    parser.add_argument("--limits", action="store_true", help="draw what limits instead")
+    parser.add_argument("--theme", choices=tuple(THEMES), default="light")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain, print, draw; 0."""
+    chosen = _chosen(jobs(arguments), arguments.role)
+    if arguments.out and len(chosen) > 1:
+        roles = ", ".join(chosen)
+        raise InputError(f"{arguments.out} is of one launch: choose it by --role, of: {roles}")
+    arch = architecture(arguments.arch)
+    options = Options(engine=arguments.engine, seconds=arguments.budget)
+    subjects = {}
+    for role, job in chosen.items():
+        found = explain(
+            job,
+            arch,
+            cold=not arguments.warm,
+            options=options,
+            progress=lambda share, name=role: passing(f"{name} {share:.0%}".strip()),  # type: ignore[misc]
+        )
+        subjects[role] = Subject(found, demangled(job.entry), job.program.source, arch.sm)
+    passed()
+    if arguments.json:
+        plain = [as_json(one, role) for role, one in subjects.items()]
+        out(json.dumps(plain[0] if len(plain) == 1 else plain, indent=1))
+    else:
+        out("\n\n".join(as_text(one, role) for role, one in subjects.items()))
+    if arguments.out:
+        _draw(next(iter(subjects.values())), arguments)
+    return 0
+
+
+def _chosen(found: dict[str, Job], role: str | None) -> dict[str, Job]:
+    if role is None:
+        return found
+    if role not in found:
+        raise InputError(f"there is no launch {role!r}; there are: {', '.join(found)}")
+    return {role: found[role]}
+
+
+def _draw(subject: Subject, arguments: argparse.Namespace) -> None:
+    path: Path = arguments.out
+    if path.name.lower().endswith(perfetto.SUFFIX):
+        perfetto.save(subject.explained, path, subject.source.splitlines())
+        return
+    form = format_of(path)
+    view = time_view(subject, "limits" if arguments.limits else "timeline", arguments.theme)
+    with painter_for(form) as painter:
+        save(timed(view, 0.0, view.story.duration) if form.stretch else view, path, None, painter)
+
+
+def as_text(subject: Subject, role: str = "") -> str:
+    """For people: the sentence, the bounds, the what-ifs, what warps wait for."""
+    e = subject.explained
+    notes = [
+        note for note in (time_words(e), size_note(e), model_note(e.prediction.device)) if note
+    ]
+    name = subject.kernel + (f"  [{role}]" if role else "")
+    rows = [
+        (
+            bar.resource,
+            f"{bar.cycles:,.0f}",
+            f"{bar.cycles / e.prediction.cycles:.0%}",
+            str(bar.line or ""),
+            "a warp waits" if bar.waits else "",
+        )
+        for bar in bars_of(e)
+    ]
+    waits = ", ".join(
+        f"{NAMES[state]} {share:.0%}" for state, share in e.waits.items() if share >= _LEAST
+    )
+    return "\n\n".join(
+        [
+            "\n".join([name, limit_sentence(e, subject.source.splitlines()), *notes]),
+            table(("resource", "cycles", "of all", "line", ""), rows, ">1 >2 >3"),
+            *(["\n".join(told(e, one) for one in e.what_ifs)] if e.what_ifs else []),
+            f"a resident warp's time: {waits}",
+        ]
+    )
+
+
+def as_json(subject: Subject, role: str = "") -> dict[str, Any]:
+    """Everything, as plain values."""
+    e, made = subject.explained, subject.explained.prediction
+    return {
+        "role": role,
+        "kernel": subject.kernel,
+        "arch": subject.arch,
+        "device": made.device.name,
+        "modelled": model_note(made.device),
+        "cycles": made.cycles,
+        "microseconds": made.microseconds,
+        "l2_to_l1_sectors": made.l2_to_l1,
+        "dram_read_sectors": made.dram_read,
+        "limiter": e.limits.limiter,
+        "line": e.limits.line,
+        "bounds": [bar._asdict() for bar in bars_of(e)],
+        "what_ifs": [vars(one) for one in e.what_ifs],
+        "waits": {state.name.lower(): share for state, share in e.waits.items()},
+        "blocks_simulated": len(e.timeline.blocks),
+        "scale": made.scale,
+    }

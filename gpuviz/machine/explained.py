@@ -1,0 +1,101 @@
+"""Why a launch takes the time it takes: what limits, what warps wait for, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuviz.errors import Cancelled
+from gpuviz.machine.bounds import Limits, limits, mended
+from gpuviz.machine.prediction import Prediction
+from gpuviz.machine.schedule import Kind
+from gpuviz.machine.timeline import Timeline, timeline_of
+from gpuviz.machine.warp_states import State
+
+_LEAST = 0.15  # of the cycles that a resource works, for it to be mended
+_GAIN = 0.98  # of the cycles that are left, for a mending to be told
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What a launch would take without what a resource costs (see `bounds.mended`), and the
+    `limiter` then.
+    """
+
+    resource: str
+    cycles: float
+    microseconds: float
+    limiter: str
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """A launch's prediction with its reasons.
+
+    Attributes
+    ----------
+    limits : the cycles that each resource works; all its cycles are of `timeline`
+    what_ifs : simulated anew, the one that gains most first
+    timeline : of the multiprocessor that takes longest
+    """
+
+    prediction: Prediction
+    limits: Limits
+    what_ifs: tuple[WhatIf, ...]
+    timeline: Timeline
+
+    @property
+    def waits(self) -> dict[State, float]:
+        """The part of its time that a resident warp spends in each state, 0 to 1, largest first."""
+        taken = self.timeline.spans.time_in(0.0, self.timeline.recorded)
+        shares = taken / max(float(taken.sum()), 1.0)
+        return {State(n): float(shares[n]) for n in np.argsort(-shares) if shares[n] > 0}
+
+    @property
+    def tail(self) -> float:
+        """The cycles at the end in which places stay empty: no more blocks come."""
+        if not self.timeline.whole:
+            return 0.0
+        last = np.sort(self.timeline.ended)[-self.timeline.slots :]
+        return float(last[-1] - last[0])
+
+
+def explained(
+    prediction: Prediction,
+    progress: Callable[[float], None] = lambda share: None,
+    cancel: Callable[[], bool] = lambda: False,
+) -> Explained:
+    """Explain a prediction; each what-if simulates the multiprocessor once more.
+
+    Raises
+    ------
+    Cancelled : `cancel` said so
+    """
+    found = limits(prediction)
+    large = (b.resource for b in found.bounds if b.cycles >= _LEAST * found.cycles)
+    tried = [name for name in large if name != "issue"]
+    tried += [name for name in ("latency", "barrier") if _waits(prediction, name)]
+    what_ifs = []
+    for number, resource in enumerate(tried):
+        if cancel():
+            raise Cancelled("stopped")
+        progress(number / (len(tried) + 1))
+        after = mended(prediction, resource)
+        if after.outcome.cycles < _GAIN * found.cycles:
+            then = limits(after, resource).limiter
+            what_ifs.append(WhatIf(resource, after.cycles, after.microseconds, then))
+    what_ifs.sort(key=lambda one: one.cycles)
+    if cancel():
+        raise Cancelled("stopped")
+    timeline = timeline_of(prediction)
+    progress(1.0)
+    return Explained(prediction, found, tuple(what_ifs), timeline)
+
+
+def _waits(prediction: Prediction, name: str) -> bool:
+    """Whether warps wait for results, or for each other."""
+    waited = prediction.outcome.waited
+    barrier = prediction.work.code.kind == Kind.BARRIER
+    return bool(waited[barrier if name == "barrier" else ~barrier].sum())

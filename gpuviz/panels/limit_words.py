@@ -1,0 +1,116 @@
+"""What limits a launch, in words: its resources, the sentence, and what would be if."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuviz.language import brief, grouped, later, tr
+from gpuviz.machine.device import Device
+from gpuviz.machine.explained import Explained, WhatIf
+from gpuviz.machine.warp_states import WAITS
+from gpuviz.panels.state_inks import NAMES
+
+RESOURCES: dict[str, str] = {
+    "issue": later("issue"),
+    "alu": later("integers and logic"),
+    "fma": later("multiply-add units"),
+    "fp64": later("double precision"),
+    "special": later("special functions"),
+    "lines": later("lines of L1"),
+    "wavefronts": later("wavefronts"),
+    "l2": later("L2"),
+    "dram": later("memory"),
+    "atomics": later("atomics"),
+    "launch": later("launch of blocks"),
+    "latency": later("latency"),
+    "barrier": later("barriers"),
+    "tail": later("tail"),
+}
+_WITHOUT: dict[str, str] = {
+    "alu": later("With integer units twice as wide"),
+    "fma": later("With multiply-add units that take a warp each cycle"),
+    "fp64": later("With units of double precision that take a warp each cycle"),
+    "special": later("With units for special functions that take a warp each cycle"),
+    "lines": later("If each request touched one line"),
+    "wavefronts": later("Without bank conflicts"),
+    "l2": later("If L2 gave everything at once"),
+    "dram": later("If everything were in L2"),
+    "atomics": later("If atomics cost L2 nothing"),
+    "launch": later("If blocks came at once"),
+    "latency": later("If results were there at once"),
+    "barrier": later("Without barriers"),
+}
+
+
+def limit_sentence(e: Explained, source: Sequence[str] = ()) -> str:
+    """The largest bound, and its cause on a line of the source."""
+    found, largest = e.limits, e.limits.bounds[0]
+    known = {
+        "what": tr(RESOURCES[found.limiter]),
+        "share": f"{max(largest.cycles / max(found.cycles, 1.0), 0.01):.0%}",
+        "n": grouped(e.prediction.cycles),
+    }
+    if found.limiter == largest.resource:
+        said = tr("Limited by {what}: at work in {share} of {n} cycles", **known)
+    else:
+        reason = tr(NAMES[next(state for state in e.waits if state in WAITS)])
+        said = tr(
+            "Limited by {what}: nothing is at work in more than {share} of {n} cycles; warps wait "
+            "most for {reason}",
+            **known,
+            reason=reason,
+        )
+    if not found.line:
+        return said
+    code = source[found.line - 1].strip() if found.line <= len(source) else ""
+    where = tr("most of it for line {n}", n=found.line) + (f": {brief(code)}" if code else "")
+    return f"{said}, {where}"
+
+
+def told(e: Explained, one: WhatIf) -> str:
+    """What a launch would take, and what would limit it then."""
+    known = {
+        "without": tr(_WITHOUT[one.resource]),
+        "a": grouped(e.prediction.cycles),
+        "b": grouped(one.cycles),
+        "limiter": tr(RESOURCES[one.limiter]),
+    }
+    if one.limiter == e.limits.limiter:
+        return tr("{without}, {a} becomes {b} cycles; then still limited by {limiter}", **known)
+    return tr("{without}, {a} becomes {b} cycles; then limited by {limiter}", **known)
+
+
+def model_note(device: Device) -> str:
+    """Where a modelled time comes from, and how well it meets what was measured."""
+    median, nine = device.error
+    return tr(
+        "modelled for an {device}; on launches measured there it errs by {median} % in the median, "
+        "by less than {nine} % in nine of ten",
+        device=device.name,
+        median=median,
+        nine=nine,
+    )
+
+
+def size_note(e: Explained) -> str:
+    """How much of the launch was looked at; "" when all of a multiprocessor."""
+    made = e.timeline
+    if made.scale != 1.0:
+        return tr(
+            "{n} blocks of a multiprocessor were simulated; it runs {times} times as many",
+            n=grouped(len(made.blocks)),
+            times=f"{made.scale:.3g}",
+        )
+    if not made.whole:
+        return tr("instructions are shown up to cycle {n}", n=grouped(made.recorded))
+    return ""
+
+
+def time_words(e: Explained) -> str:
+    """The time predicted, and what of it is the launch itself."""
+    us = e.prediction.microseconds
+    return tr(
+        "{us} µs, {launch} of them for the launch itself",
+        us=f"{us:,.1f}".replace(",", "\u2009"),
+        launch=f"{e.prediction.device.launch_us:.1f}",
+    )

@@ -1,0 +1,71 @@
+"""Where the time of a launch goes, as a view: the timeline fills up, then what limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gpuviz import language
+from gpuviz.language import tr
+from gpuviz.machine.explained import Explained
+from gpuviz.panels.picture import Picture
+from gpuviz.panels.script import Script
+from gpuviz.panels.time_picture import limits_picture, timeline_picture
+from gpuviz.panels.warp_timeline import WarpTimeline
+from gpuviz.scenes.base import Story
+from gpuviz.views.lesson_view import View
+from gpuviz.views.provenance import Provenance
+
+Shown = Literal["timeline", "limits"]
+_FILLS, _STAYS = 8.0, 3.0  # seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A launch that was explained: the name of its kernel, its source, and its architecture."""
+
+    explained: Explained
+    kernel: str
+    source: str
+    arch: str
+
+
+def time_story(subject: Subject, begin: float = 0.0, end: float = 0.0) -> Story:
+    """The timeline from a cycle to another (0: to the end) as it fills up; then what limits."""
+    e, source = subject.explained, subject.source.splitlines()
+    script = Script()
+    fills = script.act(_FILLS, "compute", tr("timeline"), line=e.limits.line)
+    stays = script.act(_STAYS, "result", tr("what limits"), line=e.limits.line)
+    whole, limits = timeline_picture(e, source, begin, end), limits_picture(e, source)
+    shown = whole.body
+    assert isinstance(shown, WarpTimeline)
+
+    def at(t: float) -> Picture:
+        if t > stays.start:
+            return limits
+        now = shown.begin + fills.share(t) * (shown.end - shown.begin)
+        return replace(whole, body=replace(shown, now=now if now < shown.end else None))
+
+    return Story.of(script, at)
+
+
+def time_view(
+    subject: Subject,
+    shown: Shown = "timeline",
+    theme: str = "light",
+    size: tuple[int, int] = (1280, 720),
+    cycles: tuple[float, float] = (0.0, 0.0),
+) -> View:
+    """The view at the moment at which all of one is shown; `cycles` from which to which."""
+    made = Provenance(
+        subject.kernel,
+        {},
+        subject.arch,
+        time=_FILLS if shown == "timeline" else _FILLS + _STAYS,
+        theme=theme,
+        width=size[0],
+        height=size[1],
+        badges={"times": "modelled"},
+        language=language.chosen(),
+    )
+    return View(time_story(subject, *cycles), {}, made)
