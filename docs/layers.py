@@ -43,6 +43,7 @@ LAYERS = (
         "fuzzy",
         "expressions",
         "array_expressions",
+        "layouts",
         "suffixes",
         "toml_text",
         "processes",

@@ -12,8 +12,8 @@ errors      what can go wrong, each with the thing, the value and the remedy
             (the field's words), checks (what is looked for in a launch), fuzzy (finding by
             letters), suffixes (of files), toml_text, processes (other programs, started safely),
             worker_process (one that answers requests), stopping (work nobody wants any more),
-            waiting (for work under way), doctor (system libraries), terminal (where texts go to
-            it)
+            waiting (for work under way), layouts (shape:stride, and swizzles), doctor (system
+            libraries), terminal (where texts go to it)
 arch        facts of each compute capability, each with its source
 traces      the immutable record a run leaves behind: the seam between running and drawing
             (trace_file saves and loads it; observe is the page of what can be observed while it

@@ -34,6 +34,8 @@ BEYOND = {
     "transpose": "coalescing and bank conflicts, which pull in different directions",
     "reduction": "a sum by pairs: divergence, bank conflicts and barriers in one kernel",
     "histogram": "atomic instructions, and giving each block a copy of the result",
+    "fragments": "tensor cores: which lane holds which element, and how ldmatrix loads it",
+    "swizzle": "layouts of shared memory with and without conflicts, as CuTe and TMA write them",
 }
 """Lessons that lead on from the documents, and where to."""
 

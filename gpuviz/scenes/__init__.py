@@ -68,6 +68,7 @@ _COURSE = {
         "reduction": "Reduction",
         "histogram": "Histogram",
     },
+    "Modern matrix products": {"fragments": "Fragments of tensor cores"},
 }
 
 

@@ -38,8 +38,9 @@ MOMENTS = (0.0, 0.3, 0.6, 1.0)
 LEAST_LETTER = 12  # pixels
 LEAST = 1 / 45  # of the height, for the back row
 # Numbers inside cells are as large as these allow, and colour and place say the same: the threads
-# in the 32 lanes of a warp, lanes in 32 rows of banks, and values of a matrix of many elements.
-CELLS = {"hierarchy", "banks", "matmul-boundary", "histogram"}
+# in the 32 lanes of a warp, lanes in 32 rows of banks or as many of matrices, and values of a
+# matrix of many elements.
+CELLS = {"hierarchy", "banks", "matmul-boundary", "histogram", "fragments"}
 
 QUESTION = "How many of them does this request of the warp take?"
 CHOICES = ("4", "8", "16", "one for each lane")
