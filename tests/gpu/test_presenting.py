@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,6 +23,7 @@ from gpuviz.qt.presenter.presentation import Presentation
 from gpuviz.runners.gpu.client import Gpu
 from gpuviz.scenes.perform import perform
 from gpuviz.scenes.sources import Sources
+from tests.vitals import children
 
 pytestmark = pytest.mark.gpu
 KEY = Qt.Key
@@ -45,12 +45,6 @@ def origin(shown: Presentation) -> str:
     """Where the measured count beside the answer is from."""
     answer = shown.conductor.shown.answer
     return answer.origin.source if answer is not None and answer.origin is not None else ""
-
-
-def children() -> set[int]:
-    """The processes that this one has started."""
-    tasks = Path(f"/proc/{os.getpid()}/task")
-    return {int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split()}
 
 
 def test_answers_are_measured_live(given: Presentation, qtbot: QtBot) -> None:
