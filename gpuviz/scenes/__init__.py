@@ -58,6 +58,7 @@ _COURSE = {
     "Putting it together": {
         "matmul-naive": "Matmul: naive",
         "matmul-tiled": "Matmul: tiled",
+        "caches": "Caches",
         "matmul-boundary": "Matmul: boundaries",
         "matmul-barrier": "Matmul: barriers",
         "block-shape": "Block shapes",

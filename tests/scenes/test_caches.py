@@ -1,0 +1,60 @@
+"""What the lesson on caches says of its product, against arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuviz.machine.caches import LINE, served
+from gpuviz.scenes import lesson
+from gpuviz.scenes.base import Value
+from gpuviz.scenes.cache_window import Window, window
+from gpuviz.scenes.caches import Reads, plan, reads_of
+from tests.scenes.performed import performed
+
+SIDE = 256
+
+
+def naive(**values: Value) -> Reads:
+    one = lesson("caches")
+    given = one.defaults() | values
+    return reads_of(performed(one, given).runs["naive"], plan(given)[0].record)
+
+
+def seen(reads: Reads) -> Window:
+    found = served(reads.loads, reads.l1 // LINE)
+    return window(reads.run.trace, reads.loads, found, 0, SIDE)
+
+
+@pytest.mark.parametrize("across", [16, 8])
+def test_a_large_l1_is_sent_what_a_block_reads_once(across: int) -> None:
+    reads = naive(across=across)
+    tall = 256 // across
+    assert reads.l1 == 248 * 1024
+    assert reads.missed == reads.blocks * (tall + across) * SIDE // 8
+    assert reads.loads.sectors * reads.all == reads.asked * reads.blocks
+
+
+@pytest.mark.slow
+def test_l1_that_shared_memory_took_loses_what_it_was_sent() -> None:
+    """At 512 x 512 eight blocks reside: of 256 rows of M each a line of 128 bytes, and L1 has 28 KB
+    left."""
+    few, many = (naive(size=512, across=8, taken=taken) for taken in (0, 27))
+    assert many.l1 == 28 * 1024 and many.blocks == 8
+    assert few.missed < 0.13 * few.loads.sectors < 0.8 * many.loads.sectors < many.missed
+
+
+def test_a_sector_serves_eight_steps_and_all_warps_of_a_row() -> None:
+    window = seen(naive())
+    m, n = window.corners
+    step = np.arange(window.moments) // window.warps
+    brought = m.brought.any(axis=1)
+    assert set(step[brought].tolist()) == {0, 8}
+    assert (n.brought.any(axis=1) == (np.arange(window.moments) % window.warps == 0)).all()
+    assert window.asked.tolist() == [4] * window.moments
+    assert int(window.found.sum()) == window.moments * 4 - 16 * 2 - 16 * 2
+
+
+def test_nothing_is_looked_up_where_loads_go_past_l1() -> None:
+    story = performed(lesson("caches"), {}, "sm_61").story
+    assert story.title == "Nothing is looked up in L1 here: every load goes to L2 or beyond"
