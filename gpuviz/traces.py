@@ -21,7 +21,8 @@ Op = Literal["load", "store", "atomic", "reduction", "copy"]
 Space = Literal["global", "shared", "local", "constant"]
 
 LANES = 32
-OUTSIDE = "illegal global access"  # kind of the finding that a run may go on after
+OUTSIDE = "illegal global access"  # kinds of the findings that a run may go on after
+BESIDE = "illegal shared access"
 
 
 @dataclass(frozen=True)
@@ -250,12 +251,13 @@ class Coverage:
     ----------
     how : all of them; one of each class of blocks that provably do the same ("classes": the counts
         are exact, but only the blocks that were run have left their outputs); a "sample" that
-        stands for all (counts are estimates); or "some", as many as were asked for
+        stands for all (counts are estimates); "some", as many as were asked for; or those up to
+        the fault at which the run "ended"
     classes : how many of them there are
     why : it is not what was wanted, in words
     """
 
-    how: Literal["all", "classes", "sample", "some"]
+    how: Literal["all", "classes", "sample", "some", "ended"]
     run: int
     blocks: int
     classes: int = 0
@@ -264,7 +266,7 @@ class Coverage:
     @property
     def whole(self) -> bool:
         """Whether all blocks have left their outputs."""
-        return self.run == self.blocks
+        return self.run == self.blocks and self.how != "ended"
 
     @property
     def note(self) -> str:
@@ -275,6 +277,8 @@ class Coverage:
                 f"estimated from a sample of {self.run:,} of {self.blocks:,} blocks, at corners "
                 f"and edges of the grid and at random inside{because}: no number is exact"
             )
+        if self.how == "ended":
+            return f"of what ran until {self.why}, where the launch ended, as it does on a GPU"
         if self.how != "classes":
             return ""
         many = english("{n} class", "{n} classes", self.classes)

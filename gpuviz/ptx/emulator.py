@@ -28,7 +28,7 @@ from gpuviz.ptx.options import RECORD_LIMIT, Options
 from gpuviz.ptx.simt.host_memory import keep_freed_memory
 from gpuviz.ptx.text.ir import Module
 from gpuviz.ptx.tracing import Tracer
-from gpuviz.traces import Coverage, Trace
+from gpuviz.traces import Coverage, Finding, Trace
 
 _LONGEST = 20_000  # instructions of a kernel: LLVM takes up to half a millisecond for each
 _LEAST = 0.2  # of the time, for a sample
@@ -101,6 +101,7 @@ def emulate(
     tally = emulation.tracer.tally
     trace = emulation.tracer.trace(
         emulation.launched.launch,
+        ended=emulation.ended is not None,
         printed=emulation.printed,
         source=source,
         ptx=module.text,
@@ -130,6 +131,7 @@ class _Emulation:
         self.launched = make()
         self.tracer = self._traced()
         self.printed, self.note = "", ""
+        self.ended: Finding | None = None
         self.checked: tuple[str, ...] = ()
         self.samples: tuple[Totals, ...] = ()
         blocks = self.launched.launch.blocks
@@ -226,9 +228,13 @@ class _Emulation:
         every = (*self._sinks, *checks, *self.tracer.sinks)
         self.note = _compiled(launched, every, options)
         if self.note:
-            self.printed = interpret(launched, every, options)
+            done = interpret(launched, every, options, to_the_fault=True)
+            self.printed, self.ended = done.printed, done.ended
         run, blocks = self.tracer.tally.blocks, launched.launch.blocks
         self.coverage = replace(self.coverage, how="all" if run == blocks else "some", run=run)
+        if self.ended is not None:
+            why = f"the {self.ended.kind} at line {self.ended.line}"
+            self.coverage = replace(self.coverage, how="ended", why=why)
 
 
 def _few(launched: Ready, options: Options) -> bool:

@@ -35,8 +35,9 @@ class Options:
     checks : what is looked for (see `gpuviz.checks`), by the NumPy engine: accesses outside of all
         memory end the run whatever is asked for; unless `thorough`, they are looked for only where
         that engine runs the launch anyway
-    goes_on : whether the NumPy engine goes on after accesses of global memory outside of all
-        buffers: reads give 0, writes are lost, each is a finding
+    goes_on : whether the NumPy engine goes on after accesses outside of all buffers, or near the
+        end of shared memory: reads give 0, writes are lost, each is a finding; whether a run that
+        another fault ends keeps what it did
     engine : who executes the launch
     progress : hears the fraction done, 0 to 1
     """

@@ -27,11 +27,13 @@ class Tracer:
         path = () if self._path is None else (self._path,)
         return self.tally, self._branches, self._findings, *requests, *path
 
-    def trace(self, launch: Launch, **more: Any) -> Trace:
-        """What they have heard of a launch; `more` are fields of the trace that nobody can hear."""
+    def trace(self, launch: Launch, ended: bool = False, **more: Any) -> Trace:
+        """What they have heard of a launch, which may have `ended` at a fault; `more` are fields of
+        the trace that nobody can hear.
+        """
         requests, path, tally = self._requests, self._path, self.tally
         notes = []
-        if tally.blocks < launch.blocks:
+        if tally.blocks < launch.blocks and not ended:
             notes.append(
                 f"{tally.blocks} of {launch.blocks} blocks were emulated, spread over the grid"
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gpuviz.language import grouped, tr, trn
 from gpuviz.stopping import Cancel as Cancel
 from gpuviz.stopping import go_on as go_on
-from gpuviz.traces import OUTSIDE
+from gpuviz.traces import BESIDE, OUTSIDE
 
 if TYPE_CHECKING:  # what shows a run needs none of what makes one
     import numpy.typing as npt
@@ -119,10 +119,10 @@ class Run:
     @property
     def note(self) -> str:
         """What to know of its counts; "" when all blocks were executed, and without faults."""
-        outside = sum(f.count for f in self.trace.findings if f.kind == OUTSIDE)
+        outside = sum(f.count for f in self.trace.findings if f.kind in (OUTSIDE, BESIDE))
         beyond = trn(
-            "of a run with {n} access outside of all buffers: it read 0, or was lost",
-            "of a run with {n} accesses outside of all buffers: reads gave 0, writes were lost",
+            "of a run with {n} access outside of its memory: it read 0, or was lost",
+            "of a run with {n} accesses outside of their memory: reads gave 0, writes were lost",
             outside,
             n=grouped(outside),
         )

@@ -22,7 +22,7 @@ from gpuviz.scenes.base import Lesson, Plan, Story, Values
 from gpuviz.scenes.check import check_values
 from gpuviz.scenes.kept_runs import kept
 from gpuviz.scenes.lesson_sweeps import measured_in, tables
-from gpuviz.traces import OUTSIDE, Finding
+from gpuviz.traces import Finding
 from gpuviz.waiting import SECONDS
 
 Measured = Callable[[Plan], Measurement | None]
@@ -166,8 +166,7 @@ def _emulated(plan: Plan, job: Job, arch: str, level: Level, options: Options) -
     try:
         return emulated.run(job, architecture(arch), level=level, options=options)
     except KernelFault as fault:
-        found = fault.finding
-        if not (plan.goes_on and isinstance(found, Finding) and found.kind == OUTSIDE):
+        if not (plan.goes_on and isinstance(fault.finding, Finding)):
             raise
     wanted = replace(options, goes_on=True, engine="numpy")
     return emulated.run(job, architecture(arch), level=level, options=wanted)

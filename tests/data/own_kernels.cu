@@ -87,3 +87,15 @@ extern "C" __global__ void passes_by(float* out) {
     if (threadIdx.x < 32) __syncthreads();
     out[threadIdx.x] = part[63 - threadIdx.x];
 }
+extern "C" __global__ void one_too_far(const float* in, float* out) {
+    __shared__ float part[64];
+    part[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = part[threadIdx.x + 1];
+}
+extern "C" __global__ void far_outside(float* out) {
+    __shared__ float part[64];
+    part[threadIdx.x] = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = part[threadIdx.x - 4096];
+}

@@ -26,8 +26,10 @@ LAUNCHES = {
     "unset": ((1, 1, 1), (64, 1, 1), ("f32[64]=zeros",)),
     "passes_by": ((1, 1, 1), (64, 1, 1), ("f32[64]=zeros",)),
     "spill_over": ((1, 1, 1), (64, 1, 1), ("i32[48]=zeros",)),
+    "one_too_far": ((2, 1, 1), (64, 1, 1), ("f32[64]=rand", "f32[64]=zeros")),
+    "far_outside": ((1, 1, 1), (64, 1, 1), ("f32[64]=zeros",)),
 }
-FAULTY = "shift", "misaligned", "spill_over"
+FAULTY = "shift", "misaligned", "spill_over", "one_too_far", "far_outside"
 
 
 def launch_of(name: str) -> KernelLaunch:

@@ -68,12 +68,40 @@ def test_a_run_goes_on_after_reads_outside_and_its_counts_say_so() -> None:
     assert (out[:-5] == given[5:]).all() and (out[-5:] == 0).all()
 
 
-def test_writes_outside_are_lost_and_misaligned_ones_end_the_run() -> None:
-    with pytest.raises(KernelFault, match="misaligned"):
-        shown("misaligned", goes_on=True)
+def test_writes_outside_are_lost() -> None:
     run = shown("spill_over", goes_on=True).runs["kernel"]
     assert [f.count for f in run.trace.findings if "illegal" in f.kind] == [16]
     assert run.outputs["out"].tolist() == list(range(48))
+
+
+def test_a_misaligned_access_ends_the_run_and_what_it_did_is_shown() -> None:
+    with pytest.raises(KernelFault, match="misaligned"):
+        shown("misaligned", goes_on=False)
+    picture, run, _ = went_to("misaligned", 0)
+    assert picture.title == "Misaligned access of global memory, line 75"
+    assert "a GPU ends the launch here" in picture.sentence
+    (found,) = run.trace.findings
+    assert (found.count, found.thread, found.address & 3) == (32, (0, 0, 0), 1)
+    (row,) = run.trace.of(space="global", op="load").address  # the faulty request, and no other
+    assert row[0] == found.address and not len(run.trace.of(space="global", op="store").address)
+    assert run.note.startswith("of what ran until the misaligned global access at line 75")
+    assert not run.whole
+
+
+def test_a_run_goes_on_after_shared_accesses_outside() -> None:
+    picture, run, _ = went_to("one_too_far", 0)
+    assert picture.title.startswith("Outside of the block's shared memory, line ")
+    (found,) = run.trace.findings
+    assert found.count == 2 and found.thread == (63, 0, 0) and run.whole
+    part, given = run.outputs["out"], run.inputs["in"]
+    assert (part[:-1] == given[1:]).all() and part[-1] == 0
+
+
+def test_far_outside_of_shared_memory_a_run_ends_with_what_it_did() -> None:
+    run = shown("far_outside", goes_on=True).runs["kernel"]
+    assert len(run.trace.of(space="shared", op="store").address) == 2
+    (found,) = run.trace.findings
+    assert found.kind == "illegal shared access" and not run.whole
 
 
 def test_the_lane_of_a_fault_is_lit() -> None:

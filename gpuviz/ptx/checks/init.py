@@ -17,7 +17,7 @@ from gpuviz.observe import Access, Meeting, Place, Report, Sink
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
 from gpuviz.ptx.simt.cells import Cells
-from gpuviz.traces import LANES, Launch, MemoryInstruction
+from gpuviz.traces import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
 _REMEDIES = {
     "shared": "write it first, with a barrier in between, or read only what was written",
@@ -34,6 +34,12 @@ class InitCheck(Sink):
         self._launch, self._report = launch, report
         self._open = [_Written(b.address, b.size) for b in launch.buffers if b.unset]
         self._heap: _Written | None = None
+        self._outside: set[tuple[int, int]] = set()
+
+    def finding(self, finding: Finding) -> None:
+        """What lies outside of shared memory has been told so."""
+        if finding.kind == BESIDE:
+            self._outside.add((finding.ptx_line, finding.address))
 
     def blocks_begin(self, first: int, count: int) -> None:
         """Nobody has written shared or local memory of these blocks."""
@@ -99,6 +105,8 @@ class InitCheck(Sink):
 
     def _tell(self, at: MemoryInstruction, where: I64, thread: I64, times: int) -> None:
         address = int(where[0])
+        if (at.ptx_line, address) in self._outside:
+            return
         buffer = self._launch.buffer_at(address) if at.space == "global" else None
         if buffer is not None:
             what = f"byte {address - buffer.address} of buffer {buffer.name}"

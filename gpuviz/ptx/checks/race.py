@@ -87,6 +87,10 @@ class RaceCheck(Sink):
         for hazard in self._hazards.take():
             self._report(finding(self._launch, hazard, hazard.second.space))
 
+    def launch_end(self) -> None:
+        """Tell what raced in blocks that a fault has ended."""
+        self.blocks_end(0, 0)
+
     def take(self) -> tuple[Hazard, ...]:
         """What raced so far and was not reported."""
         return self._hazards.take()

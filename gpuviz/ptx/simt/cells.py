@@ -14,11 +14,12 @@ from gpuviz.ptx.simt.layout import Layout
 class Violation(Exception):
     """An illegal access: which lanes of the layout are `bad`, and all their addresses."""
 
-    def __init__(self, reason: str, bad: Bool, address: Array) -> None:
+    def __init__(self, reason: str, bad: Bool, address: Array, misaligned: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.bad = bad
         self.address = address
+        self.misaligned = misaligned
 
 
 def check_inside(layout: Layout, address: Array, width: int, size: int, what: str) -> None:
@@ -38,7 +39,7 @@ def check_alignment(layout: Layout, address: Array, width: int) -> None:
         low = address & address.dtype.type(width - 1)
         if low.any():
             raise Violation(
-                f"misaligned {width}-byte access", layout.full(low) != 0, layout.full(address)
+                f"misaligned {width}-byte access", layout.full(low) != 0, layout.full(address), True
             )
 
 
@@ -68,3 +69,10 @@ class Memory(Protocol):
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every address; raises `Violation`."""
+
+    def beside(
+        self, layout: Layout, violation: Violation, width: int, unit: int, writes: bool
+    ) -> I64 | None:
+        """Cell index of accesses some of which are outside: theirs is where there is 0, or where
+        nobody reads what they write. None where a run cannot go on after that; raises `Violation`.
+        """

@@ -23,7 +23,7 @@ class Execution:
     """The program, who listens, what was executed so far, output and heap of one launch.
 
     `codes` are the functions decoded so far, by name: it grows while the launch runs. Where it
-    `goes_on`, an access of global memory outside of all buffers is a finding and ends nothing.
+    `goes_on`, an access outside of all buffers is a finding and ends nothing.
     """
 
     program: Program

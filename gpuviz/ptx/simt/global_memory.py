@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpuviz.arrays import I64, Array, Bool
+from gpuviz.arrays import I64, Array
 from gpuviz.errors import LaunchError
 from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment
 from gpuviz.ptx.simt.layout import Layout
@@ -99,12 +99,13 @@ class GlobalMemory:
         check_alignment(layout, where, width)
         return np.asarray((where - GLOBAL) >> (unit.bit_length() - 1))
 
-    def nowhere(self, bad: Bool, where: Array, writes: bool) -> I64:
-        """Addresses, those of `bad` lanes in the gap after the last buffer: where there is 0, which
-        nobody writes, or where nobody reads.
-        """
+    def beside(
+        self, layout: Layout, violation: Violation, width: int, unit: int, writes: bool
+    ) -> I64 | None:
+        """See `Memory`: bad lanes go to the gap after the last buffer."""
         gap = self._top - (_LOST if writes else _ZERO)
-        return np.where(bad, gap, where.view(np.int64))
+        where = np.where(violation.bad, gap, violation.address.view(np.int64))
+        return self.index_of(layout, where, width, unit)
 
     def describe(self, address: int) -> str:
         """Where an illegal address lies, relative to the nearest buffer."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault
+from gpuviz.observe import Access
 from gpuviz.ptx.simt.cells import Memory, Violation
 from gpuviz.ptx.simt.execution import Execution
 from gpuviz.ptx.simt.group import Group
@@ -60,25 +61,37 @@ class Memories:
     def _elsewhere(
         self, violation: Violation, space: str, group: Group, width: int, unit: int, at: Instruction
     ) -> I64:
-        """Where accesses outside of global memory go instead, if the run goes on."""
-        fault = self._fault(violation, group, space, at)
-        outside = space == "global" and not violation.reason.startswith("misaligned")
-        if not (self.execution.goes_on and outside):
+        """Where illegal accesses go instead, if the run goes on; up to and with a misaligned one,
+        which no GPU goes on after.
+        """
+        fault, memory = self._fault(violation, group, space, at), self._of[space]
+        if not self.execution.goes_on:
             raise fault from None
-        self._report(fault, violation, group)
-        memory, writes = self.execution.program.memory, at.opcode.name in _WRITES
-        where = memory.nowhere(violation.bad, violation.address, writes)
+        if violation.misaligned:
+            self._end_with(fault)
+            low = violation.address.dtype.type(width - 1)
+            return memory.index(group.layout, violation.address & ~low, width, unit)
         try:
-            return memory.index_of(group.layout, where, width, unit)
+            writes = at.opcode.name in _WRITES
+            index = memory.beside(group.layout, violation, width, unit, writes)
         except Violation as other:
             raise self._fault(other, group, space, at) from None
-
-    def _report(self, fault: KernelFault, violation: Violation, group: Group) -> None:
-        """An access that would end the run, as a finding of it."""
-        mask = group.mask
-        bad = violation.bad if mask is None else violation.bad & group.layout.full(mask)
+        if index is None:
+            raise fault from None
         if isinstance(fault.finding, Finding):
-            self.execution.told.report(replace(fault.finding, count=int(bad.sum())))
+            self.execution.told.report(fault.finding)
+        return index
+
+    def _end_with(self, fault: KernelFault) -> None:
+        """End the run when all have heard the access that is told next."""
+
+        def end(access: Access) -> None:
+            raise fault
+
+        told = self.execution.told
+        if not told.access:
+            raise fault
+        told.access = (*told.access, end)
 
     def _fault(
         self, violation: Violation, group: Group, space: str, at: Instruction
@@ -92,15 +105,15 @@ class Memories:
             f"illegal {space} access at {at.where} ({program.module.line_text(at.ptx_line)}): "
             f"{violation.reason}{', ' * bool(near)}{near}, address {address:#x}, {group.who(lane)}"
         )
-        remedy = (
-            "read and write as wide as the address is aligned"
-            if violation.reason.startswith("misaligned")
-            else "compare the index with the size before the access"
+        kind, remedy = (
+            f"illegal {space} access",
+            "compare the index with the size before the access",
         )
-        return KernelFault(
-            message,
-            group.finding("memory", f"illegal {space} access", message, at, lane, remedy, address),
-        )
+        if violation.misaligned:
+            kind = f"misaligned {space} access"
+            remedy = "read and write as wide as the address is aligned; a GPU ends the launch here"
+        found = group.finding("memory", kind, message, at, lane, remedy, address)
+        return KernelFault(message, replace(found, count=int(bad.sum())))
 
     def reserve_local(self, group: Group, size: int, at: Instruction) -> None:
         """Make room for a deeper call.

@@ -13,6 +13,19 @@ from gpuviz.ptx.simt.cells import Cells, Violation, check_alignment, check_insid
 from gpuviz.ptx.simt.cluster import RANK_BIT, Cluster, split
 from gpuviz.ptx.simt.layout import Layout
 
+_GAP = 16  # bytes of zeros behind all blocks, and as many to write to
+_BESIDE = 4096  # bytes behind a block's memory: so near may be what others have of the same
+
+
+class _Bounded:
+    """A memory out of which no run goes on."""
+
+    def beside(
+        self, layout: Layout, violation: Violation, width: int, unit: int, writes: bool
+    ) -> I64 | None:
+        """None."""
+        return None
+
 
 class SharedMemory:
     """`size` bytes for each block of a batch; blocks of a `cluster` see each other's."""
@@ -21,7 +34,8 @@ class SharedMemory:
         self.size = size
         self._cluster, self._first = cluster, first_block
         self.stride = -(-max(size, 1) // 16) * 16
-        self.cells = Cells(blocks * self.stride)
+        self._gap = blocks * self.stride
+        self.cells = Cells(self._gap + 2 * _GAP)
 
     def index(self, layout: Layout, address: Array, width: int, unit: int) -> I64:
         """Cell index of every offset in the blocks of a layout, one a thread or a block."""
@@ -30,6 +44,9 @@ class SharedMemory:
             address, row = self._of_cluster(layout, address)
         check_inside(layout, address, width, self.size, "shared memory of the block")
         check_alignment(layout, address, width)
+        return self._cell(address, row, unit)
+
+    def _cell(self, address: Array, row: I64, unit: int) -> I64:
         shift = unit.bit_length() - 1
         return np.asarray((address.astype(np.int64) >> shift) + row * (self.stride >> shift))
 
@@ -43,8 +60,20 @@ class SharedMemory:
         peer = self._cluster.peer(own + self._first, np.maximum(rank, 0)) - self._first
         return offset, np.where(rank < 0, own, peer)
 
+    def beside(
+        self, layout: Layout, violation: Violation, width: int, unit: int, writes: bool
+    ) -> I64 | None:
+        """See `Memory`; None where one is far outside, and in clusters."""
+        bad, address = violation.bad, violation.address
+        if int(address.max()) >= self.size + _BESIDE or self._cluster.size > 1:
+            return None
+        where = np.where(bad, 0, address)
+        check_alignment(layout, where, width)
+        gap = (self._gap + (_GAP if writes else 0)) // unit
+        return np.where(bad, gap, self._cell(where, layout.row, unit))
 
-class LocalMemory:
+
+class LocalMemory(_Bounded):
     """`size` bytes for each thread of a batch; grows as calls go deeper."""
 
     LIMIT = 512 << 10
@@ -77,7 +106,7 @@ class LocalMemory:
         )
 
 
-class ReadOnlyMemory:
+class ReadOnlyMemory(_Bounded):
     """Constant banks and kernel parameters: the same for every thread."""
 
     def __init__(self, name: str, content: bytes) -> None:

@@ -17,7 +17,7 @@ from gpuviz.panels.panel import GO, Values
 from gpuviz.scenes.own_kernel import phases, requests
 from gpuviz.scenes.own_kernel.events import ALL, Events, every_warp
 from gpuviz.scenes.own_kernel.moment import Moment, Told
-from gpuviz.traces import LANES, OUTSIDE, Finding, Launch, MemoryInstruction, lane_mask
+from gpuviz.traces import BESIDE, LANES, OUTSIDE, Finding, Launch, MemoryInstruction, lane_mask
 
 CHOSEN = "finding"  # the parameter
 
@@ -194,6 +194,11 @@ def _name(one: Finding) -> str:
         "race, write after read": tr("race: write after read"),
         "race, write after write": tr("race: write after write"),
         OUTSIDE: tr("outside of all buffers"),
+        BESIDE: tr("outside of the block's shared memory"),
+        "illegal local access": tr("outside of the thread's local memory"),
+        "misaligned global access": tr("misaligned access of global memory"),
+        "misaligned shared access": tr("misaligned access of shared memory"),
+        "misaligned local access": tr("misaligned access of local memory"),
         "uninitialised shared read": tr("shared memory read before it was written"),
         "uninitialised local read": tr("local memory read before it was written"),
         "uninitialised global read": tr("memory read before it was written"),

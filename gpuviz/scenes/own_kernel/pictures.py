@@ -40,7 +40,7 @@ def parameters(runs: bool) -> tuple[Parameter, ...]:
     """Which picture is shown, and how; what happens after faults where the kernel `runs`."""
     choices = tuple(Choice(id, tr(one.name)) for id, one in PICTURES.items())
     after = tr(
-        "After an access outside of all buffers: reads give 0, writes are lost, and the counts say "
+        "After an access outside of its memory: reads give 0, writes are lost, and the counts say "
         "so. Off: the run ends there."
     )
     hint = tr("Elements in a row of the buffer's picture; 0: as the arguments suggest.")
