@@ -183,14 +183,14 @@ def jit(call: Call) -> Written:
 
     kernel, sizes = call.kernel, call.sizes
     args = [_view(arg) if is_array(arg) else arg for arg in call.by_position]
-    kinds = [
-        _cuda_types.CArray(arg.dtype, len(arg.shape), arg.contiguous, _short(arg))
-        if isinstance(arg, _View)
-        else _cuda_typerules.get_ctype_from_scalar(kernel._mode, arg)
-        for arg in args
-    ]
     name = kernel._func.__name__
     try:
+        kinds = [
+            _cuda_types.CArray(arg.dtype, len(arg.shape), arg.contiguous, _short(arg))
+            if isinstance(arg, _View)
+            else _cuda_typerules.get_ctype_from_scalar(kernel._mode, arg)
+            for arg in args
+        ]
         found = _compile.transpile(
             kernel._func, ['extern "C"', "__global__"], kernel._mode, kinds, _cuda_types.void
         )
