@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 # Libraries whose launches can be watched, by what is imported where they are in use.
-WATCHED = {"triton": "triton_kernels", "numba.cuda": "numba_kernels", "cupy": "cupy_kernels"}
+WATCHED = {
+    "triton": "triton_kernels",
+    "numba.cuda": "numba_kernels",
+    "cupy": "cupy_kernels",
+    "cuda.core": "cuda_core_kernels",
+}
 
 
 class Traced(Sequence["Run"]):

@@ -30,7 +30,7 @@ class Arguments:
 
     def kept(self, name: str, value: Any) -> HostArray:
         """The memory of an array, which is that of an earlier one where they are the same."""
-        made = host_array(value, f"argument {name}")
+        made = value if isinstance(value, HostArray) else host_array(value, f"argument {name}")
         known = next((a for a in self.arrays.values() if _same(a, made)), made)
         if known is made:
             self.arrays[name] = made
@@ -78,7 +78,7 @@ def collected(
         name = names[number] if number < len(names) else f"arg{number}"
         if isinstance(value, str):
             made.spec(name, value)
-        elif is_array(value):
+        elif isinstance(value, HostArray) or is_array(value):
             made.array(name, value)
         else:
             made.number(name, scalar(value, parameter, name))

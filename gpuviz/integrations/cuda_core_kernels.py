@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
 from gpuviz.compile import Program, ptx_program
 from gpuviz.compile.elf import embedded_ptx
 from gpuviz.compile.ptxas import assembled
 from gpuviz.errors import UnsupportedError
-from gpuviz.integrations.asked import Asked, Call, of_program
+from gpuviz.integrations import device_memory
+from gpuviz.integrations.asked import Asked, Building, Call, of_program
+from gpuviz.integrations.watching import Watcher, replaced
+from gpuviz.runners.job import triple
+
+# They launch with cuda.core what is theirs.
+_OTHERS = frozenset({"cuda", "numba", "numba_cuda", "cupy", "cupyx", "torch"})
 
 
 def asked(call: Call) -> Asked:
@@ -37,3 +50,75 @@ def _program(call: Call) -> Program:
         f"this {made.code_type} holds no PTX: compile it with ProgramOptions(lineinfo=True), "
         'or to "ptx"'
     )
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Launches of cuda.core, under whichever name a program has imported `launch`. They need a GPU:
+    without one there is no kernel to launch.
+    """
+    import cuda.core
+
+    plain = cuda.core.launch
+
+    def launch(stream: Any, config: Any, kernel: Any, *args: Any) -> Any:
+        name = _name(kernel)
+        made = partial(plain, stream, config, kernel, *args)
+        if not watcher.wants(name, True):
+            return made()
+        return watcher.launched(name, lambda: _asked(name, stream, config, kernel, args), made)
+
+    with ExitStack() as back:
+        for module, name in _imported(plain):
+            back.callback(replaced(module, name, launch))
+        yield
+
+
+def _imported(function: Callable[..., Any]) -> list[tuple[Any, str]]:
+    """The modules that have a function, and what they call it."""
+    return [
+        (module, name)
+        for key, module in list(sys.modules.items())
+        if key == "cuda.core" or key.partition(".")[0] not in _OTHERS
+        for name, value in list(getattr(module, "__dict__", {}).items())
+        if value is function
+    ]
+
+
+def _asked(name: str, stream: Any, config: Any, kernel: Any, args: tuple[Any, ...]) -> Asked:
+    if config.cluster is not None:
+        raise UnsupportedError(f"{name} runs in clusters of {config.cluster} blocks")
+    if hasattr(stream, "sync"):
+        stream.sync()  # what its arguments hold is what was done before
+    grid, block = triple(tuple(config.grid), "grid"), triple(tuple(config.block), "block")
+    building = Building(name, config.shmem_size or 0)
+    return asked(Call(_code(kernel), grid, block, [*map(_argument, args)], {}, building))
+
+
+def _argument(value: Any) -> Any:
+    """Memory where it is a Buffer or the address of some; else the number it is."""
+    if hasattr(value, "handle") and hasattr(value, "size"):
+        return device_memory.at(int(value.handle), int(value.size)) or value
+    if isinstance(value, int) and value > 0xFFFF:
+        return device_memory.at(value) or value
+    return getattr(value, "value", value)  # of ctypes
+
+
+def _name(kernel: Any) -> str:
+    """As in its source, or mangled."""
+    from cuda.bindings import driver
+
+    wrong, name = driver.cuKernelGetName(kernel.handle)
+    return "" if wrong else str(name.decode())
+
+
+def _code(kernel: Any) -> Any:
+    """The ObjectCode that a kernel came from, as long as the program still has it."""
+    from cuda.bindings import driver
+    from cuda.core import ObjectCode
+
+    wrong, library = driver.cuKernelGetLibrary(kernel.handle)
+    for one in gc.get_objects():
+        if type(one) is ObjectCode and not wrong and int(one.handle) == int(library):
+            return one
+    return kernel
