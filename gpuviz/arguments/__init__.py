@@ -7,6 +7,8 @@
     image TYPE*CHANNELS[WIDTH,HEIGHT,DEPTH] MODES=FILL   a texture or surface object
     {SIZE; NAME@BYTE ARGUMENT; ...}   a structure by value: what lies at which byte
     &NUMBER+BYTES      a pointer into the buffer of another argument, counted from 0
+    tensormap(TYPE[ROWS,COLUMNS]=FILL, box=ROWSxCOLUMNS, swizzle=128)   a CUtensorMap: a tensor,
+                       and the boxes of it that are copied (see `tensor_maps`)
     NAME:=ARGUMENT     what a __constant__ or __device__ variable holds; after those of the kernel
 
 A buffer that is `unset` is as cudaMalloc gives it: what is read before it is written is nobody's
@@ -14,13 +16,12 @@ value. The same texts are used in lessons, in files of launches and between proc
 shorter ones (`gpuviz.kernels`), which become these.
 """
 
+from gpuviz.arguments.dtypes import DTYPES, FLOATS, size_of
 from gpuviz.arguments.filling import check_room, materialise
 from gpuviz.arguments.passed import Passed, Pointer, Recipe, described, passed, variables
 from gpuviz.arguments.reading import parse
 from gpuviz.arguments.specs import (
-    DTYPES,
     FILLS,
-    FLOATS,
     MODES,
     UNSET,
     ArraySpec,
@@ -34,8 +35,8 @@ from gpuviz.arguments.specs import (
     VariableSpec,
     buffers_of,
     renamed,
-    size_of,
 )
+from gpuviz.arguments.tensor_maps import TensorMap, TensorMapSpec, no_number
 
 __all__ = [
     "DTYPES",
@@ -54,11 +55,14 @@ __all__ = [
     "ScalarSpec",
     "Spec",
     "StructSpec",
+    "TensorMap",
+    "TensorMapSpec",
     "VariableSpec",
     "buffers_of",
     "check_room",
     "described",
     "materialise",
+    "no_number",
     "parse",
     "passed",
     "renamed",

@@ -12,18 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz import free_memory
+from gpuviz.arguments.dtypes import DTYPES
 from gpuviz.arguments.from_files import from_file
 from gpuviz.arguments.reading import number
 from gpuviz.arguments.small_floats import ENCODED
-from gpuviz.arguments.specs import (
-    DTYPES,
-    UNSET,
-    ArraySpec,
-    BufferSpec,
-    ScalarSpec,
-    Spec,
-    buffers_of,
-)
+from gpuviz.arguments.specs import UNSET, ArraySpec, BufferSpec, ScalarSpec, Spec, buffers_of
 from gpuviz.errors import InputError
 from gpuviz.given import Given
 

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpuviz import bounded, npy
+from gpuviz.arguments.dtypes import DTYPES, FLOATS
 from gpuviz.arguments.small_floats import ENCODED
-from gpuviz.arguments.specs import DTYPES, FLOATS, ArraySpec, BufferSpec
+from gpuviz.arguments.specs import ArraySpec, BufferSpec
 from gpuviz.errors import InputError
 
 _LARGEST = 1 << 40  # bytes of a file of numbers: the count of the SPEC says how many are read

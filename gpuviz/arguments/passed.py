@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuviz.arguments.dtypes import size_of
 from gpuviz.arguments.filling import materialise
 from gpuviz.arguments.specs import (
     UNSET,
@@ -23,8 +24,9 @@ from gpuviz.arguments.specs import (
     Spec,
     StructSpec,
     VariableSpec,
-    size_of,
+    content_of,
 )
+from gpuviz.arguments.tensor_maps import ADDRESS_AT, TensorMapSpec
 from gpuviz.arrays import Array
 from gpuviz.given import Given
 
@@ -60,11 +62,15 @@ class Pointer:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """Bytes passed by value, with addresses to be filled in; `values` are its fields by name."""
+    """Bytes passed by value, with addresses to be filled in; `values` are its fields by name.
+
+    Those of a `tensor_map` are the emulator's: a device wants others.
+    """
 
     data: bytes
     pointers: tuple[Pointer, ...] = ()
     values: tuple[tuple[str, int | float], ...] = ()
+    tensor_map: TensorMapSpec | None = None
 
 
 def passed(specs: Sequence[Spec]) -> list[Array | Passed]:
@@ -100,6 +106,8 @@ def _one(spec: Spec, number: int) -> Recipe | Array | Passed:
 def _bytes(spec: Spec, number: int) -> Passed:
     """An argument as bytes. The buffers of a structure are drawn each for itself."""
     assert not isinstance(spec, VariableSpec)
+    if isinstance(spec, TensorMapSpec):
+        return _tensor_map(spec, number)
     if isinstance(spec, StructSpec):
         seeds = range(number + 31, number + 31 * (len(spec.fields) + 1), 31)
         return _laid_out(spec.size, spec.fields, seeds)
@@ -119,6 +127,13 @@ def _laid_out(size: int, fields: Sequence[Field], seeds: Sequence[int]) -> Passe
         else:
             pointers.append(_pointer(at, spec, seed, field.name))
     return Passed(bytes(content), tuple(pointers), tuple(values))
+
+
+def _tensor_map(spec: TensorMapSpec, seed: int) -> Passed:
+    """As the emulator knows it; `tensor_map` says what it is."""
+    to = Recipe(content_of(spec), seed) if spec.to is None else spec.to
+    pointer = Pointer(ADDRESS_AT, to, spec.offset, "", spec.fill == UNSET)
+    return Passed(spec.map_at(spec.offset).encoded(), (pointer,), (), spec)
 
 
 def _pointer(at: int, spec: Elsewhere, seed: int, name: str) -> Pointer:

@@ -7,10 +7,9 @@ import re
 
 import numpy as np
 
+from gpuviz.arguments.dtypes import DTYPES, FLOATS
 from gpuviz.arguments.specs import (
-    DTYPES,
     FILLS,
-    FLOATS,
     MODES,
     ArraySpec,
     BufferSpec,
@@ -24,6 +23,7 @@ from gpuviz.arguments.specs import (
     StructSpec,
     VariableSpec,
 )
+from gpuviz.arguments.tensor_maps import is_tensor_map, parse_tensor_map
 from gpuviz.errors import InputError
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[\s*([\w+-]*)\s*\]\s*(?:\+(\d{1,18})\s*)?)?=(.*)$", re.DOTALL)
@@ -50,6 +50,11 @@ def parse(text: str) -> Spec:
         if isinstance(inner, ArraySpec | ScalarSpec | StructSpec):
             return VariableSpec(found[1], inner)
         raise InputError(f"Argument {text!r}: a variable holds TYPE*COUNT=FILL or TYPE=VALUE.")
+    if is_tensor_map(text):
+        tensor = parse_tensor_map(text)
+        if tensor.to is None:
+            _fill(text, tensor.dtype, tensor.fill, tensor.count)
+        return tensor
     return _plain(text)
 
 

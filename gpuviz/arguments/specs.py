@@ -7,27 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
-import numpy as np
-
+from gpuviz.arguments.dtypes import size_of
+from gpuviz.arguments.tensor_maps import TensorMapSpec
 from gpuviz.given import Given
 
-DTYPES: dict[str, type[np.generic]] = {
-    "i8": np.int8,
-    "u8": np.uint8,
-    "i16": np.int16,
-    "u16": np.uint16,
-    "i32": np.int32,
-    "u32": np.uint32,
-    "i64": np.int64,
-    "u64": np.uint64,
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "bf16": np.uint16,  # these three as their bits
-    "e4m3": np.uint8,
-    "e5m2": np.uint8,
-}
-FLOATS = frozenset({"f16", "f32", "f64", "bf16", "e4m3", "e5m2"})
 UNSET = "unset"
 ADDRESSING = ("clamp", "wrap", "mirror", "border")
 # Of textures: what lies beyond the edges; filtering; coordinates from 0 to 1; integers read as
@@ -170,13 +153,13 @@ class VariableSpec:
         return f"{self.name}:={self.spec}"
 
 
-Spec = Inline | Elsewhere | StructSpec | VariableSpec
+Spec = Inline | Elsewhere | StructSpec | TensorMapSpec | VariableSpec
 _Spec = TypeVar("_Spec", bound=Spec)
 
 
-def size_of(dtype: str) -> int:
-    """Bytes of an element."""
-    return np.dtype(DTYPES[dtype]).itemsize
+def content_of(spec: TensorMapSpec) -> BufferSpec:
+    """The elements of a tensor that is no view of another argument's."""
+    return BufferSpec(spec.dtype, spec.count, spec.fill)
 
 
 def buffers_of(spec: Spec) -> Iterator[BufferSpec]:
@@ -187,6 +170,8 @@ def buffers_of(spec: Spec) -> Iterator[BufferSpec]:
         yield from buffers_of(spec.spec)
     elif isinstance(spec, ImageSpec):
         yield spec.texels
+    elif isinstance(spec, TensorMapSpec) and spec.to is None:
+        yield content_of(spec)
     elif isinstance(spec, StructSpec):
         for field in spec.fields:
             yield from buffers_of(field.spec)
@@ -195,7 +180,9 @@ def buffers_of(spec: Spec) -> Iterator[BufferSpec]:
 def renamed(spec: _Spec, how: Callable[[str], str]) -> _Spec:
     """An argument with the files that it is read from under other names."""
     made: Any = spec
-    if isinstance(spec, BufferSpec | ArraySpec | ImageSpec) and spec.fill.startswith("@"):
+    if isinstance(
+        spec, BufferSpec | ArraySpec | ImageSpec | TensorMapSpec
+    ) and spec.fill.startswith("@"):
         made = replace(spec, fill=f"@{how(spec.fill[1:])}")
     elif isinstance(spec, StructSpec):
         fields = (replace(one, spec=renamed(one.spec, how)) for one in spec.fields)

@@ -43,15 +43,20 @@ class Reduction:
     @classmethod
     def of(cls, site: Site) -> Reduction | None:
         """As `cp.reduce` says; None of plain copies."""
-        if "reduce" not in site.mods:
+        if site.mods[0] != "reduce":
             return None
-        name = next((mod for mod in site.mods if mod in _OPERATIONS), "")
-        kind = next((mod for mod in site.mods[::-1] if mod[:1] in "usfb" and mod[-1].isdigit()), "")
+        name = cls.named(site)
+        kind = site.kind
         try:
             atomic.step_of(name, kind)
         except KeyError:
             raise site.unsupported("this reduction") from None
         return cls(name, kind)
+
+    @staticmethod
+    def named(site: Site) -> str:
+        """The operation."""
+        return next(mod for mod in site.mods if mod in _OPERATIONS)
 
     def into(self, there: Array, moved: Array) -> None:
         """Bytes combined with those that are there, in place."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuviz.arrays import I64, Array
-from gpuviz.ptx.decode import bulk
+from gpuviz.ptx.decode import bulk, tensor_copies
 from gpuviz.ptx.decode.locate import Located, Locator, Shape, generic, space_named
 from gpuviz.ptx.decode.mbarrier import arrive_of_copies
 from gpuviz.ptx.decode.operands import Builder, Site
@@ -124,8 +124,10 @@ def _put_cells(g: Group, place: Located, index: I64, value: Array, unit: int) ->
 def _copy(site: Site) -> Step | None:
     """`cp`: the copy is done at once; the waits then have nothing to wait for."""
     mods = site.mods
-    if "async" not in mods or "tensor" in mods:
+    if "async" not in mods:
         raise site.unsupported("this copy")
+    if "tensor" in mods:
+        return tensor_copies.copy(site)
     if "bulk" in mods:
         groups = "commit_group" in mods or "wait_group" in mods
         return bulk.group_of_transfers(site) if groups else bulk.plain(site)

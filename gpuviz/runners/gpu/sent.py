@@ -19,7 +19,7 @@ import numpy as np
 
 from gpuviz.arguments import Passed, Pointer, Recipe, Spec, described, variables
 from gpuviz.arrays import Array
-from gpuviz.errors import LaunchError
+from gpuviz.errors import LaunchError, UnavailableError
 
 Use = Literal["texture", "linear", "surface"]
 Uses = Callable[[int, int], Use]  # of the handle at a byte of a parameter
@@ -104,6 +104,11 @@ class _Buffers:
 
     def parameter(self, number: int, argument: Recipe | Array | Passed, uses: Uses) -> Parameter:
         if isinstance(argument, Passed):
+            if argument.tensor_map is not None:
+                raise UnavailableError(
+                    f"argument {number + 1} is a tensor map ({argument.tensor_map}): they are "
+                    "emulated here, and not given to a GPU yet"
+                )
             addresses = (self._address(number, one, uses) for one in argument.pointers)
             return Parameter(argument.data.hex(), tuple(addresses))
         if number in self.arguments:

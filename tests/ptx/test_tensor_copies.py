@@ -1,0 +1,138 @@
+"""Boxes of tensors that bulk copies move: against NumPy's slices."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuviz.arguments import Passed, parse, passed
+from gpuviz.errors import InputError, KernelFault
+from gpuviz.ptx.emulator import Result
+from gpuviz.ptx.tensor.shared_matrix import swizzled
+from tests.ptx.launching import KERNELS, launch
+
+SOURCE = (KERNELS / "tensor_copies.cu").read_text()
+
+
+def given(text: str) -> Passed:
+    (one,) = passed([parse(text)])
+    assert isinstance(one, Passed) and str(parse(text)) == text
+    return one
+
+
+def boxed(
+    tensor: np.ndarray, corner: list[int], moved: list[int], step: list[int], fill: float = 0
+) -> np.ndarray:
+    """The elements of a box; corner and sizes as NumPy counts."""
+    out = np.full(moved, fill, tensor.dtype)
+    for at in product(*map(range, moved)):
+        where = tuple(c + s * a for c, s, a in zip(corner, step, at, strict=True))
+        if all(0 <= w < n for w, n in zip(where, tensor.shape, strict=True)):
+            out[at] = tensor[where]
+    return out
+
+
+@pytest.mark.parametrize(
+    "sizes, box, step, corner",
+    [
+        ([100], [32], [1], [80]),
+        ([10, 24], [6, 8], [1, 1], [-2, 20]),
+        ([5, 6, 8], [3, 4, 4], [2, 3, 1], [1, -1, 6]),
+        ([3, 4, 3, 8], [2, 2, 2, 4], [1, 1, 1, 1], [0, 1, 2, 0]),
+        ([3, 2, 4, 3, 8], [2, 1, 2, 2, 4], [1, 1, 2, 1, 1], [1, 0, 1, 1, 0]),
+    ],
+)
+def test_boxes_of_one_to_five_directions(
+    sizes: list[int], box: list[int], step: list[int], corner: list[int]
+) -> None:
+    rank = len(sizes)
+    x, y, z = (*corner[::-1], 0, 0)[:3]
+    corner = [x, y, z, x, y][:rank][::-1]
+    head = f"f32[{','.join(map(str, sizes))}]=arange, box={'x'.join(map(str, box))}"
+    strided = f", step={'x'.join(map(str, step))}" if max(step) > 1 else ""
+    moved = [-(-b // s) for b, s in zip(box, step, strict=True)]
+    tensor = np.arange(np.prod(sizes), dtype="f4").reshape(sizes)
+    out = np.zeros(np.prod(moved), "f4")
+    args = [given(f"tensormap({head}{strided})"), rank, x, y, z, out.nbytes, out]
+    run = launch("tensor_copies", "box", 2, 32, *args, arch="sm_90a", shared=4096)
+    assert (run.outputs["arg6"] == boxed(tensor, corner, moved, step).reshape(-1)).all()
+
+
+@pytest.mark.parametrize("swizzle", [32, 64, 128])
+def test_lines_are_swizzled_by_address(swizzle: int) -> None:
+    """A line of 128 bytes exchanges piece c with c ^ (line % 8), and so on."""
+    columns = swizzle // 2
+    head = f"f16[64,256]=rand, box=16x{columns}, swizzle={swizzle}, outside=nan"
+    argument = given(f"tensormap({head})")
+    tensor = argument.pointers[0].to.values.reshape(64, 256)
+    out = np.zeros(16 * columns, "f2")
+    args = [argument, 2, 256 - columns // 2, 3, 0, out.nbytes, out]
+    found = launch("tensor_copies", "box", 1, 32, *args, arch="sm_90a", shared=4096).outputs["arg6"]
+    right = boxed(tensor, [3, 256 - columns // 2], [16, columns], [1, 1], np.nan)
+    pieces = found.view("u1").reshape(16, swizzle // 16, 16)
+    for line in range(16):
+        for piece in range(swizzle // 16):
+            there = piece ^ {128: line % 8, 64: line // 2 % 4, 32: line // 4 % 2}[swizzle]
+            got = pieces[line, there].view("f2")
+            want = right[line, piece * 8 : piece * 8 + 8]
+            assert ((got == want) | (np.isnan(got) & np.isnan(want))).all()
+    assert (swizzled(swizzled(np.arange(4096), swizzle), swizzle) == np.arange(4096)).all()
+
+
+def test_boxes_go_back_and_add_up() -> None:
+    data = np.arange(8 * 8, dtype="f4")
+    maps = [f"tensormap(f32[10,12]={fill}, box=8x8)" for fill in ("zeros", "ones")]
+    args = [*map(given, maps), data, 8, -2, data.nbytes]
+    run = launch("tensor_copies", "back", 1, 32, *args, arch="sm_90a", shared=4096)
+    stored, added = run.outputs["arg0"], run.outputs["arg1"]
+    right = np.zeros((10, 12), "f4")
+    right[:6, 8:] = data.reshape(8, 8)[2:, :4]
+    assert (stored.reshape(10, 12) == right).all() and (added == stored + 1).all()
+
+
+def product_of(n: int, k: int, define: str = "", **more: Any) -> tuple[np.ndarray, Result]:
+    """The right product, and the launch; A and B are arguments of their own, too."""
+    random = np.random.default_rng(8)
+    a, b = (random.integers(-3, 4, (n, k)).astype("f2") for _ in range(2))
+    maps = [given(f"tensormap(f16[{n},{k}]=&{at}+0, box=64x64, swizzle=128)") for at in (5, 6)]
+    args = [*maps, np.zeros((n, n), "f4"), n, k, a, b]
+    more = {"arch": "sm_90a", "shared": 49152, **more}
+    run = launch(f"{define}\n{SOURCE}", "product", (n // 64, n // 64), 160, *args, **more)
+    return a.astype("f8") @ b.astype("f8").T, run
+
+
+def test_a_product_fetched_in_boxes() -> None:
+    """Producer and consumers, three stages, wgmma on swizzled tiles: exact for small numbers."""
+    right, run = product_of(128, 320)
+    assert (run.outputs["arg2"] == right).all()
+
+
+def test_what_is_no_tensor_map_is_told() -> None:
+    args = [Passed(bytes(128)), 1, 0, 0, 0, 16, np.zeros(4, "f4")]
+    with pytest.raises(KernelFault, match=r"no tensor map at .* give the argument as tensormap\("):
+        launch("tensor_copies", "box", 1, 32, *args, arch="sm_90a", shared=4096)
+    args[0] = given("tensormap(f32[8,8]=rand, box=4x4)")
+    with pytest.raises(KernelFault, match="gives 1 coordinates of a tensor of 2 sizes"):
+        launch("tensor_copies", "box", 1, 32, *args, arch="sm_90a", shared=4096)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("tensormap(f32[8]=rand", "is no tensor map: write tensormap"),
+        ("tensormap(f99[8]=rand, box=8)", "type 'f99' is none of"),
+        ("tensormap(f32[8,8]=rand, box=8)", "the box needs 2 sizes"),
+        ("tensormap(f32[8,8]=rand, box=4x3)", "no multiple of 16"),
+        ("tensormap(f32[8,64]=rand, box=4x64, swizzle=128)", "more than the swizzle of 128"),
+        ("tensormap(f32[8,63]=rand, box=4x4)", "not a multiple of 16 bytes apart"),
+        ("tensormap(f32[8,8]=rand, box=4x4, step=1x2)", "the last step is 1"),
+        ("tensormap(i32[8,8]=rand, box=4x4, outside=nan)", "has no NaN"),
+        ("tensormap(f32[8,8]=so, box=4x4)", "a buffer is filled with"),
+    ],
+)
+def test_what_no_driver_would_encode_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse(text)
