@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from pathlib import Path
 
 from gpuviz import processes, trace_file
+from gpuviz.compile.names import plain_name
 from gpuviz.suffixes import TRACE
 from gpuviz.traces import Trace
 
 
 def show(trace: Trace) -> None:
-    """Open a trace in the window; it is kept in the folder of temporary files meanwhile."""
-    file = Path(tempfile.mkdtemp(prefix="gpuviz-")) / f"{trace.launch.kernel[:60]}{TRACE}"
+    """Open a trace in the window; its file stays in the folder of temporary files."""
+    name = re.sub(r"\W+", "-", plain_name(trace.launch.kernel)).strip("-")[:60] or "run"
+    file = Path(tempfile.mkdtemp(prefix="gpuviz-")) / f"{name}{TRACE}"
     trace_file.save(trace, file)
     subprocess.Popen(
         processes.python("gpuviz", "--", str(file)),

@@ -88,6 +88,6 @@ def test_launches_are_seen_under_the_name_that_a_program_has_for_them(made_up_gp
         del sys.modules["program"]
     assert len(made_up_gpu) == 3 and len(runs) == len(waited) == 2
     assert core.launch is plain is program.go
-    assert (runs[0].arrays["x"].view("f4") == 2).all() and runs[0].kernel == "twice"
-    assert (runs[1].arrays["x"].view("f4")[900:] == 1).all()
+    assert (runs[0].arrays["arg0"].view("f4") == 2).all() and runs[0].kernel == "twice"
+    assert (runs[1].arrays["arg0"].view("f4")[900:] == 1).all()
     assert runs.left_out.rows == (("twice", 1, "max_launches=2 were kept"),)
