@@ -9,13 +9,13 @@ _most bound the sectors that loads ask of L2; they agree when nothing is loaded 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64
-from gpuviz.memory.counts import Count, kind_of
+from gpuviz.memory.counts import Count, kind_of, requests_of
 from gpuviz.memory.footprint import Footprint
 from gpuviz.memory.patterns import Patterns, representatives
 from gpuviz.memory.request_counts import LOADS_OF_LOOP, columns, copied, counted, measure
@@ -27,25 +27,42 @@ _NOTHING: I64 = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class CountRow:
-    """What one memory instruction counted in the whole launch; only the keys it can count."""
+    """What one memory instruction counted in the whole launch; only the keys it can count.
+
+    `silent` of its requests no lane took part in: a machine instruction under a guard is issued to
+    every warp that comes by, and the hardware counts it.
+    """
 
     instruction: MemoryInstruction
     counts: Mapping[Count, int]
+    silent: int = 0
+
+    @property
+    def made(self) -> int:
+        """Requests that some lane took part in: what an average is of."""
+        return self.counts.get(requests_of(self.instruction), 0) - self.silent
 
 
 @dataclass(frozen=True)
 class Counts:
     """What a launch counted, one row for each memory instruction executed, in program order.
 
-    Of global memory it loaded so many distinct sectors, which lie in so many pairs. `silent` are
-    the requests that no lane took part in: a machine instruction under a guard is issued to every
-    warp that comes by, and the hardware counts it.
+    Of global memory it loaded so many distinct sectors, which lie in so many pairs.
     """
 
     rows: tuple[CountRow, ...] = ()
     distinct_load_sectors: int = 0
     distinct_load_pairs: int = 0
-    silent: Mapping[Count, int] = field(default_factory=dict)
+
+    @property
+    def silent(self) -> dict[Count, int]:
+        """Requests that no lane took part in, where there are any."""
+        found: dict[Count, int] = {}
+        for row in self.rows:
+            if row.silent:
+                key = requests_of(row.instruction)
+                found[key] = found.get(key, 0) + row.silent
+        return found
 
     @property
     def totals(self) -> dict[Count, int]:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from gpuviz.compile.split.spread import Place
 from gpuviz.memory.counting import CountRow, Counts
-from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of, requests_of
+from gpuviz.memory.counts import Count, Quantity, cost_of, costs_of
 from gpuviz.memory.lane_steps import LaneSteps, key_of, steps_of
 from gpuviz.memory.operands import Operands
 from gpuviz.memory.reasons import Evidence, Reason, reason
@@ -120,7 +120,7 @@ def _cost(row: CountRow) -> tuple[int, int]:
     """What a row takes, and the least it could; of constants, one pass a request."""
     key = costs_of(row.instruction)
     cost = row.counts.get(key, 0)
-    ideal = row.counts[key.ideal] if key.ideal else row.counts[requests_of(row.instruction)]
+    ideal = row.counts[key.ideal] if key.ideal else row.made
     return cost, min(cost, ideal)
 
 

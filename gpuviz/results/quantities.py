@@ -8,16 +8,7 @@ from functools import partial
 
 from gpuviz.language import grouped, tr
 from gpuviz.memory.counting import CountRow
-from gpuviz.memory.counts import (
-    Count,
-    Kind,
-    Quantity,
-    cost_of,
-    costs_of,
-    count_of,
-    counts_of,
-    requests_of,
-)
+from gpuviz.memory.counts import Count, Kind, Quantity, cost_of, costs_of, count_of, counts_of
 from gpuviz.memory.derived import DERIVED, Derived
 from gpuviz.memory.units import OPS, SPACES, UNITS, Unit, label, unit_of
 
@@ -154,13 +145,16 @@ _MNEMONIC = {"load": "ld", "store": "st", "atomic": "atom", "reduction": "red", 
 
 
 def per_request(rows: Sequence[CountRow], brief: bool = False, sectors: bool = True) -> str:
-    """What the instructions of one line cost: "ld 8 sectors / request · st 4 sectors / request"."""
+    """What the instructions of one line cost: "ld 8 sectors / request · st 4 sectors / request".
+
+    An average is of the requests that some lane took part in.
+    """
     sums: dict[tuple[str, Quantity], list[int]] = {}
     for row in rows:
         did = row.instruction
         have = sums.setdefault((_MNEMONIC[did.op], cost_of(did.space)), [0, 0])
         have[0] += row.counts.get(costs_of(did), 0)
-        have[1] += row.counts.get(requests_of(did), 0)
+        have[1] += row.made
     return " · ".join(
         _rate(op, cost, requests, unit_of(quantity, sectors), brief)
         for (op, quantity), (cost, requests) in sums.items()

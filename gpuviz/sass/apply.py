@@ -83,32 +83,24 @@ def finish(plan: Plan, counts: Counts, executed: Mapping[int, int]) -> Counts:
 
     `executed` tells how often warps executed each basic block, by the pc of its first instruction.
     """
-    silent: dict[Count, int] = {}
-    rows = [_issued(row, plan, executed, silent) for row in counts.rows]
-    quiet = _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
-    for row in quiet:
-        key = requests_of(row.instruction)
-        silent[key] = silent.get(key, 0) + row.counts[key]
-    rows += quiet
+    rows = [_issued(row, plan, executed) for row in counts.rows]
+    rows += _silent(plan, {row.instruction.pc for row in counts.rows}, executed)
     rows += [_spilled(pc, emit, executed[pc]) for pc, emit in plan.spills if executed.get(pc)]
     sums: dict[MemoryInstruction, dict[Count, int]] = {}
+    silent: dict[MemoryInstruction, int] = {}
     for row in rows:
         at = row.instruction
         at = replace(at, pc=plan.origin.get(at.pc, at.pc))
         total = sums.setdefault(at, {})
+        silent[at] = silent.get(at, 0) + row.silent
         for key, value in row.counts.items():
             total[key] = total.get(key, 0) + value
     ordered = sorted(sums, key=lambda i: (i.pc, i.function, i.space, i.text))
-    rows = [CountRow(i, sums[i]) for i in ordered]
-    return replace(counts, rows=tuple(rows), silent={k: n for k, n in silent.items() if n})
+    return replace(counts, rows=tuple(CountRow(i, sums[i], silent[i]) for i in ordered))
 
 
-def _issued(
-    row: CountRow, plan: Plan, executed: Mapping[int, int], silent: dict[Count, int]
-) -> CountRow:
-    """A row with the machine code's opcode and its requests as issued; those without an active lane
-    are added to `silent`.
-    """
+def _issued(row: CountRow, plan: Plan, executed: Mapping[int, int]) -> CountRow:
+    """A row with the machine code's opcode and its requests as issued."""
     at, match = row.instruction, plan.matches.get(row.instruction.pc)
     if match is None or not match.emits:
         return row
@@ -118,15 +110,15 @@ def _issued(
         if e.width == at.width and at.text in (e.sass.opcode, row.instruction.text)
     ]
     guarded = [e for e in own if e.owner >= 0]
-    counts = dict(row.counts)
+    counts, silent = dict(row.counts), 0
     key = requests_of(at)
     if guarded and at.space == "shared" and key in counts:
         active = counts[key] * (len(own) - len(guarded)) // len(own)
         issued = sum(executed.get(e.owner, 0) for e in guarded)
-        silent[key] = silent.get(key, 0) + max(0, active + issued - counts[key])
+        silent = max(0, active + issued - counts[key])
         counts[key] = active + issued
     text = own[0].sass.opcode if own else at.text
-    return CountRow(replace(at, text=text), counts)
+    return CountRow(replace(at, text=text), counts, silent)
 
 
 def _silent(plan: Plan, seen: set[int], executed: Mapping[int, int]) -> list[CountRow]:
@@ -146,12 +138,9 @@ def _silent(plan: Plan, seen: set[int], executed: Mapping[int, int]) -> list[Cou
 def _quiet(at: Instruction, function: str, emit: Emit, executed: Mapping[int, int]) -> CountRow:
     op = emit.sass.memory.op if emit.sass.memory else "load"
     row = replace(describe(at, function, "shared", op, emit.width), text=emit.sass.opcode)
-    found: dict[Quantity, int] = {
-        "requests": executed.get(emit.owner, 0),
-        "wavefronts": 0,
-        "wavefronts_ideal": 0,
-    }
-    return CountRow(row, of_kind(("shared", op), found))
+    issued = executed.get(emit.owner, 0)
+    found: dict[Quantity, int] = {"requests": issued, "wavefronts": 0, "wavefronts_ideal": 0}
+    return CountRow(row, of_kind(("shared", op), found), issued)
 
 
 def _spilled(pc: int, emit: Emit, warps: int) -> CountRow:

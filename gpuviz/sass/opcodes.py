@@ -3,7 +3,7 @@
 Names and suffixes: "CUDA Binary Utilities", instruction set reference; checked against nvdisasm's
 output. Constant operands (`c[0x3][0x10]`) of other instructions are no memory instructions: they
 cost no request. LDC reads constant memory at an address that may differ between lanes; ULDC and
-LDCU are uniform; reads of bank 0 are kernel parameters.
+LDCU are uniform; reads of bank 0 are kernel parameters, those of bank 4 addresses of variables.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TABLE: dict[str, tuple[SassSpace, Op]] = {
 _WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 _ADDRESS = re.compile(r"\[([^\[\]]*)\]")
 _OFFSET = re.compile(r"([+-])(-?)0x([0-9a-f]+)$")
-_PARAMETERS = "0x0"
+_OWN = {"0x0", "0x4"}  # banks of parameters, and of the addresses of variables
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Memory:
 
 
 def memory_of(opcode: str, operands: str) -> Memory | None:
-    """The access of an instruction, None for those that access no memory (or only parameters)."""
+    """The access of an instruction; None where it is of no memory, or of those banks."""
     name, *suffixes = opcode.split(".")
     if name not in _TABLE:
         return None
     space, op = _TABLE[name]
-    if name == "LDC" and _ADDRESS.findall(operands)[:1] == [_PARAMETERS]:
+    if name == "LDC" and (_ADDRESS.findall(operands) or [""])[0] in _OWN:
         return None
     base, offset = _split(_address_bracket(name, operands))
     return Memory(space, op, _width(name, suffixes), base, offset)

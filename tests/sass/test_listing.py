@@ -51,6 +51,7 @@ def test_basic_blocks() -> None:
         ("LDG.E.ENL2.256", "R8, R4, desc[UR4][R2.64]", ("global", "load", 32, "R2.64", 0)),
         ("LDGSTS.E.BYPASS.128", "[R9], desc[UR6][R2.64]", ("global", "copy", 16, "R2.64", 0)),
         ("LDC", "R1, c[0x0][0x28]", None),
+        ("LDC.64", "R2, c[0x4][RZ]", None),  # the address of a variable
         ("FADD", "R1, R2, R3", None),
         ("LDC", "R4, c[0x3][R0]", ("constant", "load", 4, "R0", 0)),
     ],

@@ -11,7 +11,7 @@ from gpuviz.arguments import parse
 from gpuviz.compile import compile_cuda
 from gpuviz.memory.counts import Count
 from gpuviz.ptx.text.parser import parse as parse_ptx
-from gpuviz.results.quantities import rows_of
+from gpuviz.results.quantities import per_request, rows_of
 from gpuviz.runners import emulated
 from gpuviz.runners.base import Run
 from gpuviz.runners.job import Job
@@ -48,6 +48,14 @@ def test_requests_of_no_lane_are_told_beside_those_counted() -> None:
     shared = labels[labels.index("Shared memory") :]
     assert shared[shared.index("store requests") + 1] == "of them without a lane"
     assert "of them without a lane" not in [row.label for row in rows_of([found.totals])]
+
+
+def test_an_average_is_of_the_requests_that_have_a_lane() -> None:
+    found = run().counts
+    adds = max(row.instruction.line for row in found.rows if row.silent)
+    rows = [r for r in found.rows if r.instruction.line == adds and r.instruction.op == "store"]
+    assert sum(row.made for row in rows) == 12 and sum(row.silent for row in rows) == 52
+    assert per_request(rows) == "st 1 wavefront / request"
 
 
 def test_pairs_of_f16_are_no_copies_of_a_loop() -> None:
