@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,11 +38,15 @@ class Figure:
         return self.text, *self.shorter
 
 
+_Worded = tuple[Figure, tuple[str, ...]]  # a figure and those of its wordings that may be taken
+
+
 @dataclass(frozen=True, eq=False)
 class Counted(Panel):
-    """Figures side by side, the first ones first where not all fit, and what they come from.
+    """Figures side by side, and what they come from.
 
-    Those before the first in bold make way for it.
+    Where not all fit the last ones are left out first, but the one in bold last, and before it
+    those with a badge of their own, which nothing else tells.
     """
 
     answers: ClassVar[bool] = True
@@ -62,22 +66,43 @@ class Counted(Panel):
         word, x, y = self.badge or tr("model"), area.x, area.y + figures.line_height(stage) / 2
         end = area.right - figures.pill_width(stage, word)
         yield from badge(stage, end + small * 0.7, y, word)
-        for figure in self.figures[self._start(end - x, size) :]:
-            pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
-            text = first_fitting(figure.texts, end - x - pill, size, figure.bold)
-            if not text:
+        kept = self._kept(stage, end - x)
+        for number, (figure, texts) in enumerate(kept):
+            room = end - x - _least(stage, kept[number + 1 :])
+            if not (text := next((t for t in texts if _wide(stage, figure, t) <= room), "")):
                 break
             yield label(x, y, text, color(stage, figure.ink), size, figure.bold)
-            x += text_width(text, size, figure.bold) + size * 0.5
             if figure.badge:
-                yield from badge(stage, x, y, figure.badge)
-            x += pill + size * 0.9
+                beside = x + text_width(text, size, figure.bold) + size * 0.5
+                yield from badge(stage, beside, y, figure.badge)
+            x += _wide(stage, figure, text)
 
-    def _start(self, room: float, size: float) -> int:
-        """The figure to begin with."""
-        main = next((i for i, figure in enumerate(self.figures) if figure.bold), 0)
-        wide = [text_width(f.text, size, f.bold) + size * 1.4 for f in self.figures[: main + 1]]
-        return next((i for i in range(main) if sum(wide[i:]) - size * 1.4 <= room), main)
+    def _kept(self, stage: Stage, room: float) -> list[_Worded]:
+        """Those there is room for, with their wordings: that of the main one as long as can be."""
+        main = next((f for f in self.figures if f.bold), self.figures[0])
+        badged = sum(bool(figure.badge) for figure in self.figures)
+        for number in range(1, len(main.texts) + 1):
+            kept = [(f, f.texts[:number] if f is main else f.texts) for f in self.figures]
+            last_first = sorted(enumerate(kept), key=lambda at: (bool(at[1][0].badge), -at[0]))
+            for _, one in last_first:
+                if _least(stage, kept) > room and one[0] != main:
+                    kept.remove(one)
+            measured = sum(bool(figure.badge) for figure, _ in kept)
+            if measured == badged and _least(stage, kept) <= room:
+                break
+        return kept
+
+
+def _least(stage: Stage, kept: Iterable[_Worded]) -> float:
+    """What figures take of a line in their shortest wordings."""
+    return sum(_wide(stage, figure, texts[-1]) for figure, texts in kept)
+
+
+def _wide(stage: Stage, figure: Figure, text: str) -> float:
+    """What a figure takes of a line in a wording, with the space after it."""
+    size = stage.text(16)
+    pill = figures.pill_width(stage, figure.badge) if figure.badge else 0.0
+    return text_width(text, size, figure.bold) + pill + size * 1.4
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ model gives the number asked for and the number of different ones, a GPU's count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,6 +65,9 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
     bars = tuple((Bar(one.distinct, one.again, one.came, "accent"),) for one in every)
     sectors = noun == "sector"
     different = tr("different sectors") if sectors else tr("different 32 B pieces")
+    delivered, time = _delivered(every), time_column([one.time for one in every])
+    if delivered and time:  # both are of the launch that is timed
+        time = (replace(time[0], origin=tr("from L2, {time}", time=time[0].origin)),)
     return (
         Column(asked, tuple(grouped(one.asked) for one in every), bold=True, badge=tr("model")),
         Column(
@@ -78,8 +81,8 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
             bars=bars,
             wide=9.0,
         ),
-        *_delivered(every),
-        *time_column([one.time for one in every]),
+        *delivered,
+        *time,
     )
 
 

@@ -60,7 +60,8 @@ def placed_of(run: Run, resident: int, sms: int) -> Placed:
     count = max(found.device.multiprocessors, int(number.max()) + 1)
     slot = slots_of(Placement(np.arange(blocks), number, start, end))
     times = start.astype(np.float64), np.maximum(end, start + 1).astype(np.float64)
-    return Placed(count, int(slot.max()) + 1, number, slot, *times, True, found.badge, found.gpu)
+    source = tr("{device}, noting where and when blocks run: that takes time", device=found.gpu)
+    return Placed(count, int(slot.max()) + 1, number, slot, *times, True, found.badge, source)
 
 
 def by_rule(blocks: int, resident: int, sms: int) -> Placed:

@@ -162,17 +162,17 @@ def _chip(
 def _counted(placed: Placed, now: float, blocks: int, run: Run) -> Counted:
     """What is on the chip, what has left it, and how long that took."""
     here, left = placed.resident(now), placed.left(now)
-    figures = [
-        Figure(trn("{n} block here", "{n} blocks here", here, n=grouped(here)), "accent", True),
-        Figure(tr("{n} of {all} done", n=grouped(left), all=grouped(blocks))),
-        Figure(tr("{n} waiting", n=grouped(blocks - here - left)), "muted"),
-    ]
     if placed.measured:
-        figures.append(Figure(tr("{n} µs since the first began", n=f"{now / 1000:.1f}")))
+        clock = tr("{n} µs since the first began", n=f"{now / 1000:.1f}")
     else:
         turns = int(placed.last)
-        turn = min(int(now) + 1, turns)
-        figures.append(Figure(tr("turn {n} of {all}", n=turn, all=turns)))
+        clock = tr("turn {n} of {all}", n=min(int(now) + 1, turns), all=turns)
+    figures = (
+        Figure(trn("{n} block here", "{n} blocks here", here, n=grouped(here)), "accent", True),
+        Figure(clock),
+        Figure(tr("{n} of {all} done", n=grouped(left), all=grouped(blocks))),
+        Figure(tr("{n} waiting", n=grouped(blocks - here - left)), "muted"),
+    )
     return Counted((*figures, *time_figures(time_of(run))))
 
 

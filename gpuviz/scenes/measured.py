@@ -82,11 +82,11 @@ def time_figures(time: Timed | None) -> tuple[Figure, ...]:
     launch = tr("launch {time}", time=time.text)
     if time.elsewhere:
         launch = tr("on {device}: {time}", device=time.device, time=time.text)
-    brief = ", ".join(filter(None, (launch, time.overhead)))
+    brief = ", ".join(filter(None, (launch, time.size.partition(", ")[0])))  # never of which launch
     said = ", ".join(filter(None, (launch, time.size, time.overhead)))
     whole = said if time.elsewhere else f"{said}, {time.where}"
     ink: Ink = "muted" if time.overhead else "ink"
-    return (Figure(whole, ink, badge=badge_of([time]), shorter=(said, brief, launch)),)
+    return (Figure(whole, ink, badge=badge_of([time]), shorter=(said, brief)),)
 
 
 def rate_figures(run: Run) -> tuple[Figure, ...]:

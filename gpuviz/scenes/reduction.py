@@ -306,7 +306,7 @@ def _counted(rounds: Rounds, done: float, last: int | None) -> Counted:
         (
             Figure(tr("{n} additions", n=sum(r.lanes for r in adding)), "accent", True),
             Figure(tr("{n} lanes issued for them", n=sum(r.issued for r in adding))),
-            Figure(said, shorter=(tr("{n} wavefronts", n=waves if last is None else last),)),
+            Figure(said),
             Figure(tr("{n} of them by conflicts", n=extra), "warn" if extra else "muted"),
         )
     )

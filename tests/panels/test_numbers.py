@@ -16,6 +16,7 @@ from gpuviz.panels.figures import Counted, Figure
 from gpuviz.panels.panel import Panel
 from gpuviz.panels.shares import Share, Shares
 from gpuviz.panels.table import Column, Table, bars
+from gpuviz.scenes.measured import Timed, time_figures
 
 STAGE = Stage(900, 500, DARK)
 AREA = Rect(0, 0, 600, 100)
@@ -94,5 +95,25 @@ def test_the_figure_in_bold_is_told_where_not_all_have_room() -> None:
         return words(marks(Counted(figures), area=Rect(0, 0, width, 30)))[1:]
 
     assert said(800) == [figure.text for figure in figures]
+    assert said(430) == ["1 request", "32 of 32 sectors delivered"]
     assert said(330) == ["32 of 32 sectors delivered"]
     assert said(180) == ["32 of 32"]
+
+
+def test_a_measured_figure_goes_before_what_is_counted_but_never_without_its_launch() -> None:
+    time = Timed(12.0, "live", "NVIDIA H200", "2^20 words, 4 a lane")
+    figures = (
+        Figure("1 request"),
+        Figure("32 of 32 sectors delivered", bold=True, shorter=("32 of 32",)),
+        *time_figures(time),
+        Figure("ideal 4"),
+    )
+
+    def said(width: float) -> list[str]:
+        return words(marks(Counted(figures), area=Rect(0, 0, width, 30)))
+
+    assert said(600)[1:] == ["32 of 32 sectors delivered", "launch 12 µs, 2^20 words", "live"]
+    assert said(430)[1:] == ["32 of 32", "launch 12 µs, 2^20 words", "live"]
+    for width in range(100, 900, 10):
+        shown = [text for text in said(width) if "launch" in text]
+        assert all("2^20 words" in text for text in shown)
