@@ -20,6 +20,9 @@ from gpuviz.ptx.arithmetic.packed import joined
 from gpuviz.ptx.arithmetic.rounding import bound_of, double_of, flushed, narrow
 from gpuviz.ptx.arithmetic.variant import Function, Variant
 
+_SIGN, _INFINITE = np.uint32(1 << 31), np.uint32(0x7F800000)
+_TIE, _DROPPED = np.uint32(1 << 12), np.uint32((1 << 13) - 1)  # of f32 as tf32
+
 _INTEGRAL: dict[str, Callable[[Bits], Bits]] = {
     "rni": np.rint,
     "rzi": np.trunc,
@@ -132,6 +135,20 @@ def _with_payload(bits: Bits, values: Bits, to: str) -> Bits:
     elif to == "bf16":
         single = single >> 16
     return select(single.astype(bits.dtype), bits, nan)
+
+
+def away_to_tensor(variant: Variant) -> Function:
+    """To tf32, ties away from zero; a NaN is cut off like a number, as an H200 does it."""
+    finite = variant.has("satfinite")
+
+    def function(a: Bits) -> Bits:
+        size = a & ~_SIGN
+        near = np.where(size < _INFINITE, size + _TIE, size) & ~_DROPPED
+        if finite:
+            near = np.where(near < _INFINITE, near, near - _DROPPED - np.uint32(1))
+        return np.asarray(near | (a & _SIGN), np.uint32)
+
+    return function
 
 
 def two_to_pair(variant: Variant) -> Function:

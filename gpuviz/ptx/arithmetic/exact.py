@@ -110,7 +110,9 @@ def fused(a: Doubles, b: Doubles, c: Doubles, mode: str) -> Doubles:
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     # With a product of 0, an infinity or NaN, and for the sign of a 0, the plain sum is right.
     plain = ~usual & (zero | ~finite | (result == 0))
-    result = np.where(plain, signed_sum(a * b, c, mode), result)
+    # A product beyond the largest number is finite all the same: an infinite c stays what it is.
+    product = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), 0.0, a * b)
+    result = np.where(plain, signed_sum(product, c, mode), result)
     unsafe = ~usual & finite & ~zero
     return patched(result, unsafe, lambda x, y, z: _fused_exactly(x, y, z, mode), a, b, c)
 

@@ -26,6 +26,9 @@ from gpuviz.traces import Op as Kind
 GENERIC = ("const", "global", "local", "shared")
 _COMMUTING = ("add", "and", "or", "xor", "min", "max", "inc", "dec")
 _OPERATIONS = (*_COMMUTING, "exch", "cas")
+_MATRICES = ("ldmatrix", "stmatrix")
+_STORING = ("st", "red", "stmatrix")
+_ACCESSING = (*_STORING, *_MATRICES, "ld", "ldu", "atom")
 
 
 @dataclass(eq=False)
@@ -74,7 +77,8 @@ class Access:
     def _unused(self) -> int:
         """The bytes of a vector load that nobody uses."""
         target = self.op.at.operands[0]
-        if self.how != "load" or not isinstance(target, Vec):
+        name = self.op.at.opcode.name
+        if self.how != "load" or not isinstance(target, Vec) or name in _MATRICES:
             return 0
         return unused_bytes(self.op.at, self.op.place.code.function, target, self.width)
 
@@ -86,7 +90,7 @@ class Access:
     @property
     def address(self) -> Addr:
         """The address operand."""
-        first = self.op.at.opcode.name in ("st", "red")
+        first = self.op.at.opcode.name in _STORING
         found = self.op.at.operands[0 if first else 1]
         assert isinstance(found, Addr)
         return found
@@ -126,11 +130,11 @@ class Accesses:
 
     def _add(self, op: Op, block: int) -> None:
         at, name = op.at, op.at.opcode.name
-        if name not in ("ld", "ldu", "st", "atom", "red"):
+        if name not in _ACCESSING:
             return
         mods = at.opcode.mods
         space = space_named(mods)
-        stores = name in ("st", "red")
+        stores = name in _STORING
         address, value = at.operands[0 if stores else 1], at.operands[1 if stores else 0]
         if not isinstance(address, Addr):
             raise NotTaken("this address")
@@ -152,6 +156,8 @@ class Accesses:
         unit = type_bytes(kind)
         if kind == "b128":
             unit, count = 8, 2 * count
+        if name in _MATRICES:  # a row of 16 bytes for each lane
+            unit, count = 8, 2
         self.of[op] = []
         for one in (space,) if space else GENERIC:
             origin = self._origins.operand(address, op) if one == "global" else ""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuviz.disk_cache import DiskCache, key
-from gpuviz.ptx.compiled import driver, exchanges, memory, routines, turns, warp
+from gpuviz.ptx.compiled import driver, exchanges, memory, routines, tensor, turns, warp
 from gpuviz.ptx.compiled.converged import Converged
 from gpuviz.ptx.compiled.emitting import register
 from gpuviz.ptx.compiled.kernel import Kernel
@@ -29,7 +29,7 @@ CACHE = DiskCache("machine code")
 _LOCK = threading.RLock()  # LLVM is asked by one thread at a time
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _ROUTINES = driver, exchanges, turns  # they enter themselves when they are loaded
-register({**memory.TABLE, **warp.TABLE})
+register({**memory.TABLE, **tensor.TABLE, **warp.TABLE})
 
 _ATTRIBUTES = """
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
@@ -84,8 +84,9 @@ def _part(made: Sequence[Converged | Parted]) -> Part:
     for one in made:
         declared.update(one.w.declared)
         patterns.update(one.counted)
-    for form, kind in sorted({atomic for one in made for atomic in one.kernel_atomics}):
-        text, calls = memory.atomic_routine(form, kind).text(private=True)
+    private = {name: routine for one in made for name, routine in one.private.items()}
+    for _, routine in sorted(private.items()):
+        text, calls = routine.text(private=True)
         texts.append(text)
         declared.update(calls)
     text = "\n".join((*declared.values(), *texts, _ATTRIBUTES))

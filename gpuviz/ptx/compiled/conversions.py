@@ -6,6 +6,7 @@ import struct
 
 from gpuviz.ptx.arithmetic.kinds import WIDTHS, is_float, is_signed
 from gpuviz.ptx.arithmetic.variant import Variant
+from gpuviz.ptx.compiled import eights
 from gpuviz.ptx.compiled.floats import bounded, flushed, is_nan, narrowed, widened
 from gpuviz.ptx.compiled.integers import joined
 from gpuviz.ptx.compiled.writing import NotTaken, Value, Writer
@@ -14,7 +15,11 @@ _INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
 def convert(w: Writer, v: Variant, a: Value, *rest: Value) -> tuple[Value, ...]:
-    """Any cvt but .pack and tf32."""
+    """Any cvt but .pack, and those to tf32 that do not round ties away."""
+    if v.has("tf32") and v.mode == "rna":
+        return (_away_to_tensor(w, v, a),)
+    if any(mod.startswith(("e4m3", "e5m2")) for mod in v.mods):
+        return (eights.convert(w, v, a, *rest),)
     if v.has("pack") or v.has("tf32") or len(v.kinds) != 2:
         raise NotTaken("this conversion")
     to, source = v.kinds
@@ -24,6 +29,19 @@ def convert(w: Writer, v: Variant, a: Value, *rest: Value) -> tuple[Value, ...]:
     if is_float(source):
         return ((_float_to_float if is_float(to) else _float_to_integer)(w, v, a),)
     return ((_integer_to_float if is_float(to) else _integer_to_integer)(w, v, a),)
+
+
+def _away_to_tensor(w: Writer, v: Variant, a: Value) -> Value:
+    """As `arithmetic.convert.away_to_tensor`."""
+    sign, dropped = w.number(1 << 31, 32), w.number((1 << 13) - 1, 32)
+    infinite, kept = w.number(0x7F800000, 32), w.number(-1 << 13, 32)
+    size = w.op("and", a, w.number((1 << 31) - 1, 32))
+    up = w.op("add", size, w.number(1 << 12, 32))
+    near = w.op("and", w.select(w.compare("ult", size, infinite), up, size), kept)
+    if v.has("satfinite"):
+        less = w.op("sub", near, w.op("add", dropped, w.number(1, 32)))
+        near = w.select(w.compare("ult", near, infinite), near, less)
+    return w.op("or", near, w.op("and", a, sign))
 
 
 def _limits(kind: str) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from gpuviz.ptx.compiled.accesses import Access
 from gpuviz.ptx.compiled.graph import Copy, Instance, Op, parts_of, slot_registers, targets
 from gpuviz.ptx.compiled.kernel import Kernel
 from gpuviz.ptx.compiled.memory_map import FRAME, STOP, WORKER, WRAPPED
-from gpuviz.ptx.compiled.routines import ask
+from gpuviz.ptx.compiled.routines import Routine, ask
 from gpuviz.ptx.compiled.shapes import widens
 from gpuviz.ptx.compiled.writing import SAME, Counted, NotTaken, Pattern, Value, Writer, lanes
 from gpuviz.ptx.decode.locate import space_named
@@ -46,7 +46,7 @@ class Emitter(ABC):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.w = Writer()
-        self.kernel_atomics: set[tuple[str, str]] = set()
+        self.private: dict[str, Routine] = {}  # routines of this module alone
         self.counted: dict[int, Counted] = {}
         self.checked: dict[int, tuple[int, int, int]] = {}  # first access, and its reach
 

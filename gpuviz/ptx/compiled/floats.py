@@ -117,16 +117,15 @@ def _of_first_nan(w: Writer, a: Value, found: Value) -> Value:
 
 
 def _fused_double(w: Writer, a: Value, b: Value, c: Value) -> Value:
-    """With an infinity or NaN the plain sum, whose NaN the NumPy engine gives."""
+    """With an infinite factor or NaN the plain sum, whose NaN the NumPy engine gives."""
     found = w.real_intrinsic("fma", a, b, c)
     product = _of_first_nan(w, a, w.real("fmul", a, b))
     plain = _of_first_nan(w, product, w.real("fadd", product, c))
-    infinity, finite = w.number(EXPONENT["f64"], 64), None
-    for x in (a, b, c):
-        inside = w.real_compare("olt", w.real_intrinsic("fabs", x), infinity)
-        finite = inside if finite is None else w.op("and", finite, inside)
-    assert finite is not None
-    return w.select(finite, found, plain)
+    infinity, fused = w.number(EXPONENT["f64"], 64), w.real_compare("ord", c, c)
+    for x in (a, b):
+        finite = w.real_compare("olt", w.real_intrinsic("fabs", x), infinity)
+        fused = w.op("and", fused, finite)
+    return w.select(fused, found, plain)
 
 
 def rounding(name: str) -> Emit:

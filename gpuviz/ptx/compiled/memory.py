@@ -15,7 +15,7 @@ from gpuviz.ptx.compiled.emitting import Emitter
 from gpuviz.ptx.compiled.graph import Op, targets
 from gpuviz.ptx.compiled.memory_map import FAULT
 from gpuviz.ptx.compiled.requests import WIDE, kept
-from gpuviz.ptx.compiled.routines import Routine, ask
+from gpuviz.ptx.compiled.routines import Routine, ask, ask_private
 from gpuviz.ptx.compiled.terms import Code, Term, vector
 from gpuviz.ptx.compiled.writing import SAME, NotTaken, Value, Writer, lanes
 from gpuviz.ptx.simt.windows import BASES, GLOBAL
@@ -176,10 +176,19 @@ class _Request:
         return self._own_host(0), on
 
 
-def _requests(e: Emitter, op: Op, address: Value, guard: Value | None) -> list[_Request]:
+def requests_of(e: Emitter, op: Op, guard: Value | None, first: int) -> list[_Request]:
+    """Those of the first lanes of a warp, which ask for all."""
+    return _requests(e, op, _address(e, e.kernel.accesses.of[op][0]), guard, first)
+
+
+def _requests(
+    e: Emitter, op: Op, address: Value, guard: Value | None, first: int = LANES
+) -> list[_Request]:
     """One for each space that lanes may go to."""
     w, accesses = e.w, e.kernel.accesses.of[op]
     wide, on = w.spread(address), e.lanes_on
+    if first < LANES:
+        on = w.let(f"and i32 {on}, {(1 << first) - 1}")
     if guard is not None:
         held = w.mask(guard)
         on = held if on == "-1" else w.let(f"and i32 {held}, {on}")
@@ -254,12 +263,12 @@ def atomic(e: Emitter, op: Op) -> None:
     values = [e.strict(e.read(o, kind, op.place)) for o in operands[1:]]
     b, c = w.wide(values[0]), w.wide(values[1]) if len(values) > 1 else "zeroinitializer"
     many = f"<32 x i{bits}>"
-    e.kernel_atomics.add((access.form, kind))
+    routine = atomic_routine(access.form, kind)
     old: Value | None = None
     for request in _requests(e, op, address, guard):
         host, on = request.places
-        given = f"<32 x i64> {host.name}, {many} {b}, {many} {c}, i32 {on}"
-        found = w.vector(w.let(f"call {many} @atomic_{access.form}_{kind}({given})"), bits)
+        given = f"<32 x i64> {host.name}", f"{many} {b}", f"{many} {c}", f"i32 {on}"
+        found = w.vector(ask_private(w, e.private, routine, *given), bits)
         old = found if old is None else w.op("or", old, found)
     if target is not None and old is not None:
         e.write(target, old, kind, op, guard)

@@ -68,6 +68,12 @@ def ask(w: Writer, name: str, *arguments: str | Term) -> str:
     return w.let(text)
 
 
+def ask_private(w: Writer, known: dict[str, Routine], made: Routine, *arguments: str) -> str:
+    """Call a routine of the module alone, which is among those it knows from now on."""
+    known.setdefault(made.name, made)
+    return w.let(f"call {made.result} @{made.name}({', '.join(arguments)})")
+
+
 def asked(w: Code, name: str, *arguments: Term) -> Term:
     """Call a routine that gives something."""
     return Term(w, ROUTINES[name].result, ask(w, name, *arguments))

@@ -13,14 +13,11 @@ from gpuviz.arrays import Array
 from gpuviz.ptx.decode.operands import Reader, Site
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor import sums
-from gpuviz.ptx.tensor.formats import FORMATS
+from gpuviz.ptx.tensor.forms import BITS, Rule
 from gpuviz.ptx.tensor.fragments import Fragment
-from gpuviz.ptx.text.ir import Operand, Vec
+from gpuviz.ptx.text.ir import Module, Operand, Vec
 
 Multiply = Callable[[Array, Array, Array], Array]
-
-BITS = {**{name: form.bits for name, form in FORMATS.items()}, "f64": 64, "s32": 32}
-BITS |= {"u8": 8, "s8": 8, "u4": 4, "s4": 4, "b1": 1}
 
 
 def warp_rows(g: Group, value: Array) -> Array:
@@ -76,20 +73,24 @@ def _registers(
     return found
 
 
-def product(site: Site, kinds: tuple[str, str, str], adder: sums.Adder) -> Multiply:
-    """What is made of the bits of A, B and C; `kinds` are the types of A, B and of C and D."""
-    a, b, result = kinds
+def product(rule: Rule) -> Multiply:
+    """What is made of the bits of A, B and C."""
+    a, b, result = rule.kinds
     if a == "f64":
         return sums.doubles
     if a == "b1":
-        return partial(sums.single_bits, both="and" in site.mods)
+        return partial(sums.single_bits, both=rule.both)
     if result == "s32":
         signed = a.startswith("s"), b.startswith("s")
-        clamp = "satfinite" in site.mods
-        return partial(sums.integers, signed=signed, bits=BITS[a], clamp=clamp)
-    return partial(sums.floating, kinds=kinds, adder=adder)
+        return partial(sums.integers, signed=signed, bits=BITS[a], clamp=rule.clamp)
+    return partial(sums.floating, kinds=rule.kinds, adder=rule.adder)
 
 
 def compute_capability(site: Site) -> int:
     """The one that the PTX is for, times ten."""
-    return int(re.sub(r"\D", "", site.program.module.target) or 0)
+    return capability_of(site.program.module)
+
+
+def capability_of(module: Module) -> int:
+    """The one that a module is for, times ten."""
+    return int(re.sub(r"\D", "", module.target) or 0)

@@ -16,10 +16,11 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault, UnsupportedError
-from gpuviz.ptx.decode.matrices import BITS, items, product, warp_rows
+from gpuviz.ptx.decode.matrices import items, product, warp_rows
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
+from gpuviz.ptx.tensor.forms import BITS, rule_of
 from gpuviz.ptx.tensor.fragments import Fragment, left, wide_total
 from gpuviz.ptx.tensor.shared_matrix import PIECE, Descriptor
 from gpuviz.ptx.tensor.sums import Adder
@@ -175,7 +176,7 @@ def _multiply(site: Site) -> Step:
 
     else:
         left_side = InShared(site.reader(a, "b64"), 64, bits, turn_a, site.instruction)
-    multiply = product(site, (first, second, result), _adder(first))
+    multiply = product(rule_of(mods, (first, second, result), _adder(first)))
     at = site.instruction
 
     def step(g: Group) -> None:

@@ -17,21 +17,23 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array
 from gpuviz.ptx.decode.locate import Locator, Shape, generic, space_named
-from gpuviz.ptx.decode.matrices import BITS, compute_capability, held, keeper, product, warp_rows
+from gpuviz.ptx.decode.matrices import compute_capability, held, keeper, product, warp_rows
 from gpuviz.ptx.decode.memory import write
 from gpuviz.ptx.decode.operands import Builder, Site
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
-from gpuviz.ptx.tensor.formats import FORMATS, numbers
+from gpuviz.ptx.tensor.forms import BITS, rule_of
 from gpuviz.ptx.tensor.fragments import (
     Fragment,
     element_by_element,
+    high_left,
     in_pairs,
     left,
     transposed,
+    wide_right,
     wide_total,
 )
-from gpuviz.ptx.tensor.sums import Adder, adder_of
+from gpuviz.ptx.tensor.sums import NO_NUMBER, Adder, adder_of
 from gpuviz.ptx.text.ir import Imm, Operand
 from gpuviz.traces import LANES, Op
 
@@ -67,10 +69,19 @@ class _Matrix:
     def held(self) -> Fragment:
         """How it lies in registers."""
         if self.role == "a":
-            return left(self.rows, self.columns, self.bits)
+            return high_left(self.rows, self.columns, self.bits)
         if self.role == "b":
-            return transposed(left(self.columns, self.rows, self.bits))
+            if self.columns == 32:
+                return transposed(high_left(self.columns, self.rows, self.bits))
+            return wide_right(self.rows, self.columns, self.bits)
+        if self._across:
+            return transposed(wide_total(self.columns, self.rows, self.bits))
         return wide_total(self.rows, self.columns, self.bits)
+
+    @property
+    def _across(self) -> bool:
+        """Where columns are many a product is made as that of the transposed matrices."""
+        return self.columns == 32 and not (self.kind == "s32" and self.sm < 80)
 
     @property
     def moved(self) -> Fragment:
@@ -81,16 +92,11 @@ class _Matrix:
                 return left(lines, along, self.bits)
             fragment = self.held if self.by_rows else transposed(self.held)
             return element_by_element(fragment)
-        # Where the columns are many it is made as the product of the transposed matrices.
-        across = self.columns == 32 and not (self.kind == "s32" and self.sm < 80)
-        if self.by_rows != across:
+        if self.by_rows != self._across:
             return in_pairs(wide_total(lines, along, self.bits))
         if self.bits == 16:
             return left(lines, along, self.bits)
-        fragment = self.held if self.by_rows else transposed(self.held)
-        if across:
-            fragment = transposed(wide_total(along, lines, self.bits))
-        return element_by_element(fragment)
+        return element_by_element(self.held if self.by_rows else transposed(self.held))
 
 
 def _matrix(site: Site, role: str, kind: str, by_rows: bool) -> _Matrix:
@@ -242,21 +248,32 @@ def _multiply(site: Site) -> Step:
     c = _matrix(site, "c", start, True)
     if (a.rows, b.columns, a.columns) not in _SHAPES[a.bits]:
         raise site.unsupported("this shape of matrices")
-    if (start, result) == ("f32", "f16"):
-        raise site.unsupported("a sum in f32 that becomes f16")
     target, *sources = site.operands[:4]
     reads = [held(site, o, x.held, spare=True) for o, x in zip(sources, (a, b, c), strict=True)]
     put = keeper(site, target, _matrix(site, "d", result, True).held)
-    multiply = product(site, (first, second, result), _adder(site, first, a.columns))
-    widened = start != result
+    adder = _adder(site, first, a.columns)
+    summed = "f32" if (start, result) == ("f32", "f16") else result
+    multiply = product(rule_of(site.mods, (first, second, summed), adder))
 
     def step(g: Group) -> None:
         left_, right_, total = (read(g) for read in reads)
-        if widened:
-            total = numbers(total, FORMATS[start]).value.astype(np.float32).view(np.uint32)
-        put(g, multiply(left_, right_, total))
+        made = multiply(left_, right_, total if start == summed else _widened(total))
+        put(g, made if summed == result else _narrowed(made))
 
     return step
+
+
+def _widened(halves: Array) -> Array:
+    """f16 as f32."""
+    with np.errstate(invalid="ignore"):
+        return halves.astype(np.uint16).view(np.float16).astype(np.float32).view(np.uint32)
+
+
+def _narrowed(singles: Array) -> Array:
+    """f32 as f16, to nearest."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = singles.view(np.float32).astype(np.float16)
+    return np.where(np.isnan(found), NO_NUMBER["f16"], found.view(np.uint16)).astype(np.uint32)
 
 
 def _adder(site: Site, kind: str, inner: int) -> Adder:

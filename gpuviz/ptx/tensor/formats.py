@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuviz.arrays import F64, I16, Array
 
-ZERO = -126  # the exponent that zero has for the hardware (see `sums`)
+ZERO = -400  # as an exponent: below that of all products of other numbers, which zeros do not touch
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,11 @@ def numbers(bits: Array, form: Format) -> Numbers:
     exponent = np.maximum(stored, np.int16(1)) - np.int16(form.bias)
     exponent[raw & size == 0] = ZERO
     return Numbers(_values(raw, form), exponent)
+
+
+def halves(bits: Array, kind: str) -> Array:
+    """Floats of eight bits as f16, which holds them all."""
+    return _values(bits.astype(np.uint32), FORMATS[kind]).astype(np.float16).view(np.uint16)
 
 
 def _values(raw: Array, form: Format) -> F64:

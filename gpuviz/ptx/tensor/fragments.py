@@ -90,9 +90,24 @@ def total(rows: int, bits: int) -> Fragment:
 
 def wide_total(rows: int, columns: int, bits: int) -> Fragment:
     """C and D of more than 8 columns: `total` for each 8 of them, one after the other."""
-    one, count = total(rows, bits), columns // 8
-    column = [one.column + 8 * number for number in range(count)]
-    return Fragment(np.tile(one.row, (1, count, 1)), np.hstack(column), bits, one.container)
+    return beside(total(rows, bits), columns // 8)
+
+
+def high_left(rows: int, inner: int, bits: int) -> Fragment:
+    """A of more than 16 rows: `left` for each 16 of them, one after the other."""
+    return transposed(beside(transposed(left(min(rows, 16), inner, bits)), -(-rows // 16)))
+
+
+def wide_right(inner: int, columns: int, bits: int) -> Fragment:
+    """B of more than 8 columns: `right` for each 8 of them, one after the other."""
+    return beside(right(inner, 8, bits), columns // 8)
+
+
+def beside(one: Fragment, count: int) -> Fragment:
+    """A matrix that is `count` times as wide, part by part."""
+    column = [one.column + one.shape[1] * number for number in range(count)]
+    row = np.tile(one.row, (1, count, 1))
+    return Fragment(row, np.hstack(column), one.bits, one.container)
 
 
 def element_by_element(fragment: Fragment) -> Fragment:
