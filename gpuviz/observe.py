@@ -200,12 +200,12 @@ class WarpSync:
     sources: I64 | None = None
 
 
-PhaseKind = Literal["init", "arrive", "wait"]
+PhaseKind = Literal["init", "arrive", "over", "wait"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhaseEvent:
-    """Threads at mbarriers: one begins its first phase, arrives, or has waited for its end.
+    """Threads at mbarriers: one begins its first phase, arrives, ends it, or has waited for that.
 
     (K,) threads, numbered over the launch with warps padded to 32 lanes; the linear ids of the
     blocks that the mbarriers belong to, and their offsets in shared memory.
@@ -336,7 +336,7 @@ class Sink:
         """
 
     def phase(self, event: PhaseEvent) -> None:
-        """Threads begin an mbarrier, arrive at it, or go on after a phase of it."""
+        """Threads begin an mbarrier, arrive at it, bring a phase to its end, or go on after one."""
 
     def transfer(self, transfer: Transfer) -> None:
         """Bytes are moved, or read, asynchronously: it is done now, and may be any time until it

@@ -15,9 +15,16 @@ SOURCE = (KERNELS / "asynchronous.cu").read_text()
 
 
 def run(
-    kernel: str, grid: Any, block: int, *arguments: Any, define: str = "", **more: Any
+    kernel: str,
+    grid: Any,
+    block: int,
+    *arguments: Any,
+    define: str = "",
+    replace: tuple[str, str] = ("", ""),
+    **more: Any,
 ) -> Result:
-    return launch(f"{define}\n{SOURCE}", kernel, grid, block, *arguments, arch="sm_90a", **more)
+    source = f"{define}\n{SOURCE.replace(*replace)}"
+    return launch(source, kernel, grid, block, *arguments, arch="sm_90a", **more)
 
 
 def pipeline(tiles: int = 5, blocks: int = 3, **more: Any) -> tuple[np.ndarray, Result]:
@@ -32,6 +39,34 @@ def test_a_warp_fetches_what_others_add_up(engine: str) -> None:
     out = found.outputs["arg1"]
     assert (out[:-1] == right).all() and (out[-1] == right.sum(0)).all()
     assert found.engine == "numpy"
+
+
+ALL = Options(checks=("memory", "race", "init", "sync"), thorough=True)
+
+
+def test_a_stage_that_waits_for_its_readers_is_no_race() -> None:
+    right, found = pipeline(options=ALL)
+    assert (found.outputs["arg1"][:-1] == right).all()
+    assert found.trace.findings == ()
+
+
+def test_a_stage_given_back_before_it_was_read_is_told() -> None:
+    """The third tile may come while the first is still being read."""
+    late = "total += tile[s][threadIdx.x];\n        arrive(&empty[s]);"
+    early = "arrive(&empty[s]);\n        total += tile[s][threadIdx.x];"
+    assert late in SOURCE
+    _, found = pipeline(options=ALL, replace=(late, early))
+    one = next(one for one in found.trace.findings if one.kind == "race, write after read")
+    assert "mbarrier at which all who read" in one.remedy and one.line > one.other_line - 40 > 0
+
+
+def test_bytes_that_nobody_waited_for_are_told() -> None:
+    source = "wait(&full[s], t / 2 & 1);"
+    assert source in SOURCE
+    apart = "#define WAIT_FOR_EMPTY 0"
+    _, found = pipeline(2, options=ALL, replace=(source, ""), define=apart)
+    kinds = {one.kind for one in found.trace.findings}
+    assert "uninitialised shared read" in kinds and any("race" in kind for kind in kinds)
 
 
 def test_phases_end_when_nothing_is_pending() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gpuviz.arguments import Passed, parse, passed
 from gpuviz.errors import InputError, KernelFault
-from gpuviz.ptx.emulator import Result
+from gpuviz.ptx.emulator import Options, Result
 from gpuviz.ptx.tensor.shared_matrix import swizzled
 from tests.ptx.launching import KERNELS, launch
 
@@ -108,6 +108,15 @@ def test_a_product_fetched_in_boxes() -> None:
     """Producer and consumers, three stages, wgmma on swizzled tiles: exact for small numbers."""
     right, run = product_of(128, 320)
     assert (run.outputs["arg2"] == right).all()
+
+
+def test_products_are_over_when_they_were_waited_for() -> None:
+    """Who gives a stage back before wgmma has read it lets the next boxes come too early."""
+    options = Options(checks=("memory", "race", "init", "sync"), thorough=True)
+    right, run = product_of(64, 320, options=options)
+    assert (run.outputs["arg2"] == right).all() and run.trace.findings == ()
+    _, early = product_of(64, 320, "#define TOO_EARLY", options=options)
+    assert any("race" in one.kind and one.other_line > 0 for one in early.trace.findings)
 
 
 def test_what_is_no_tensor_map_is_told() -> None:

@@ -106,6 +106,8 @@ _VERBS = {
 }
 _REMEDIES = {
     "copy": "wait for the copy (cp.async.wait_group, __pipeline_wait_prior) before the barrier",
+    "counted": "let every reader wait for the phase of the mbarrier that counts its bytes",
+    "stage": "let the copy wait for an mbarrier at which all who read the stage arrive",
     "lane": "put __syncwarp() between them, with a mask that has both lanes",
     "instruction": "give each lane its own element, or use an atomic",
     "warp": "put __syncthreads() between them",
@@ -168,9 +170,13 @@ def _apart(hazard: Hazard, space: Space) -> tuple[str, str]:
     elif hazard.blocks[0] != hazard.blocks[1]:
         who = "block"
     elif one // 32 != two // 32:
+        if "bulk" in hazard.second.text.split("."):
+            return "warp", _REMEDIES["stage"]
         return "warp", _REMEDIES["warp, global" if space == "global" else "warp"]
     else:
         who = "instruction" if hazard.together else "lane"
+    if "bulk" in (hazard.first if who == "copy" else hazard.second).text.split("."):
+        return who, _REMEDIES["counted" if who == "copy" else "stage"]
     return who, _REMEDIES[who]
 
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, U64, Array, Bool
-from gpuviz.observe import Access, Meeting, Place, Report, Sink
+from gpuviz.observe import Access, Meeting, Place, Report, Sink, Transfer
 from gpuviz.ptx.checks.batch import Batch, flat
 from gpuviz.ptx.checks.report import finding
+from gpuviz.ptx.checks.transfers import UNIT, pieces
 from gpuviz.ptx.simt.cells import Cells
 from gpuviz.traces import BESIDE, LANES, Finding, Launch, MemoryInstruction
 
@@ -60,6 +61,26 @@ class InitCheck(Sink):
         self._heap.reach(int((starts + size).max()))
         for start, length in zip(starts.tolist(), size.tolist(), strict=True):
             self._heap.forget(start, length)
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Bulk copies write."""
+        if transfer.kind == "load":
+            self._batch.unfold()
+            where, thread = pieces(transfer)
+            within = thread - self._batch.first * self._batch.warps * LANES
+            memory = self._inner["shared"]
+            memory.write(memory.index(where, within, UNIT), UNIT)
+        elif transfer.kind == "store":
+            self._stored(transfer)
+
+    def _stored(self, transfer: Transfer) -> None:
+        """Out of shared memory; where that goes of boxes is not told."""
+        if (transfer.source < 0).any():
+            self._open.clear()
+        for memory in self._open:
+            for start, size in zip(transfer.source.tolist(), transfer.size.tolist(), strict=True):
+                if memory.start <= start < memory.end:
+                    memory.write(np.array([start - memory.start]), size)
 
     def access(self, access: Access) -> None:
         """Stores and copies write; loads read; atomics do both."""

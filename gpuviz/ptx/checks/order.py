@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuviz.arrays import I64, Bool
-from gpuviz.observe import Meeting, Warps, WarpSync
+from gpuviz.observe import Meeting, PhaseEvent, Transfer, Warps, WarpSync
 from gpuviz.ptx.checks.batch import Batch
+from gpuviz.ptx.checks.phases import Phases
 from gpuviz.traces import LANES
 
 GROUPS = 8  # groups of asynchronous copies that are told apart
@@ -31,6 +32,7 @@ class Order:
         self._lanes: I64 | None = None  # (warps, to, from)
         self._pairs: I64 | None = None  # (blocks, to, from)
         self.copies: _Copies | None = None
+        self.phases: Phases | None = None
         batch.on_unfold(self._unfold)
 
     def _unfold(self, blocks: int) -> None:
@@ -53,6 +55,8 @@ class Order:
             self.barriers[rows] = step
             if self.copies is not None:
                 self.copies.barrier(rows)
+            if self.phases is not None:
+                self.phases.barrier(rows)
 
     def _part(self, step: int, blocks: I64, meeting: Meeting) -> None:
         """A barrier of some warps: those that waited know what all that came have done."""
@@ -63,11 +67,10 @@ class Order:
         rows = batch.block_rows(blocks)
         if batch.height == 1:
             came = came[:1]
-        if self._pairs is None:
-            self._pairs = np.zeros((batch.height, size, size), np.int64)
+        pairs = self._known_pairs()
         waits = np.array([False, *meeting.waits])[came]
         meets = waits[:, :, None] & (came > 0)[:, None, :]
-        self._pairs[rows] = _met(self._pairs[rows], meets, step)
+        pairs[rows] = _met(pairs[rows], meets, step)
 
     def warp_sync(self, step: int, sync: WarpSync) -> None:
         """Lanes of warps synchronise: those that name each other."""
@@ -83,6 +86,37 @@ class Order:
         names = (members[:, :, None] >> np.arange(LANES, dtype=np.uint32)) & np.uint32(1) != 0
         both = names & names.transpose(0, 2, 1) & here[:, :, None] & here[:, None, :]
         self._lanes[warp] = _met(self._lanes[warp], both, step)
+
+    def phase(self, step: int, event: PhaseEvent) -> None:
+        """Threads at mbarriers."""
+        self._begin_phases().event(step, event, self._known_pairs(), self.barriers)
+
+    def counted(self, step: int, transfer: Transfer) -> None:
+        """A copy begins whose bytes an mbarrier counts."""
+        self._begin_phases().copied(step, transfer.block, transfer.mbarrier)
+
+    def warpgroups(self, step: int, block: I64, warp: I64) -> None:
+        """Warps have waited with the others of their warpgroups."""
+        self.batch.unfold()
+        pairs = self._known_pairs()
+        for row, first in np.unique(np.stack([block, warp // 4 * 4], 1), axis=0).tolist():
+            pairs[row, first : first + 4, first : first + 4] = step
+
+    def _begin_phases(self) -> Phases:
+        if self.phases is None:
+            self.phases = Phases(self.batch)
+        return self.phases
+
+    def _known_pairs(self) -> I64:
+        if self._pairs is None:
+            size = self.batch.warps
+            self._pairs = np.zeros((self.batch.height, size, size), np.int64)
+        return self._pairs
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether there are copies that may be under way."""
+        return self.copies is not None or self.phases is not None
 
     def copied(self, step: int) -> None:
         """An asynchronous copy begins."""
@@ -108,7 +142,7 @@ class Order:
         if self.copies is not None:
             found &= self.copies.settled(step, self._at(other))
         if found.all():
-            return found
+            return self._with_bytes(np.broadcast_to(found, step.shape), step, warp)
         own = row * batch.warps + warp % batch.warps
         alike = other // LANES == warp
         if alike.any():
@@ -121,6 +155,16 @@ class Order:
         if self._pairs is not None:
             theirs = other // LANES % batch.warps
             found |= step < self._pairs[row, warp % batch.warps, theirs]
+        return self._with_bytes(found, step, warp)
+
+    def _with_bytes(self, found: Bool, step: I64, warp: I64) -> Bool:
+        """What mbarriers count is over for those who waited for it."""
+        counted = None if self.phases is None else self.phases.counted(step)
+        if self.phases is None or counted is None or not counted.any():
+            return found
+        size, found = self.batch.warps, found.copy()
+        some = warp[counted] - self.batch.first * size
+        found[counted] = self.phases.there(step[counted], some // size, some % size)
         return found
 
     def _at(self, thread: I64) -> I64:
@@ -132,9 +176,12 @@ class Order:
 
     def unfinished(self, step: I64, thread: I64) -> Bool:
         """(n,) whether steps are copies that the threads which began them have not awaited."""
-        if self.copies is None:
-            return np.zeros(len(step), bool)
-        return self.copies.unfinished(step, self._at(thread))
+        found = np.zeros(len(step), bool)
+        if self.copies is not None:
+            found = self.copies.unfinished(step, self._at(thread))
+        if self.phases is not None and (counted := self.phases.counted(step)).any():
+            found |= counted & ~self._with_bytes(found, step, thread // LANES)
+        return found
 
 
 def _names_all(members: np.ndarray, here: Bool) -> bool:

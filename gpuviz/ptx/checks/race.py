@@ -19,7 +19,20 @@ from typing import Literal
 import numpy as np
 
 from gpuviz.arrays import I64, Array, Bool
-from gpuviz.observe import Access, Lanes, Meeting, Place, Report, Sink, Values, Warps, WarpSync
+from gpuviz.observe import (
+    Access,
+    Lanes,
+    Meeting,
+    PhaseEvent,
+    Place,
+    Report,
+    Sink,
+    Transfer,
+    TransferKind,
+    Values,
+    Warps,
+    WarpSync,
+)
 from gpuviz.ptx.checks import regions
 from gpuviz.ptx.checks.batch import Batch, ends, flat
 from gpuviz.ptx.checks.flags import SHARED, Flags, Strength
@@ -27,6 +40,7 @@ from gpuviz.ptx.checks.hazards import Hazard, Hazards, Kind, finding
 from gpuviz.ptx.checks.order import Order
 from gpuviz.ptx.checks.regions import GlobalRegions, Later, Region, SharedRegion
 from gpuviz.ptx.checks.shadow import Earlier, Touch
+from gpuviz.ptx.checks.transfers import Reads, instruction_of, pieces
 from gpuviz.traces import LANES, Launch, MemoryInstruction, Trace, lane_mask
 
 Role = Literal["read", "write", "atomic", "copy"]
@@ -81,6 +95,7 @@ class RaceCheck(Sink):
         self._order = Order(self._batch, self._lockstep)
         self._flags.begin(self._batch)
         self._phases = 0
+        self._reads = Reads()
 
     def blocks_end(self, first: int, count: int) -> None:
         """Tell what raced so far."""
@@ -119,7 +134,37 @@ class RaceCheck(Sink):
         """Asynchronous copies are grouped or awaited."""
         self._order.copy_group(self._step(), left, *lanes.rows())
 
+    def phase(self, event: PhaseEvent) -> None:
+        """Threads at mbarriers."""
+        self._order.phase(self._step(), event)
+
+    def transfers(self, kind: TransferKind, left: int | None, lanes: Lanes) -> None:
+        """What is read asynchronously has been read when it was waited for."""
+        for over in self._reads.group(kind, left, lanes):
+            self._moved(over, "read")
+        if kind == "product" and left is not None:
+            warps, active = lanes.rows()
+            warp, *_ = self._batch.spread(warps, active)
+            size = self._batch.warps
+            self._order.warpgroups(self._step(), warp // size, warp % size)
+
     # What threads do
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Copies into shared memory write now."""
+        self._batch.unfold()
+        if transfer.kind != "load":
+            self._reads.begin(transfer)
+        elif (transfer.thread // LANES // self._batch.warps == transfer.block).all():
+            self._moved(transfer, "copy")
+
+    def _moved(self, transfer: Transfer, role: Role) -> None:
+        event = self._event(instruction_of(transfer), role)
+        step = self._step(event)
+        if role == "copy":
+            self._order.counted(step, transfer)
+        where, thread = pieces(transfer)
+        self._touched(step, event, self._shared, where, thread, None)
 
     def access(self, access: Access) -> None:
         """Loads, atomics and copies; stores come with their values."""
@@ -299,7 +344,7 @@ class RaceCheck(Sink):
         event, touch = now.event, now.touch
         here, other = earlier.step > 0, earlier.thread != touch.thread
         racing: Bool = here & other
-        if self._order.copies is not None:
+        if self._order.asynchronous:
             own = here & ~other
             racing[own] = self._order.unfinished(earlier.step[own], earlier.thread[own])
         some = np.flatnonzero(racing)

@@ -15,9 +15,9 @@ from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Place, Transfer, TransferKind
 from gpuviz.ptx.decode.locate import space_named
-from gpuviz.ptx.decode.mbarrier import address_of
+from gpuviz.ptx.decode.mbarrier import address_of, change
 from gpuviz.ptx.decode.operands import Reader, Site
-from gpuviz.ptx.simt import atomic, mbarriers
+from gpuviz.ptx.simt import atomic
 from gpuviz.ptx.simt.cluster import mapped
 from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
@@ -118,11 +118,9 @@ def tell(
             hear(moved)
 
 
-def complete(g: Group, address: Array, moved: I64, at: Instruction, lane: I64) -> I64:
-    """An mbarrier of each lane is told of bytes; (K,) their offsets."""
-    where = places(g, address, 8, 8, at, lane)
-    mbarriers.change(g, where, at, np.zeros(len(lane), np.int64), -moved)
-    return where.offset
+def complete(g: Group, where: Places, moved: I64, at: Instruction) -> None:
+    """mbarriers are told of bytes that have come."""
+    change(g, at, where, np.zeros(len(moved), np.int64), -moved)
 
 
 def size_reader(site: Site, operand: Operand) -> Reader:
@@ -170,8 +168,9 @@ def plain(site: Site) -> Step:
                 picked = [one for one, yes in zip(sources, chosen, strict=True) if yes]
                 for begin, part in zip(where.byte(g), picked, strict=True):
                     shared[begin : begin + part.stop - part.start] = memory[part]
-                told = complete(g, barrier, bytes_[chosen], at, some)
-                tell(g, at, "load", where, bytes_[chosen], told, start[chosen])
+                counted = places(g, barrier, 8, 8, at, some)
+                tell(g, at, "load", where, bytes_[chosen], counted.offset, start[chosen])
+                complete(g, counted, bytes_[chosen], at)
             g.machine.polling.idle = 0
 
         return load
@@ -209,7 +208,9 @@ def plain(site: Site) -> Step:
                     reduction.into(shared[a : a + int(n)], moved)
                 else:
                     shared[a : a + int(n)] = moved
-            tell(g, at, "load", where, bytes_, complete(g, mbarrier(g), bytes_, at, lane))
+            counted = places(g, mbarrier(g), 8, 8, at, lane)
+            tell(g, at, "load", where, bytes_, counted.offset)
+            complete(g, counted, bytes_, at)
             g.machine.polling.idle = 0
 
         return between
@@ -242,13 +243,13 @@ def everywhere(site: Site, rest: Sequence[Operand]) -> Everywhere:
     return _named_by(rest[0] if "multicast::cluster" in site.mods else None, site)
 
 
-def group_of_transfers(site: Site) -> Step:
-    """commit_group and wait_group of bulk copies: sinks are told."""
+def group_of_transfers(site: Site, kind: TransferKind = "store") -> Step:
+    """commit_group and wait_group of bulk copies, or of products: sinks are told."""
     first = site.operands[0] if site.operands else None
     left = None if "commit_group" in site.mods else first.value if isinstance(first, Imm) else 0
 
     def step(g: Group) -> None:
         for hear in g.machine.told.transfers:
-            hear("store", left, g)
+            hear(kind, left, g)
 
     return step

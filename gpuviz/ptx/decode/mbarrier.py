@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuviz.arrays import I64, Bool
+from gpuviz.arrays import I64, Array, Bool
 from gpuviz.errors import KernelFault
 from gpuviz.observe import PhaseEvent, PhaseKind, Place
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
@@ -40,7 +40,7 @@ def address_of(site: Site, operand: Operand) -> Reader:
 def tell(
     g: Group, at: Instruction, kind: PhaseKind, where: Places, over: Bool | None = None
 ) -> None:
-    """Tell sinks what lanes do at mbarriers; `over` are those whose wait is over."""
+    """Tell sinks what lanes do at mbarriers; `over` are those of them that do."""
     if g.machine.told.phase:
         thread = g.layout.thread.reshape(-1)[where.lane]
         thread = thread + g.layout.first_block * g.layout.threads
@@ -50,6 +50,21 @@ def tell(
             columns = tuple(column[over] for column in columns)
         for hear in g.machine.told.phase:
             hear(PhaseEvent(Place.of(at), kind, *columns))
+
+
+def change(
+    g: Group, at: Instruction, where: Places, arrivals: I64, coming: I64, drop: bool = False
+) -> Array:
+    """As `mbarriers.change`; sinks are told who arrives, and whether a phase is over."""
+    told = g.machine.told.phase
+    if told and arrivals.any():
+        tell(g, at, "arrive", where)
+    before = mbarriers.change(g, where, at, arrivals, coming, drop)
+    if told:
+        over = mbarriers.read(g, where, at).phase != mbarriers.State.of(before).phase
+        if over.any():
+            tell(g, at, "over", where, over)
+    return before
 
 
 def _init(site: Site) -> Step:
@@ -93,9 +108,7 @@ def _changing(site: Site, target: Operand | None, address: Operand, what: _Chang
         where = places(g, locate(g), 8, 8, at)
         arrivals = of_lanes(g, what.arrivals(g), where.lane).astype(np.int64)
         coming = of_lanes(g, what.coming(g), where.lane).astype(np.int64) * what.sign
-        if arrivals.any():
-            tell(g, at, "arrive", where)
-        before = mbarriers.change(g, where, at, arrivals, coming, what.drop)
+        before = change(g, at, where, arrivals, coming, what.drop)
         if put is not None:
             state = np.zeros(g.layout.size, np.uint64)
             state[where.lane] = before

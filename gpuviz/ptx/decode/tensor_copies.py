@@ -163,8 +163,9 @@ def _load(site: Site) -> Step:
             for row, start, n in zip(where.row, where.offset, chosen, strict=True):
                 unit, offset = boxes[n][0].tensor.unit, boxes[n][0].shared(int(start))
                 shared.cells.of(unit)[(int(row) * shared.stride + offset) // unit] = values[n]
-            told = bulk.complete(g, barrier, size[chosen], at, some)
-            bulk.tell(g, at, "load", where, size[chosen], told)
+            counted = places(g, barrier, 8, 8, at, some)
+            bulk.tell(g, at, "load", where, size[chosen], counted.offset)
+            bulk.complete(g, counted, size[chosen], at)
         g.machine.polling.idle = 0
 
     return load

@@ -16,6 +16,8 @@ import numpy as np
 
 from gpuviz.arrays import I64, Array
 from gpuviz.errors import KernelFault, UnsupportedError
+from gpuviz.observe import Place, Transfer
+from gpuviz.ptx.decode.bulk import group_of_transfers
 from gpuviz.ptx.decode.matrices import items, product, warp_rows
 from gpuviz.ptx.decode.operands import Builder, Reader, Site
 from gpuviz.ptx.simt.code import Step
@@ -137,10 +139,32 @@ def _pieces_at(g: Group, groups: Warpgroups, address: I64, at: Instruction) -> A
             f"shared memory, which has {shared.size:,} bytes, {g.who(g.first_active())}: look at "
             "the strides of the matrix descriptor"
         )
+    if g.machine.told.transfer:
+        _tell(g, groups, address, at)
     cells = shared.cells.of(8)
     index = (address >> 3) + (groups.block * (shared.stride >> 3))[:, None, None]
     words = np.stack([cells.take(index), cells.take(index + 1)], axis=3)
     return np.ascontiguousarray(words).view(np.uint8).reshape(*address.shape[:2], -1)
+
+
+def _tell(g: Group, groups: Warpgroups, address: I64, at: Instruction) -> None:
+    """Tell sinks what a warpgroup reads, in the name of its first thread."""
+    layout, each = g.layout, address[0].size
+    first = layout.warp_numbers()[groups.rows[:, 0]] * LANES + layout.first_block * layout.threads
+    none = np.full(address.size, -1)
+    read = Transfer(
+        Place.of(at),
+        at.opcode.text,
+        "product",
+        first.repeat(each),
+        (groups.block + layout.first_block).repeat(each),
+        address.reshape(-1),
+        np.full(address.size, PIECE),
+        none,
+        none,
+    )
+    for hear in g.machine.told.transfer:
+        hear(read)
 
 
 def _multiply(site: Site) -> Step:
@@ -215,8 +239,10 @@ def _registers(site: Site, operand: Operand, fragment: Fragment) -> tuple[Operan
 
 
 def _any(site: Site) -> Step | None:
-    if site.mods[0] in ("fence", "commit_group", "wait_group"):
+    if site.mods[0] == "fence":
         return None
+    if site.mods[0] in ("commit_group", "wait_group"):
+        return group_of_transfers(site, "product")
     if site.mods[0] != "mma_async":
         raise site.unsupported("this form")
     return _multiply(site)

@@ -46,6 +46,8 @@ extern "C" __global__ void back(const __grid_constant__ Map to, const __grid_con
     }
 }
 
+#define RELEASE if (threadIdx.x % 32 == 0) \
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at(&empty[i])) : "memory");
 // C = A B^T: one warp fetches 64 x 64 tiles of both into stages, four warps multiply.
 __device__ u64 describe(u32 start) { return (u64)(start >> 4) | (u64)1 << 16 | (u64)64 << 32 | (u64)1 << 62; }
 extern "C" __global__ void product(const __grid_constant__ Map A, const __grid_constant__ Map B, float* C, int n, int k, const void* a, const void* b)
@@ -85,9 +87,12 @@ extern "C" __global__ void product(const __grid_constant__ Map A, const __grid_c
                   "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
                   "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
                 : "l"(describe(at(tiles_ + 2 * i * TILE) + 32 * part)), "l"(describe(at(tiles_ + (2 * i + 1) * TILE) + 32 * part)));
+#ifdef TOO_EARLY
+        RELEASE
+#endif
         asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #ifndef TOO_EARLY
-        if (threadIdx.x % 32 == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(at(&empty[i])) : "memory");
+        RELEASE
 #endif
     }
     for (int i = 0; i < 32; i++)

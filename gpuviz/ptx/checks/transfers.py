@@ -1,0 +1,83 @@
+"""What is moved or read asynchronously, as accesses that a race check can compare.
+
+A copy into shared memory writes when it begins, for all it matters: whoever used the place before
+has to be done. What is read (by copies out of shared memory, by products of warpgroups) is read
+until somebody has waited for it, and so it is told then.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuviz.arrays import I64
+from gpuviz.observe import Lanes, Transfer, TransferKind
+from gpuviz.traces import LANES, MemoryInstruction, Op
+
+UNIT = 16  # bytes: the least that is moved
+_OPS: dict[TransferKind, Op] = {"load": "copy"}
+
+
+def pieces(transfer: Transfer) -> tuple[I64, I64]:
+    """(n,) offsets of the 16-byte pieces in shared memory, and their threads."""
+    count = transfer.size // UNIT
+    first = np.repeat(transfer.address, count)
+    within = np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
+    return first + within * UNIT, np.repeat(transfer.thread, count)
+
+
+def instruction_of(transfer: Transfer) -> MemoryInstruction:
+    """As loads and stores have it."""
+    at, op = transfer.at, _OPS.get(transfer.kind, "load")
+    return MemoryInstruction(at.pc, at.line, at.ptx_line, transfer.text, op, "shared", UNIT)
+
+
+@dataclass(eq=False)
+class _Queue:
+    """The groups of one thread, or warpgroup: those closed, and what is in none yet."""
+
+    closed: deque[list[Transfer]] = field(default_factory=deque)
+    open: list[Transfer] = field(default_factory=list)
+
+
+class Reads:
+    """Reads that nobody has waited for, by kind and thread."""
+
+    def __init__(self) -> None:
+        self._queues: dict[tuple[TransferKind, int], _Queue] = {}
+
+    def begin(self, transfer: Transfer) -> None:
+        """A read begins."""
+        for thread in np.unique(transfer.thread).tolist():
+            some = transfer.thread == thread
+            queue = self._queues.setdefault((transfer.kind, thread), _Queue())
+            queue.open.append(
+                Transfer(
+                    transfer.at, transfer.text, transfer.kind, transfer.thread[some],
+                    transfer.block[some], transfer.address[some], transfer.size[some],
+                    transfer.mbarrier[some], transfer.source[some],
+                )
+            )  # fmt: skip
+
+    def group(self, kind: TransferKind, left: int | None, lanes: Lanes) -> list[Transfer]:
+        """Lanes close a group, or wait until `left` are under way: what has now been read."""
+        kinds: tuple[TransferKind, ...] = (kind,) if kind == "product" else ("store", "reduce")
+        warps, active = lanes.rows()
+        first = warps.first[:, None, None] + np.arange(warps.blocks)[:, None] * warps.per_block
+        number = ((first + np.arange(warps.warps)) * LANES)[..., None] + np.arange(LANES)
+        if active is not None:
+            number = number[np.broadcast_to(active[:, None, None], number.shape)]
+        here = set(number.reshape(-1).tolist())
+        over: list[Transfer] = []
+        for (one, thread), queue in self._queues.items():
+            if one not in kinds or thread not in here:
+                continue
+            if left is None:
+                queue.closed.append(queue.open)
+                queue.open = []
+            else:
+                while len(queue.closed) > left:
+                    over += queue.closed.popleft()
+        return over
