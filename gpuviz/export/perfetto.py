@@ -18,7 +18,7 @@ from gpuviz.files import whole
 from gpuviz.machine.explained import Explained
 from gpuviz.machine.timeline import Timeline
 from gpuviz.machine.tracks import tracks
-from gpuviz.machine.warp_states import State
+from gpuviz.machine.warp_states import HELD, State
 from gpuviz.panels.limit_words import limit_sentence, model_note
 from gpuviz.panels.state_inks import NAMES
 
@@ -78,7 +78,7 @@ def _spans(made: Timeline) -> Iterator[dict[str, Any]]:
         instruction = made.code[int(events.instruction[event if cause < 0 else cause])]
         block, warp = made.block_and_warp(event)
         args: dict[str, Any] = {"cycle": start, "cycles": end - start, "block": block, "warp": warp}
-        if state == State.ISSUE or cause >= 0:
+        if state == State.ISSUE or state in HELD or cause >= 0:
             args |= {"instruction": instruction.text, "line": instruction.line}
         yield {
             "name": instruction.name if state == State.ISSUE else NAMES[state],

@@ -115,10 +115,13 @@ class Timeline:
         return self.code[int(self.events.instruction[event])].line
 
     def turn(self, event: int) -> int:
-        """The how-manieth time its warp issued this instruction: 1 for the first."""
+        """The how-manieth request of its warp on its line this is: 1 for the first, 0 for none."""
         e = self.events
-        same = e.number[: event + 1] == e.number[event]
-        return int((same & (e.instruction[: event + 1] == e.instruction[event])).sum())
+        if e.request[event] < 0:
+            return 0
+        same = (e.number[: event + 1] == e.number[event]) & (e.request[: event + 1] >= 0)
+        lines = np.array([one.line for one in self.code])
+        return int((lines[e.instruction[: event + 1][same]] == self.line(event)).sum())
 
 
 def timeline_of(prediction: Prediction) -> Timeline:

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from gpuviz.arrays import F64, I32, I64
+from gpuviz.arrays import F64, I32, I64, Bool
 from gpuviz.machine import simulation as sim
 from gpuviz.machine.multiprocessor import Noted
 from gpuviz.machine.schedule import Code, Kind, Pipe
@@ -44,6 +44,7 @@ class State(IntEnum):
     FETCH = 15
 
 
+HELD = (State.QUEUE, State.PIPE, State.NOT_CHOSEN, State.FETCH)  # the next instruction is
 WAITS = tuple(state for state in State if state > State.DONE)
 
 
@@ -51,7 +52,8 @@ WAITS = tuple(state for state in State if state > State.DONE)
 class Spans:
     """What places do (S,): place p from `start` to `end` is in `state`, by the row `first[p]` to
     `first[p + 1]` in the order of cycles; between spans nothing is resident. `event` is the
-    instruction issued, or the last one before; `cause` the one that is waited for (-1: none).
+    instruction issued, the one that is held back (`HELD`), else the last one before; `cause` the
+    one that is waited for (-1: none).
     """
 
     start: I32
@@ -132,7 +134,7 @@ def spans_of(noted: Noted, code: Code, places: int, warps: int, begun: F64, ende
         np.append(edges[:, 1:].ravel(), at[head]),
         np.append(np.repeat(place, shape[1]), place[head]),
         np.append(states.ravel(), np.full(int(head.sum()), State.STARTS)),
-        np.append(np.repeat(order, shape[1]), order[head]),
+        np.append(_events(order, following, final, shape), order[head]),
         np.append(_causes(cause, shape), np.full(int(head.sum()), -1)),
     )
     start, end, place, state, event, by = (np.asarray(c, np.int32) for c in columns)
@@ -140,6 +142,14 @@ def spans_of(noted: Noted, code: Code, places: int, warps: int, begun: F64, ende
     keep = keep[np.lexsort((start[keep], place[keep]))]
     first = np.searchsorted(place[keep], np.arange(places + 1))
     return Spans(start[keep], end[keep], place[keep], state[keep], event[keep], by[keep], first)
+
+
+def _events(order: I64, following: I64, final: Bool, shape: tuple[int, ...]) -> I64:
+    """What each step is about: the instruction issued, or the next one where that is held back."""
+    found = np.repeat(order, shape[1]).reshape(shape)
+    for step in (2, 5, 6):
+        found[:, step] = np.where(final, order, following)
+    return found.ravel()
 
 
 def _causes(cause: I32, shape: tuple[int, ...]) -> I32:

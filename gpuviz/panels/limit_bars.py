@@ -74,10 +74,11 @@ class LimitBars(Panel):
         names = [tr(RESOURCES[bar.resource]) for bar in self.bars]
         side = max(text_width(name, size, True) for name in names) + size * 0.8
         values = [self._value(bar) for bar in self.bars]
-        behind = max(text_width(value, size) for value in values) + size
         room = area.beside(side)[1]
-        most = max(self.cycles, *(bar.cycles for bar in self.bars))
-        scale = max(room.width - behind, size * 4) / most
+        scale = room.width / self.cycles
+        for bar, value in zip(self.bars, values, strict=True):  # each has room for its words
+            free = max(room.width - text_width(value, size) - size, size * 4)
+            scale = min(scale, free / bar.cycles)
         x = room.x + self.cycles * scale
         head, rest = area.above(line(stage))
         said = tr("{n} cycles", n=grouped(self.cycles))

@@ -21,7 +21,7 @@ from gpuviz.draw.stage import Stage
 from gpuviz.language import grouped, later, tr, trn
 from gpuviz.machine.timeline import Instruction, Timeline
 from gpuviz.machine.tracks import Busy, tracks
-from gpuviz.machine.warp_states import State
+from gpuviz.machine.warp_states import HELD, State
 from gpuviz.panels.panel import Need, Panel
 from gpuviz.panels.state_inks import NAMES, TOLD, StateKey, colors
 
@@ -277,8 +277,9 @@ class WarpTimeline(Panel):
                 "cycles {a} to {b} ({n})", a=grouped(start), b=grouped(end), n=grouped(end - start)
             )
             parts += [cycles, tr(TOLD[state])]
-            if (cause := int(spans.cause[row])) >= 0:
-                parts.append(_code(record, cause))
+            cause = int(spans.cause[row])
+            if cause >= 0 or state in HELD:
+                parts.append(_code(record, cause if cause >= 0 else event))
         e = record.events
         if state == State.ISSUE and (request := int(e.request[event])) >= 0:
             hit, missed = int(e.hit[event]), int(e.missed[event])

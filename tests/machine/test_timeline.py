@@ -68,8 +68,7 @@ def test_tracks_add_up_to_what_was_worked() -> None:
 
 def test_a_request_is_found_from_its_instruction() -> None:
     timeline = made("shloop_32")[1]
-    loads = [e for e in range(4000) if timeline.code[timeline.events.instruction[e]].name == "LDS"]
-    mine = [e for e in loads if timeline.block_and_warp(e) == timeline.block_and_warp(loads[0])]
-    code = timeline.events.instruction
-    same = [e for e in mine if code[e] == code[mine[0]]]
-    assert len(same) > 1 and [timeline.turn(e) for e in same] == list(range(1, len(same) + 1))
+    own = np.flatnonzero(timeline.events.number == timeline.events.number[0])
+    asking = [int(e) for e in own if timeline.events.request[e] >= 0]
+    assert [timeline.turn(e) for e in asking[:4]] == [1, 2, 3, 4]  # all code is on one line
+    assert timeline.turn(int(own[0])) == 0

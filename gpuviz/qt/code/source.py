@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gpuviz.qt.look.theme import Theme
     from gpuviz.qt.playing.player import Player
     from gpuviz.qt.timing.placement_view import PlacementView
+    from gpuviz.qt.timing.time_view import TimeView
     from gpuviz.results.code_text import Code
     from gpuviz.results.line_rows import LineRow
     from gpuviz.runners.base import Run
@@ -44,8 +45,9 @@ FURTHER = (
     (later("lines"), later("The lines that cost most, what is wrong with them, and the ideal")),
     (later("buffers"), later("What the launch made of its buffers, and what was expected")),
     (later("SMs"), later("Which multiprocessor ran which block, and when")),
+    (later("time"), later("Where the time goes: warps cycle by cycle, and what limits (modelled)")),
 )
-SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS = range(len(TABS) + len(FURTHER))
+SOURCE, PTX, SASS, BESIDE, LINES, BUFFERS, SMS, TIME = range(len(TABS) + len(FURTHER))
 
 
 class Source(QWidget):
@@ -57,7 +59,7 @@ class Source(QWidget):
         self._runs: Mapping[str, Run] = {}
         self._codes: list[Code] = []
         self._showing: Showing | None = None
-        self._stale = {BESIDE, LINES, BUFFERS}  # tabs that do not show the run in view yet
+        self._stale = {BESIDE, LINES, BUFFERS, TIME}  # tabs that do not show the run in view yet
         self._role = ""
         self._step: Step | None = None
         self.setAccessibleName(tr("Source"))
@@ -103,12 +105,13 @@ class Source(QWidget):
         lines: LinesView,
         buffers: BuffersView,
         places: PlacementView,
+        time: TimeView,
         finder: OperandFinder,
     ) -> None:
         """What stands in the further tabs; there is no run before."""
         self.beside, self.lines, self.buffers, self.places = beside, lines, buffers, places
-        self._finder = finder
-        further = (beside, lines, buffers, places)
+        self.time, self._finder = time, finder
+        further = (beside, lines, buffers, places, time)
         self._focus: tuple[QWidget, ...] = tuple(view.focus for view in further)
         for view in further:
             self.stack.addWidget(view)
@@ -117,6 +120,7 @@ class Source(QWidget):
         lines.pointed.connect(self._show_access)
         lines.source_asked.connect(lambda: self.tabs.setCurrentIndex(SOURCE))
         beside.pointed.connect(lambda line: self.point_at(self._role, line))
+        time.pointed.connect(self.point_at)
         finder.found.connect(self._learn)
         self.stack.setCurrentIndex(self.tabs.currentIndex())
 
@@ -144,8 +148,8 @@ class Source(QWidget):
         self.kernel.say("")
         self.remark.hide()
         self.roles.hide()
-        self._stale = {BESIDE, LINES, BUFFERS}
-        for further in (self.beside, self.lines, self.buffers, self.places):
+        self._stale = {BESIDE, LINES, BUFFERS, TIME}
+        for further in (self.beside, self.lines, self.buffers, self.places, self.time):
             further.clear()
         for view in self.views:
             view.light(())
@@ -208,7 +212,7 @@ class Source(QWidget):
             view.show_code(code.text, code.notes)
             view.setPlaceholderText(code.missing)
         self.places.show_role(role)
-        self._stale = {BESIDE, LINES, BUFFERS}
+        self._stale = {BESIDE, LINES, BUFFERS, TIME}
         self._fill()
         self._light()
 
@@ -220,6 +224,9 @@ class Source(QWidget):
         self._stale.discard(tab)
         if tab == BUFFERS:
             self.buffers.show_run(run)
+            return
+        if tab == TIME:
+            self.time.show_run(self._showing, self._role)
             return
         rows = _rows(self._showing, self._role, self._finder.ask(self._showing, self._role))
         if tab == LINES:

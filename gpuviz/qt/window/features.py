@@ -19,6 +19,7 @@ from gpuviz.compile import CompileError
 from gpuviz.compile.marked_lines import marked_lines
 from gpuviz.errors import failure_of
 from gpuviz.language import tr
+from gpuviz.panels.panel import GO
 from gpuviz.qt.code.buffers_view import BuffersView
 from gpuviz.qt.code.lines_view import LinesView
 from gpuviz.qt.code.operand_finder import OperandFinder
@@ -52,6 +53,7 @@ from gpuviz.qt.start.guess import Guess
 from gpuviz.qt.start.practice import Practice
 from gpuviz.qt.sweep.lesson_map import LessonMap
 from gpuviz.qt.timing.placement_view import PlacementView
+from gpuviz.qt.timing.time_view import TimeView
 from gpuviz.qt.timing.timing_panel import TimingPanel
 from gpuviz.qt.window.file_commands import FileCommands
 from gpuviz.qt.window.layout import Layout
@@ -140,6 +142,7 @@ class Features(QObject):
         self.recovery.close()
         self.thumbnails.close()
         self.timing.shut()
+        self._panes.source.time.shut()
         if self.sweep_work is not None:
             self.sweep_work.close()
         self.files.close()
@@ -158,8 +161,11 @@ class Features(QObject):
             LinesView(core.theme),
             BuffersView(core.theme),
             PlacementView(core.theme),
+            TimeView(core.theme),
             OperandFinder(self),
         )
+        panes.source.time.asked.connect(self._show_request)
+        panes.status.follow_activity(panes.source.time.work)
         panes.source.lines.lesson_asked.connect(self._open_lesson)
         pane_commands.add("counts", panes.side, lambda: self.counts.table)
         pane_commands.add("timing", panes.side, lambda: self.timing)
@@ -189,6 +195,12 @@ class Features(QObject):
         course = self._core.course
         if (listed := next((one for one in course.lessons if one.id == name), None)) is not None:
             course.open(listed)
+
+    def _show_request(self, block: int, warp: int, moment: str) -> None:
+        """The request of an instruction that was clicked, where the story shows any warp's."""
+        player = self._core.player
+        if {"block", "warp"} <= player.values.keys():
+            self._core.director.pick({"block": block, "warp": warp, GO: moment}, False)
 
     def _ask_about(self, codes: tuple[Code, ...]) -> None:
         """May they run on the GPU?"""
@@ -305,6 +317,7 @@ class Features(QObject):
             asked = guess.question.ask if guess.question is not None else ""
             panes.stage.ask(asked, not guess.asks)
             panes.timeline.hush(guess.asks)
+            panes.source.time.hush(guess.asks)
             for view in panes.source.views:
                 view.hush(guess.asks)
             for panel in (self.counts, self.timing):

@@ -22,7 +22,7 @@ from gpuviz.scenes.own_kernel.events import Events
 from gpuviz.traces import MemoryInstruction, lane_mask
 
 _AT_ONCE = 1 << 13  # requests counted at once, each of which takes kilobytes meanwhile
-_WORD = re.compile(r"(line|warp|lane|phase)\s*(\d+)|#(\d+)|(0x[0-9a-f]+)|(\S+)")
+_WORD = re.compile(r"(line|warp|lane|phase|turn)\s*(\d+)|#(\d+)|(0x[0-9a-f]+)|(\S+)")
 Test = Callable[[MemoryInstruction], bool]
 
 # What an instruction is, by the words for it.
@@ -58,13 +58,18 @@ class _Tests:
     def of(self, text: str) -> Bool:
         """(N,) the events that all words mean."""
         fits: Bool = np.ones(len(self._events), bool)
+        turn = 0
         for named, count, place, address, word in _WORD.findall(text.lower()):
-            if place:
+            if named == "turn":
+                turn = int(count)
+            elif place:
                 fits &= self._place(int(place))
             elif address:
                 fits &= self._address(int(address, 16))
             else:
                 fits &= self._word(named or word, count)
+        if turn:  # of all that fit
+            fits &= np.cumsum(fits) == turn
         return fits
 
     def _address(self, address: int) -> Bool:
@@ -119,8 +124,8 @@ class _Tests:
         raise InputError(
             tr(
                 "{word} cannot be looked for: try line 12, load, store, atomic, barrier, shared, "
-                "global, conflict, uncoalesced, partial, warp 3, lane 5, phase 2, #100, or a "
-                "buffer: {names}",
+                "global, conflict, uncoalesced, partial, warp 3, lane 5, phase 2, turn 4, #100, or "
+                "a buffer: {names}",
                 word=repr(word),
                 names=names,
             )

@@ -1,0 +1,123 @@
+"""Explains where the time of a launch goes, off the GUI thread; the newest wish wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from gpuviz.errors import UnavailableError
+from gpuviz.language import tr
+from gpuviz.qt.running.activity import Activity
+from gpuviz.runners.base import Cancel, Progress
+
+if TYPE_CHECKING:
+    from gpuviz.scenes.base import Plan
+    from gpuviz.scenes.showing import Showing, Variant
+    from gpuviz.views.time_view import Subject
+
+Explain = Callable[["Variant", "Plan", Progress, Cancel], "Subject"]
+
+
+class Wish(NamedTuple):
+    """The launch that is to be explained: its name among those shown, and how it is launched."""
+
+    key: str
+    variant: Variant
+    plan: Plan
+
+
+def wish_of(showing: Showing, key: str) -> Wish:
+    """The launch of a run; its companion's, where there is one: that is the size people run.
+
+    Raises
+    ------
+    UnavailableError : it was opened from a file, and cannot be launched here
+    """
+    beside = {of: companion for companion, of in showing.companions.items()}
+    key = beside.get(key, key)
+    for side in showing.sides:
+        for plan in side.performance.plans:
+            if side.key(plan.role) == key:
+                return Wish(key, side.variant, plan)
+    raise UnavailableError(tr("This run is not of a launch: it cannot be run once more."))
+
+
+def name_of(wish: Wish) -> Hashable:
+    """What is launched, whichever of its blocks are looked at in the picture."""
+    variant, plan = wish.variant, wish.plan
+    texts = variant.library.texts if variant.library else {}
+    return (
+        *(plan.kernel, plan.entry, plan.grid, plan.block, plan.arguments, plan.defines),
+        *(plan.dynamic_shared, plan.options, variant.arch, variant.prebuilt),
+        texts.get(Path(plan.kernel)),
+    )
+
+
+def explained(variant: Variant, plan: Plan, progress: Progress, cancel: Cancel) -> Subject:
+    """The launch explained; the libraries for it are loaded now."""
+    from gpuviz.arch import architecture
+    from gpuviz.compile import demangled
+    from gpuviz.ptx.options import Options
+    from gpuviz.runners.explained import explain
+    from gpuviz.scenes.perform import job_of
+    from gpuviz.views.time_view import Subject
+
+    job = job_of(plan, variant.arch, variant.prebuilt, variant.library)
+    options = Options(seconds=variant.budget)
+    found = explain(
+        job, architecture(variant.arch), options=options, progress=progress, cancel=cancel
+    )
+    return Subject(found, demangled(job.entry), job.program.source, variant.arch)
+
+
+class TimeWork(Activity):
+    """One launch at a time.
+
+    Signals
+    -------
+    came : name of the launch, and its `Subject` or the error that ended it
+    """
+
+    came = Signal(str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.explain: Explain = explained
+        self._now: Wish | None = None
+        self._next: Wish | None = None
+
+    @property
+    def doing(self) -> str:
+        """What is under way, in words."""
+        return tr("finding out where the time goes …")
+
+    def ask(self, wish: Wish) -> None:
+        """Explain this, and nothing else any more."""
+        self._next = wish
+        if self.busy:
+            self.cancel()
+        else:
+            self._start()
+
+    def forget(self) -> None:
+        """Nothing is wanted any more."""
+        self._next = None
+        self.cancel()
+
+    def _start(self) -> None:
+        wish, self._next = self._next, None
+        if wish is not None:
+            self._now = wish
+            self._begin(partial(self.explain, wish.variant, wish.plan))
+
+    def _end(self, outcome: object, stopped: bool) -> None:
+        now = self._now
+        self.rested.emit(tr("stopped") if stopped else "")
+        if self._next is not None:
+            self._start()
+        elif now is not None:
+            self.came.emit(now.key, None if stopped else outcome)
