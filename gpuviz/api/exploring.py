@@ -57,5 +57,7 @@ def _knob(parameter: Parameter, value: object) -> dict[str, Any]:
     if isinstance(parameter.default, bool):
         choices = [{"value": True, "label": "yes"}, {"value": False, "label": "no"}]
         return made | {"kind": "choice", "choices": choices}
+    if parameter.typed:
+        return made | {"kind": "text"}
     ends = {"minimum": parameter.minimum, "maximum": parameter.maximum}
     return made | {"kind": "range", **ends}

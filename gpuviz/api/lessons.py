@@ -153,4 +153,6 @@ def _offered(parameter: base.Parameter) -> str:
         return ", ".join(str(choice.value) for choice in parameter.choices)
     if isinstance(parameter.default, bool):
         return "True or False"
+    if parameter.typed:
+        return parameter.hint
     return f"{parameter.minimum} to {parameter.maximum}"

@@ -53,7 +53,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
     if parameter.choices:
         out["choices"] = [choice.value for choice in parameter.choices]
-    elif not isinstance(parameter.default, bool):
+    elif not (parameter.typed or isinstance(parameter.default, bool)):
         out |= {"minimum": parameter.minimum, "maximum": parameter.maximum}
     return out
 
@@ -71,4 +71,6 @@ def _range(parameter: Parameter) -> str:
         return tr("one of {values}", values=values)
     if isinstance(parameter.default, bool):
         return tr("true or false")
+    if parameter.typed:
+        return tr(parameter.hint)
     return tr("{least} to {most}", least=parameter.minimum, most=parameter.maximum)

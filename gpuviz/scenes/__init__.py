@@ -69,7 +69,10 @@ _COURSE = {
         "reduction": "Reduction",
         "histogram": "Histogram",
     },
-    "Modern matrix products": {"fragments": "Fragments of tensor cores"},
+    "Modern matrix products": {
+        "fragments": "Fragments of tensor cores",
+        "swizzle": "Layouts and swizzles",
+    },
 }
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gpuviz.sweeps.axis import Axis
 
 _MOST = 64  # pictures that scales are taken from
+LONGEST = 200  # letters of a parameter that is typed
 
 
 SIZES = "GPUVIZ_SIZES"
@@ -57,11 +58,11 @@ class Parameter:
     """A knob of a lesson; the window draws it from this declaration alone.
 
     An integer parameter has `minimum` and `maximum`; one with `choices` offers just these; a bool
-    default without choices is a switch. `compiled` marks a parameter that is a compile-time
-    constant of the kernel (changing it needs NVRTC). The choices of one of `pictures` are offered
-    beside the picture, a key for each; a `hidden` one is only set by clicks in pictures. `small` is
-    what it begins with where sizes that people run take too long (`small_sizes`), None where that
-    is its default, too.
+    default without choices is a switch, a text one is typed. `compiled` marks a parameter that is a
+    compile-time constant of the kernel (changing it needs NVRTC). The choices of one of `pictures`
+    are offered beside the picture, a key for each; a `hidden` one is only set by clicks in
+    pictures. `small` is what it begins with where sizes that people run take too long
+    (`small_sizes`), None where that is its default, too.
     """
 
     id: str
@@ -75,6 +76,11 @@ class Parameter:
     pictures: bool = False
     hidden: bool = False
     small: Value | None = None
+
+    @property
+    def typed(self) -> bool:
+        """Whether it is any text."""
+        return isinstance(self.default, str) and not self.choices
 
     @property
     def begins(self) -> Value:

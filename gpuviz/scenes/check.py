@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuviz.errors import InputError
-from gpuviz.scenes.base import Lesson, Parameter, Value, Values
+from gpuviz.scenes.base import LONGEST, Lesson, Parameter, Value, Values
 
 
 def check_values(lesson: Lesson, values: Values) -> dict[str, Value]:
@@ -42,6 +42,11 @@ def value_of(parameter: Parameter, value: Value) -> Value:
         if str(value).lower() in ("0", "false", "no", "off"):
             return False
         raise InputError(f"{parameter.id} cannot be {value!r}; it is true or false")
+    if parameter.typed:
+        text = str(value).strip()
+        if len(text) > LONGEST:
+            raise InputError(f"{parameter.id} has {len(text)} letters; at most {LONGEST} are read")
+        return text
     try:
         number = int(value)
     except ValueError:

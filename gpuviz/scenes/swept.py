@@ -74,7 +74,8 @@ class SweptLesson:
 
     def offers(self) -> Sequence[Offer]:
         """Its parameters, and the architecture."""
-        own = [Offer(p.id, tr(p.label), _range(p)) for p in self.lesson.parameters]
+        every = (p for p in self.lesson.parameters if not p.typed)
+        own = [Offer(p.id, tr(p.label), _range(p)) for p in every]
         return (*own, _architectures())
 
     def subject(self, axes: Sequence[Axis]) -> Subject:

@@ -10,6 +10,11 @@ const gpuvizKnob = (parameter, chosen, choose) => {
       knob.append(option);
     }
     knob.addEventListener("change", () => choose(JSON.parse(knob.value)));
+  } else if (parameter.kind === "text") {
+    knob = document.createElement("input");
+    knob.type = "text";
+    knob.value = chosen;
+    knob.addEventListener("change", () => choose(knob.value));
   } else {
     knob = document.createElement("input");
     knob.type = "range";

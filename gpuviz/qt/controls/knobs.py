@@ -1,11 +1,11 @@
-"""One control for one parameter: slider with number, list of choices, or switch."""
+"""One control for one parameter: slider with number, list of choices, switch, or line of text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QSlider, QWidget
 
 from gpuviz.language import tr
 from gpuviz.qt.controls.controls import Combo, Switch, keep_arrows, keep_space
@@ -115,10 +115,37 @@ class SwitchKnob(Knob):
             self.switch.setChecked(bool(value))
 
 
+class TextKnob(Knob):
+    """A line to type; what is typed counts when it is left, or with Enter."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self.line = QLineEdit()
+        self.line.setAccessibleName(tr(parameter.label))
+        self.line.setToolTip(tr(parameter.hint))
+        self.line.editingFinished.connect(self._finished)
+        self._shown = ""
+        self.row.addWidget(self.line, 1)
+
+    def show_value(self, value: Value) -> None:
+        """Show the text, from its beginning."""
+        self._shown = str(value)
+        self.line.setText(self._shown)
+        self.line.setCursorPosition(0)
+
+    def _finished(self) -> None:
+        said = self.line.text().strip()
+        if said != self._shown:
+            self._shown = said
+            self._say(said)
+
+
 def knob(parameter: Parameter, theme: Theme, digits: int) -> Knob:
     """The control that suits a parameter's declaration; a number has room for `digits` figures."""
     if parameter.choices:
         return ChoiceKnob(parameter, theme)
     if isinstance(parameter.default, bool):
         return SwitchKnob(parameter, theme)
+    if parameter.typed:
+        return TextKnob(parameter)
     return NumberKnob(parameter, theme, digits)

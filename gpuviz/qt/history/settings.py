@@ -25,6 +25,8 @@ def fits(parameter: Parameter, value: object) -> bool:
         return any(type(c.value) is type(value) and c.value == value for c in parameter.choices)
     if isinstance(parameter.default, bool) or isinstance(value, bool):
         return isinstance(parameter.default, bool) and isinstance(value, bool)
+    if parameter.typed:
+        return isinstance(value, str)
     return isinstance(value, int) and parameter.minimum <= value <= parameter.maximum
 
 

@@ -110,6 +110,8 @@ def shared(lesson: Lesson, values: Mapping[str, Value]) -> dict[str, Value]:
 def _takes(parameter: Parameter, value: Value) -> bool:
     if parameter.choices:
         return value in [choice.value for choice in parameter.choices]
+    if parameter.typed:
+        return isinstance(value, str)
     if isinstance(parameter.default, bool) or not isinstance(value, int):
         return isinstance(value, bool) and isinstance(parameter.default, bool)
     return parameter.minimum <= value <= parameter.maximum
