@@ -95,6 +95,7 @@ def _from_cuda_std(name: str) -> str:
 _DRIVER = """#pragma once
 typedef unsigned long long CUdeviceptr; typedef unsigned long long CUtexObject;
 typedef unsigned long long CUsurfObject;
+typedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } CUtensorMap;
 """
 
 UTILITY = "gpuviz_utility.h"  # <utility> in full, for those who need it

@@ -27,6 +27,8 @@ def guess(taken: Taken, threads: int) -> str:
         return f"{taken.kind}[{count}]={fill}"
     if taken.kind in ("texture", "surface"):
         return f"image {taken.image}={'rand' if taken.kind == 'texture' else 'zeros'}"
+    if taken.kind == "tensormap":
+        return f"tensormap(f16[{SIDE},{SIDE}]=rand, box=64x64, swizzle=128)"
     if taken.count > 1:
         return f"{taken.kind}*{taken.count}=zeros"
     if taken.kind[0] not in "iu":

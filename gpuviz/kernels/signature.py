@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuviz import bounded
+from gpuviz.arguments.tensor_maps import SIZE
 from gpuviz.compile import Program, demangled
 from gpuviz.compile.names import plain_name
 from gpuviz.compile.split.parts import Text, read, text_of
@@ -37,6 +38,7 @@ _PTX = {
     "s8": "i8",
 }
 _HEADERS = 4 << 20  # bytes of a project's headers that are read for types
+_MAP_ALIGNMENT = 64  # bytes
 _INSIDE = 64  # fields of one parameter; more are bytes
 
 
@@ -48,7 +50,7 @@ class Taken:
     ----------
     name : as in the source; of a field with those around it, `p.origin.x`
     kind : the type as SPECs call it; of a buffer that of its elements; "struct", "texture",
-        "surface"
+        "surface", "tensormap"
     buffer : whether it is a pointer
     lanes : elements that make one of what it points to
     written : whether the kernel may write to it
@@ -178,7 +180,12 @@ def _written(types: Types, entry: str, count: int) -> list[tuple[str, CType | No
 
 
 def _taken(name: str, kind: CType | None, variable: Variable) -> Taken:
-    """A parameter; what the source says is believed as far as it agrees with the PTX."""
+    """A parameter; what the source says is believed as far as it agrees with the PTX.
+
+    What is unknown, and as large and as aligned as a CUtensorMap, is one.
+    """
+    if kind is None and (variable.size, variable.align) == (SIZE, _MAP_ALIGNMENT):
+        return Taken(name, "tensormap", False, size=SIZE)
     if kind is not None and kind.size == variable.size:
         return taken_of(name, kind)
     if variable.size > 8 or variable.type == "b8":

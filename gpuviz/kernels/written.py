@@ -5,6 +5,7 @@ rand(n), zeros(f32, n), rand(n, seed=3), ones    a buffer
 rand(n + 6) + 3, a + 3         a pointer into it, or into the buffer of argument `a`
 @file.npy, @file.bin, @image.png                 a buffer as long as the file
 [1, 2, 3]                      its elements
+tensormap(f16[n, k]=rand, box=64x64, swizzle=128)   a CUtensorMap; `a[n, k]` of buffer a
 {n=4, data=rand(n)}            a structure; one of its fields alone is called p.n
 f32[n*m]=rand, i32=n           with the type said
 """
@@ -30,6 +31,7 @@ from gpuviz.arguments import (
     ScalarSpec,
     Spec,
     StructSpec,
+    TensorMapSpec,
     parse,
     size_of,
 )
@@ -42,10 +44,13 @@ from gpuviz.kernels.signature import Taken
 _TYPED = re.compile(r"(\w+)\s*(?:\[(.*?)\]\s*(?:\+([^=]*))?|\*([^=]*))?=(.*)$", re.DOTALL)
 _CALL = re.compile(rf"({'|'.join(FILLS)})\s*\((.*)\)\s*(?:\+(.*))?$", re.DOTALL)
 _IMAGE = re.compile(r"(?:image\s+)?(\w+?)(?:\*(\d))?\[(.*?)\]([a-z ]*)=(.*)$", re.DOTALL)
+_TENSOR = re.compile(
+    r"tensormap\s*\(\s*(\w+)\s*\[(.*?)\]\s*(=.*?)?((?:,\s*[a-z]+\s*=\s*\w+\s*)*)\)$", re.DOTALL
+)
 _INTO = re.compile(r"([A-Za-z_][\w.]*)\s*(?:\+(.*))?$", re.DOTALL)
 _SUFFIXED = re.compile(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?[fFuUlL]+")
 _WORDS = (*FILLS, "nan", "inf", "-inf", "+inf", "infinity", "-infinity", "true", "false")
-Plain = BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec
+Plain = BufferSpec | ArraySpec | ScalarSpec | PointerSpec | ImageSpec | TensorMapSpec
 _OPEN, _CLOSE = "<([{", ">)]}"
 
 
@@ -69,13 +74,13 @@ class Reader:
         """
         if taken.kind != "struct":
             return self._one(taken, texts[taken.name])
-        fields = tuple(
-            Field(
-                one.name.partition(".")[2] or one.name, one.offset, self._one(one, texts[one.name])
-            )
-            for one in taken.fields
-        )
-        return StructSpec(taken.size, fields)
+        fields = []
+        for one in taken.fields:
+            inner = self._one(one, texts[one.name])
+            assert not isinstance(inner, TensorMapSpec)  # those are parameters of their own
+            name = one.name.partition(".")[2] or one.name
+            fields.append(Field(name, one.offset, inner))
+        return StructSpec(taken.size, tuple(fields))
 
     def _one(self, taken: Taken, text: str) -> Plain:
         try:
@@ -85,6 +90,8 @@ class Reader:
             raise InputError(
                 said if said.startswith(taken.name) else f"{taken.name}: {said}"
             ) from None
+        if isinstance(found, TensorMapSpec):
+            return found
         by_value = isinstance(found, ArraySpec | ScalarSpec)
         given = found.size if by_value else 8  # type: ignore[union-attr]
         if taken.offset + given > taken.offset + taken.size or (by_value and given != taken.size):
@@ -97,6 +104,8 @@ class Reader:
     def _read(self, taken: Taken, text: str) -> Plain:
         if taken.kind in ("texture", "surface"):
             return self._image(taken, text)
+        if taken.kind == "tensormap":
+            return self._tensor_map(text)
         if typed := _TYPED.match(text):
             if typed[1] not in DTYPES:
                 raise InputError(f"{text!r}: type {typed[1]!r} is none of {', '.join(DTYPES)}")
@@ -174,6 +183,29 @@ class Reader:
         each = f"*{found[2]}" if found[2] else ""
         fill = self._fill(found[1], found[5].strip())
         return _plain(f"image {found[1]}{each}[{sizes}] {found[4].strip()}={fill}")
+
+    def _tensor_map(self, text: str) -> TensorMapSpec:
+        """`tensormap(f16[n, k]=rand, box=64x64)`, `tensormap(a[n, k], box=64x64, swizzle=128)`."""
+        found = _TENSOR.match(text)
+        if found is None:
+            raise InputError(
+                f"{text!r} is no tensor map: write tensormap(f16[ROWS, COLUMNS]=rand, "
+                "box=ROWSxCOLUMNS, swizzle=128), or another buffer in place of f16"
+            )
+        kind, fill = found[1], (found[3] or "=zeros")[1:].strip()
+        if kind in DTYPES:
+            fill = self._fill(kind, fill)
+        else:
+            name = kind
+            buffers = {one.name: one for one in self.taken if one.buffer}
+            if name not in buffers:
+                there = ", ".join(buffers) or "none"
+                raise InputError(f"{name} is neither a type nor a buffer (there are: {there})")
+            kind, fill = buffers[name].kind, str(self._into(name, None))
+        sizes = ",".join(str(evaluate(one, self.scope)) for one in split(found[2]))
+        made = parse(f"tensormap({kind}[{sizes}]={fill}{found[4]})")
+        assert isinstance(made, TensorMapSpec)
+        return made
 
     def _called(self, taken: Taken, called: re.Match[str]) -> Plain:
         """`zeros(f32, n)`, `rand(n, seed=3) + 2`."""

@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 
 from gpuviz.arguments import BufferSpec, ScalarSpec, materialise, parse
+from gpuviz.compile import compile_cuda
 from gpuviz.errors import InputError
 from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
-from gpuviz.kernels.signature import Taken
+from gpuviz.kernels.signature import Taken, taken_by
 
 KERNEL = Kernel(
     (
@@ -88,3 +89,36 @@ def test_floats_that_numpy_does_not_have_are_rounded_to_nearest_even() -> None:
     ]  # fmt: skip
     assert materialise(parse("e5m2[3]=[1, 57344, 1.125]")).tolist() == [0x3C, 0x7B, 0x3C]
     assert materialise(ScalarSpec("bf16", 2)) == 0x4000
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("tensormap(f16[n, 2 * m]=rand, box=8x8)", "tensormap(f16[40,16]=rand, box=8x8)"),
+        (
+            "tensormap(a[n, 64], box=8x32, swizzle=128)",
+            "tensormap(f32[40,64]=&1+0, box=8x32, swizzle=128)",
+        ),
+    ],
+)
+def test_a_tensor_map_is_of_a_type_or_of_a_buffer(text: str, spec: str) -> None:
+    taken = (
+        Taken("map", "tensormap", False, size=128),
+        Taken("a", "f32", True),
+        Taken("n", "i32", False, size=4),
+    )
+    texts = LaunchTexts(
+        "1", "32", "", {"map": text, "a": "rand(n * 64)", "n": "40"}, {}, {"m": "8"}
+    )
+    assert str(Kernel(taken, (), {}.get).launch(texts).arguments[0]) == spec
+    with pytest.raises(InputError, match=r"map: 'rand\(8\)' is no tensor map"):
+        Kernel(taken, (), {}.get).launch(LaunchTexts("1", "32", "", {"map": "rand(8)"}).over(texts))
+
+
+def test_a_parameter_that_is_a_tensor_map_is_known() -> None:
+    source = """#include <cuda.h>
+extern "C" __global__ void k(const __grid_constant__ CUtensorMap map, float* out) {
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&map)); }
+"""
+    program = compile_cuda(source, arch="sm_90")
+    assert [one.kind for one in taken_by(program, "k")] == ["tensormap", "f32"]
