@@ -41,18 +41,30 @@ def _first_use(function: Function, parameter: str, offset: int) -> Instruction |
 
 
 def not_modelled(module: Module, entry: str) -> str:
-    """What counts do not say of a kernel that uses textures or surfaces, "" of others."""
-    kernel = module.by_name[entry]
-    lines = {
-        at.line for f in reachable(module, kernel) for at in f.body if at.opcode.name in _READS
-    }
-    if not lines:
+    """What is not told of a kernel that uses textures or surfaces, "" of others."""
+    every = _images(module, entry)
+    if not every:
         return ""
-    said = ", ".join(map(str, sorted(lines - {0}))) or "?"
-    return (
-        f"requests of textures and surfaces (lines {said}) are not modelled: they are in none of "
-        "the counts"
+    words = (
+        f"requests of textures and surfaces (lines {_lines(every)}) are not modelled: they are in "
+        "none of the counts"
     )
+    if levels := [at for at in every if at.opcode.mods[0] in ("level", "grad")]:
+        words += (
+            f"; levels of mipmaps (lines {_lines(levels)}) are not emulated: an image has one, "
+            "which is read in place of any other"
+        )
+    return words
+
+
+def _images(module: Module, entry: str) -> list[Instruction]:
+    """The instructions of a kernel that read or write images."""
+    functions = reachable(module, module.by_name[entry])
+    return [at for f in functions for at in f.body if at.opcode.name in _READS]
+
+
+def _lines(found: list[Instruction]) -> str:
+    return ", ".join(map(str, sorted({at.line for at in found} - {0}))) or "?"
 
 
 def _copies(function: Function, parameter: str, offset: int) -> set[Reg]:

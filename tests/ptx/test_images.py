@@ -12,7 +12,7 @@ import pytest
 from gpuviz.arch import architecture
 from gpuviz.arguments import parse
 from gpuviz.compile import Program, compile_cuda, nvrtc
-from gpuviz.errors import InputError, KernelFault
+from gpuviz.errors import InputError, KernelFault, UnsupportedError
 from gpuviz.kernels.launch_texts import Kernel, LaunchTexts
 from gpuviz.ptx.emulator import Options
 from gpuviz.runners import emulated
@@ -167,3 +167,21 @@ def test_their_requests_are_said_not_to_be_counted(program: Program) -> None:
     with pytest.raises(KernelFault, match="0x1 is no texture or surface"):
         job = Job(program, "fetch", (1, 1, 1), (6, 1, 1), (parse("u64=1"), parse("f32[6]=ones")))
         emulated.run(job, architecture("sm_90"))
+
+
+LACKING = """
+extern "C" __global__ void cube(cudaTextureObject_t t, float* out)
+{ out[threadIdx.x] = texCubemap<float>(t, 1.0f, 0.5f, 0.25f); }
+extern "C" __global__ void level(cudaTextureObject_t t, float* out)
+{ out[threadIdx.x] = tex2DLod<float>(t, 1.0f, 0.5f, 2.0f); }
+"""
+
+
+def test_cube_maps_and_levels_are_named() -> None:
+    made = compile_cuda(LACKING, arch="sm_90")
+    image, out = parse("image f32[4,4]=rand"), parse("f32[32]=zeros")
+    shape: Any = ((1, 1, 1), (32, 1, 1), (image, out))
+    with pytest.raises(UnsupportedError, match="a cube map"):
+        emulated.run(Job(made, "cube", *shape), architecture("sm_90"))
+    found = emulated.run(Job(made, "level", *shape), architecture("sm_90"))
+    assert "levels of mipmaps (lines 5) are not emulated" in found.trace.notes[-1]

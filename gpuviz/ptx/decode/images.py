@@ -20,6 +20,12 @@ from gpuviz.ptx.text.stream import type_bytes
 
 NAMES = frozenset({"tex", "tld4", "suld", "sust"})
 _SHAPES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
+_LACKING = {
+    "cube": "a cube map",
+    "acube": "layers of cube maps",
+    "2dms": "a multisample image",
+    "a2dms": "layers of multisample images",
+}
 _CHANNELS = {"r": 0, "g": 1, "b": 2, "a": 3}
 _Lanes = Bool | None
 
@@ -30,7 +36,8 @@ class _Places:
     def __init__(self, site: Site, operand: Operand, kind: str) -> None:
         shape = next((mod for mod in site.mods if mod in _SHAPES), "")
         if not shape or not isinstance(operand, Vec) or len(operand.items) != 2:
-            raise site.unsupported(f"an image of {', '.join(site.mods[:2])}")
+            lacking = (_LACKING[mod] for mod in site.mods if mod in _LACKING)
+            raise site.unsupported(next(lacking, f"an image of {', '.join(site.mods[:2])}"))
         handle, listed = operand.items
         if not isinstance(handle, Addr) or not isinstance(handle.base, Reg):
             raise site.unsupported("a texture that is no object")
