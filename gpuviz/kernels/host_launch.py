@@ -28,13 +28,13 @@ def proposed_by(launch: Written, kernel: Kernel) -> LaunchTexts:
         if said.isidentifier() and not taken.buffer
     }
     threads = math.prod(launch.grid or (1,)) * math.prod(launch.block or (1,))
-    said = zip_longest(kernel.taken, launch.values, launch.offsets, launch.bytes)
+    said = zip_longest(kernel.taken, launch.values, launch.offsets, launch.bytes, launch.copied)
     given = {
         taken.name: text
-        for taken, value, offset, size in said
+        for taken, value, offset, size, copied in said
         if taken is not None
         and (
-            text := _buffer(taken, _renamed(size or "", names), offset or 0, threads)
+            text := _buffer(taken, _renamed(size or "", names), offset or 0, threads, bool(copied))
             if taken.buffer
             else _number(taken, value)
         )
@@ -71,15 +71,18 @@ def _matrices(kernel: Kernel, side: int) -> dict[str, str]:
     }
 
 
-def _buffer(taken: Taken, size: str, offset: int, threads: int) -> str:
-    """ "" where nothing is said of it; with room on both sides of where a pointer points."""
-    fill = "zeros" if taken.written else "rand"
+def _buffer(taken: Taken, size: str, offset: int, threads: int, copied: bool) -> str:
+    """ "" where nothing is said of it; with room on both sides of where a pointer points. What the
+    host `copied` there is no zeros, though the kernel may write there.
+    """
+    empty = taken.written and not copied
+    fill = "zeros" if empty else "rand"
     if offset:
         length = max(threads, SIDE * SIDE) * taken.lanes + 2 * offset
         return f"{fill}({length}) + {offset}"
     if not size or taken.kind not in DTYPES:
         return ""
-    if not taken.written and taken.kind[0] in "iu":
+    if not empty and taken.kind[0] in "iu":
         fill = "arange"
     return f"{fill}({_elements(size, np.dtype(DTYPES[taken.kind]).itemsize)})"
 

@@ -39,6 +39,7 @@ class LaneWords(Panel):
     sent : how much of the request has gone out, 0 to 1
     served : turns that are over, the fraction being the one under way
     port, ports : (32,) the port that each lane's word leaves through, and how many ports there are
+    active : (32,) the lanes that take part
     """
 
     share: ClassVar[float] = 1.0
@@ -49,16 +50,19 @@ class LaneWords(Panel):
     served: float
     port: I64 = field(default_factory=lambda: np.zeros(LANES, np.int64))
     ports: int = 1
+    active: Bool = field(default_factory=lambda: np.ones(LANES, bool))
 
     @cached_property
     def words(self) -> tuple[I64, I64]:
         """(W,) different words, and (32,) which of them each lane wants."""
-        return np.unique(self.word, return_inverse=True)
+        which = np.zeros(LANES, np.int64)
+        words, which[self.active] = np.unique(self.word[self.active], return_inverse=True)
+        return words, which
 
     @cached_property
     def progress(self) -> F64:
         """(32,) how far each lane has been served."""
-        return np.clip(self.served - self.turn, 0.0, 1.0)
+        return np.where(self.active, np.clip(self.served - self.turn, 0.0, 1.0), 0.0)
 
     def need(self, stage: Stage, width: float) -> Need:
         """Two rows of boxes, ports, and bands between them."""
@@ -74,7 +78,7 @@ class LaneWords(Panel):
         ports = self._ports(area._replace(y=lanes[0, 1] + tall + free * 0.58, height=low))
         going = (self.progress > 0) & (self.progress < 1)
         yield from self._bands(stage, lanes, ports, boxes, going)
-        yield from lane_row(stage, lanes, np.ones(LANES, bool), going, self._lane_tip)
+        yield from lane_row(stage, lanes, self.active, going, self._lane_tip)
         yield from self._gates(stage, ports, going)
         yield from self._words(stage, boxes)
 
@@ -116,7 +120,7 @@ class LaneWords(Panel):
         middle = port[:, 0] + port[:, 2] / 2
         above = bands(_points(lanes, lanes[:, 1] + lanes[:, 3] + 3), _at(middle, port[:, 1]))
         below = bands(_at(middle, port[:, 1] + port[:, 3]), _points(word, word[:, 1] - 2))
-        waits, thin, bold = ~going & ~done, 1.2 * stage.scale, 2.5 * stage.scale
+        waits, thin, bold = self.active & ~going & ~done, 1.2 * stage.scale, 2.5 * stage.scale
         sent = float(smooth(self.sent)) * 2
         inks = palette.lanes, np.tile(palette.accent, (LANES, 1))
         shares = min(sent, 1.0), max(sent - 1.0, 0.0)
@@ -149,6 +153,8 @@ class LaneWords(Panel):
             yield Texts(centers(boxes), numbers, ink, size, "center", bold=True)
 
     def _lane_tip(self, lane: int) -> str:
+        if not self.active[lane]:
+            return tr("lane {n} takes no part", n=lane)
         return tr(
             "lane {lane} reads word {word} · turn {turn} of {counted}",
             lane=lane,
@@ -167,11 +173,11 @@ class LaneWords(Panel):
 
     def _word_tip(self, index: int) -> str:
         words, which = self.words
-        turns = np.unique(self.turn[which == index]) + 1
+        turns = np.unique(self.turn[self.active & (which == index)]) + 1
         return trn(
             "word {word} · for {n} lane · turn {turns}",
             "word {word} · for {n} lanes · turn {turns}",
-            int((which == index).sum()),
+            int((self.active & (which == index)).sum()),
             word=int(words[index]),
             turns=", ".join(map(str, turns.tolist())),
         )

@@ -76,3 +76,15 @@ def test_a_launch_of_the_file_is_counted_with_what_it_says(
     proposed(tmp_path, host, kernel)
     assert main(["count", str(tmp_path / "k.cu"), "--launch", "7", "--level", "ptx"]) == 0
     assert "2,64,1 x 32,1,1" in capsys.readouterr().out
+
+
+def test_what_the_host_copies_to_a_buffer_is_no_zeros(tmp_path: Path) -> None:
+    host = """void run(int n, const float* h) {
+        float *a, *c;
+        cudaMalloc(&a, 4096); cudaMalloc(&c, 4096);
+        cudaMemcpy(a, h, 4096, cudaMemcpyHostToDevice);
+        k<<<4, 256>>>(a, c, n);
+        cudaMemcpy((void*)h, c, 4096, cudaMemcpyDeviceToHost); }"""
+    kernel = "__global__ void k(float* in, float* out, int n) { out[threadIdx.x] = in[n]; }"
+    found = proposed(tmp_path, host, kernel).arguments
+    assert (found["in"], found["out"]) == ("rand(1024)", "zeros(1024)")

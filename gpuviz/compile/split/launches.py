@@ -26,7 +26,8 @@ class Written:
     `instance` the kernel with their values. `texts` are grid, block, bytes of shared memory and
     arguments as written, `values` what arguments come to; `offsets` the elements that are added to
     those that are pointers, `d_in + RADIUS`. `formulas` are grid and block where only arguments
-    that are plain names are not known, "" else; `bytes` what the host allocates for arguments.
+    that are plain names are not known, "" else; `bytes` what the host allocates for arguments,
+    `copied` whether it copies something there.
     """
 
     file: str
@@ -43,6 +44,7 @@ class Written:
     offsets: tuple[int, ...] = ()
     formulas: tuple[str, str] = ("", "")
     bytes: tuple[str, ...] = ()
+    copied: tuple[bool, ...] = ()
 
 
 def written(texts: Mapping[str, Text]) -> tuple[Written, ...]:
@@ -175,26 +177,32 @@ def _written(file: str, syntax: Node, known: Known, setting: Mapping[str, str]) 
             formulas.dimensions(shape[0]) if shape else "",
             formulas.dimensions(shape[1]) if shape[1:] else "",
         ),
-        _allocated(syntax, given, formulas),
+        *_prepared(syntax, given, formulas),
     )
 
 
-def _allocated(syntax: Node, given: Sequence[Node], formulas: Formulas) -> tuple[str, ...]:
-    """How many bytes each argument points to, by the calls before the launch; "" if unknown."""
+def _prepared(
+    syntax: Node, given: Sequence[Node], formulas: Formulas
+) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """By the calls before the launch, how many bytes each argument points to ("" if unknown), and
+    whether the host copies something there.
+    """
     sizes: dict[str, str] = {}
+    copied: set[str] = set()
     function = _function(syntax)
     for call in descend(function, {"call_expression"}) if function is not None else ():
         listed = call.child_by_field_name("arguments")
-        if (
-            call.start_byte < syntax.start_byte
-            and text_of(call.child_by_field_name("function")).startswith("cudaMalloc")
-            and listed is not None
-            and len(listed.named_children) > 1
-        ):
-            names = [text_of(one) for one in descend(listed.named_children[0], {"identifier"})]
-            if names:
-                sizes[names[-1]] = formulas.number(listed.named_children[1])
-    return tuple(sizes.get(text_of(node), "") for node in given)
+        called = text_of(call.child_by_field_name("function"))
+        if call.start_byte >= syntax.start_byte or listed is None or len(listed.named_children) < 2:
+            continue
+        first, second, *_ = listed.named_children
+        names = [text_of(one) for one in (first, *descend(first, {"identifier"}))]
+        if called.startswith("cudaMalloc"):
+            sizes[names[-1]] = formulas.number(second)
+        elif called.startswith("cudaMemcpy") and "HostToDevice" in text_of(listed):
+            copied.add(names[-1])
+    texts = [text_of(node) for node in given]
+    return tuple(sizes.get(one, "") for one in texts), tuple(one in copied for one in texts)
 
 
 def _offset(scope: Scope, node: Node) -> int:

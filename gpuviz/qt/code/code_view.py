@@ -128,9 +128,12 @@ class CodeView(QPlainTextEdit):
             return
         self._lit = frozenset(lines)
         self._select()
-        if lines:
-            noted = self._lit & self._notes.keys()
-            self._reveal(min(noted or self._lit))
+        self.reveal_lit()
+
+    def reveal_lit(self) -> None:
+        """Bring the first lit line that costs something into view."""
+        if self._lit:
+            self._reveal(min(self._lit & self._notes.keys() or self._lit))
 
     def tip(self, line: int) -> str:
         """What hovering a line says."""

@@ -74,6 +74,8 @@ class Editor(CodeView):
             self.ensureCursorVisible()
         self.document().clearUndoRedoStacks()
         self._follow()
+        if text != known:
+            self.reveal_lit()
 
     def stop(self) -> None:
         """Only read from now on."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from gpuviz.language import tr
 from gpuviz.memory.bank_request import BankRequest
 from gpuviz.memory.request import Request
+from gpuviz.memory.served import served
 from gpuviz.memory.transaction_names import counted
 from gpuviz.panels.bank_board import with_board
 from gpuviz.panels.bank_map import BankMap
+from gpuviz.panels.lane_words import LaneWords
+from gpuviz.panels.layout import rows, spare
 from gpuviz.panels.lines import Line, Lines
 from gpuviz.panels.script import Act
 from gpuviz.scenes.own_kernel import phases
@@ -29,6 +32,8 @@ def picture(moment: Moment) -> Told:
         return _addresses(made, moment)
     if did is None:
         return _barrier(moment)
+    if did.space == "constant":
+        return _constants(did, moment)
     return _unknown(did, moment)
 
 
@@ -74,13 +79,29 @@ def _barrier(moment: Moment) -> Told:
     return Told(words, said, phases.with_key(moment))
 
 
+def _constants(did: MemoryInstruction, moment: Moment) -> Told:
+    """Lanes and the words they read, one different word a pass."""
+    events, row = moment.events, int(moment.events.row[moment.number])
+    made = served(events.trace, events.arch, events.rows, row)
+    first = int(made.address[made.active].min())
+    word = (made.address - first) // did.width
+    done = moment.served * made.count
+    words = LaneWords(word, made.turn, made.counted, moment.sent, done, active=made.active)
+    key = Line((tr("words from the lowest address read: {code}", code=did.text),), "muted")
+    lanes = int(made.active.sum())
+    said = tr("{lanes} of 32 lanes take part, {width} bytes each.", lanes=lanes, width=did.width)
+    if made.count == 1:
+        said = tr("A broadcast: constant memory serves the whole warp in one pass.")
+    body = rows(words, spare(Lines((key,))))
+    return Told(tr("One warp reads constant memory in {count}", count=made.counted), said, body)
+
+
 def _unknown(did: MemoryInstruction, moment: Moment) -> Told:
-    """A request to memory that has no buffers: local, constant, or what malloc gave."""
+    """A request to memory that has no buffers: local, or what malloc gave."""
     row = int(moment.events.row[moment.number])
     lanes = int(moment.events.rows.lanes(row).sum())
     titles = {
-        "local": tr("One warp goes to local memory: registers that were spilled, or an array"),
-        "constant": tr("One warp reads constant memory"),
+        "local": tr("One warp goes to local memory: registers that were spilled, or an array")
     }
     words = titles.get(did.space, tr("One warp goes to memory that is in no buffer"))
     said = tr("{lanes} of 32 lanes take part, {width} bytes each.", lanes=lanes, width=did.width)

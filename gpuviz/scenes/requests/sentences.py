@@ -17,6 +17,10 @@ _FLOATS |= {("f64", 8): "double", ("f64", 16): "double2"}
 
 def title(request: Request) -> str:
     """What the warp does, as a sentence without its full stop."""
+    if int(request.active.sum()) == 1:
+        if request.is_store:
+            return tr("One lane of the warp writes 1 {element}", element=_element(request))
+        return tr("One lane of the warp reads 1 {element}", element=_element(request))
     if request.is_store:
         return tr("One warp writes {what}", what=shape(request))
     return tr("One warp reads {what}", what=shape(request))
