@@ -20,19 +20,21 @@ from gpuviz.draw.heading import label
 from gpuviz.draw.layout import Rect, first_fitting
 from gpuviz.draw.marks import Boxes, Curves, Mark, Texts, Tip
 from gpuviz.draw.metrics import text_width
+from gpuviz.draw.scales import Scales
 from gpuviz.draw.stage import Stage
 from gpuviz.draw.warp import lane_boxes, lane_row
 from gpuviz.language import grouped, tr
 from gpuviz.memory.request import Request
 from gpuviz.memory.transaction_names import in_bytes
 from gpuviz.panels.address_labels import lines, numbers
-from gpuviz.panels.address_strip import Placed, height_of, place
+from gpuviz.panels.address_strip import Longest, Placed, height_of, place
 from gpuviz.panels.address_tips import box_tip, cell_tip, lane_tip
 from gpuviz.panels.panel import Need, Panel
 
 _BELOW_LANES, _ABOVE_STRIP = np.array([0, 3], np.float32), np.array([0, 2], np.float32)
 _AROUND = np.array([-1.5, -1.5, 3, 3], np.float32)
 _CAPTION, _LABELS = 1.5, 3.9  # letters high: above the lanes, below the strip
+_BYTES, _BOXES = "bytes of a request", "transactions of a request"
 _LEAST, _WIDE = 11.5, 24.0  # letters that all of it is high and wide at least
 
 
@@ -63,6 +65,10 @@ class AddressMap(Panel):
         """Enough to tell bands and words apart."""
         size = stage.text(14)
         return Need(_LEAST * size, _LEAST * size, _WIDE * size)
+
+    def scales(self) -> Scales:
+        """The strip."""
+        return _scales(self.request)
 
     def draw(self, stage: Stage, area: Rect) -> Iterator[Mark]:
         """The lanes at the top, the strip with its labels at the bottom, bands between them."""
@@ -124,14 +130,26 @@ class AddressMap(Panel):
         yield Boxes(cells[ahead], dim_ground, hatch=dim, tip=_cell_tips(request, ahead))
 
 
+def _scales(request: Request) -> dict[str, float]:
+    return {_BYTES: float(request.strip.size.sum()), _BOXES: float(len(request.strip.start))}
+
+
+def _longest(request: Request, stage: Stage) -> Longest | None:
+    """What the strips beside this one share with it, None where it stands alone."""
+    if _BYTES not in stage.scales:
+        return None
+    return Longest(*(stage.most(name, own) for name, own in _scales(request).items()))
+
+
 def _laid(request: Request, stage: Stage, area: Rect) -> _Laid:
     small, scale = stage.text(14), stage.scale
     caption, rest = area.above(small * _CAPTION)
     row, rest = rest.above(min(30 * scale, rest.height * 0.12))
     under = small * _LABELS
-    tall = height_of(request.strip, area.width, rest.height - under, scale)
+    longest = _longest(request, stage)
+    tall = height_of(request.strip, area.width, rest.height - under, scale, longest)
     low = Rect(area.x, rest.bottom - under - tall, area.width, tall)
-    strip, lanes = place(request.strip, low, scale), lane_boxes(row)
+    strip, lanes = place(request.strip, low, scale, longest), lane_boxes(row)
     start = np.stack([lanes[:, 0] + lanes[:, 2] / 2, lanes[:, 1] + lanes[:, 3]], axis=1)
     curves = bands(start + _BELOW_LANES, strip.target - _ABOVE_STRIP)
     return _Laid(caption, lanes, strip, curves, Rect(area.x, low.bottom, area.width, under))

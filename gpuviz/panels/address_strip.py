@@ -14,10 +14,27 @@ from gpuviz.arrays import F32, F64, I64, Bool
 from gpuviz.draw.layout import Rect
 from gpuviz.memory.strip import LINE, Strip
 
+_FEW, _APART, _CLOSE = 16, 18.0, 4.0  # so many boxes have wide gaps between them, more narrow ones
 FOLDS = 8  # rows of a folded box, where it is high enough
 _LEAST_CELL, _LEAST_ELEMENT = 4.5, 6.5  # pixels wide; below that, boxes are folded
 _LEAST_ROW = 6.0  # pixels high
+_GAPS = 0.3  # of the width that they may take, all together
+_TALLEST = 13.0  # pixels of a byte: a word is no wider than a flat strip is high
+_WORD, _LEAST_BOX = 4, 32  # bytes of a word, and of the smallest transaction
 _FOLDED = 90.0  # pixels that a folded box may be wide, however low it is
+
+
+@dataclass(frozen=True)
+class Longest:
+    """Of strips side by side, in which a byte is equally wide: the most bytes and transactions."""
+
+    size: float
+    count: float
+
+    def a_byte(self, width: float, scale: float) -> float:
+        """Pixels of a byte, with room for the gaps of any of the strips."""
+        wide = max((min(self.count, _FEW) - 1) * _APART, (self.count - 1) * _CLOSE) * scale
+        return (width - min(wide, _GAPS * width)) / self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +51,23 @@ class Placed:
     folded: bool
 
 
-def height_of(strip: Strip, width: float, height: float, scale: float) -> float:
+def height_of(
+    strip: Strip, width: float, height: float, scale: float, longest: Longest | None = None
+) -> float:
     """The height a strip likes in an area: enough to be read, and more where there is plenty."""
-    if _is_folded(strip, width, scale):
+    if _is_folded(strip, width, scale, longest):
         return min(max(FOLDS * 17.0 * scale, 0.5 * height), 0.62 * height)
     return min(max(52.0 * scale, 0.2 * height), 0.62 * height)
 
 
-def place(strip: Strip, area: Rect, scale: float) -> Placed:
-    """Boxes and cells of a strip in the area, centred, left to right."""
-    folded = _is_folded(strip, area.width, scale)
+def place(strip: Strip, area: Rect, scale: float, longest: Longest | None = None) -> Placed:
+    """Boxes and cells of a strip in the area, centred, left to right; `longest` of those beside."""
+    folded = _is_folded(strip, area.width, scale, longest)
     gaps = _gaps(strip, area.width, scale)
-    widths = _folded_widths if folded else _flat_widths
-    wide = widths(strip, area, gaps, scale)
+    if longest is not None:
+        wide = _shared_widths(strip, area, folded, scale, longest)
+    else:
+        wide = (_folded_widths if folded else _flat_widths)(strip, area, gaps, scale)
     left = area.x + np.concatenate([[0.0], np.cumsum(wide[:-1] + gaps)])
     left = left + (area.right - (left[-1] + wide[-1])) / 2
     boxes = np.stack([left, np.full_like(left, area.y), wide, np.full_like(left, area.height)], 1)
@@ -68,14 +89,16 @@ def _is_apart(strip: Strip) -> Bool:
 def _gaps(strip: Strip, width: float, scale: float) -> F64:
     """(S - 1,) space between boxes: more between lines, most where addresses are left out."""
     other_line = strip.start[1:] // LINE != strip.start[:-1] // LINE
-    line, apart = (6.0, 18.0) if len(strip.start) <= 16 else (4.0, 4.0)
+    line, apart = (6.0, _APART) if len(strip.start) <= _FEW else (_CLOSE, _CLOSE)
     gaps = np.where(_is_apart(strip), apart, np.where(other_line, line, 2.0)) * scale
-    most = 0.3 * width
+    most = _GAPS * width
     return np.asarray(gaps * min(1.0, most / max(gaps.sum(), 1e-9)))
 
 
-def _is_folded(strip: Strip, width: float, scale: float) -> bool:
-    """Whether flat cells would be too narrow to be seen."""
+def _is_folded(strip: Strip, width: float, scale: float, longest: Longest | None = None) -> bool:
+    """Whether flat cells would be too narrow to be seen; alike for all that stand side by side."""
+    if longest is not None:
+        return longest.a_byte(width, scale) * _WORD < _LEAST_ELEMENT * scale
     a_byte = (width - _gaps(strip, width, scale).sum()) / strip.size.sum()
     seen = a_byte * strip.width >= _LEAST_ELEMENT * scale
     return not (seen and a_byte * strip.unit >= _LEAST_CELL)
@@ -93,7 +116,7 @@ def _row_bytes(strip: Strip, folds: int) -> I64:
 
 def _flat_widths(strip: Strip, area: Rect, gaps: F64, scale: float) -> F64:
     """Widths in proportion to bytes; a word is never wider than it is high."""
-    a_byte = min((area.width - gaps.sum()) / float(strip.size.sum()), 13.0 * scale)
+    a_byte = min((area.width - gaps.sum()) / float(strip.size.sum()), _TALLEST * scale)
     return np.asarray(strip.size * a_byte, dtype=np.float64)
 
 
@@ -101,6 +124,13 @@ def _folded_widths(strip: Strip, area: Rect, gaps: F64, scale: float) -> F64:
     """Equal widths: no wider than high, unless that is very little."""
     count, most = len(strip.start), max(area.height, _FOLDED * scale)
     return np.full(count, min((area.width - gaps.sum()) / count, most))
+
+
+def _shared_widths(strip: Strip, area: Rect, folded: bool, scale: float, longest: Longest) -> F64:
+    """Widths in proportion to bytes, as those beside; no wider than either kind is alone."""
+    most = max(area.height, _FOLDED * scale) / _LEAST_BOX if folded else _TALLEST * scale
+    a_byte = min(longest.a_byte(area.width, scale), most)
+    return np.asarray(strip.size * a_byte, dtype=np.float64)
 
 
 def _pad(wide: F64) -> float:

@@ -7,7 +7,7 @@ model gives the number asked for and the number of different ones, a GPU's count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,9 +65,6 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
     bars = tuple((Bar(one.distinct, one.again, one.came, "accent"),) for one in every)
     sectors = noun == "sector"
     different = tr("different sectors") if sectors else tr("different 32 B pieces")
-    delivered, time = _delivered(every), time_column([one.time for one in every])
-    if delivered and time:  # both are of the launch that is timed
-        time = (replace(time[0], origin=tr("from L2, {time}", time=time[0].origin)),)
     return (
         Column(asked, tuple(grouped(one.asked) for one in every), bold=True, badge=tr("model")),
         Column(
@@ -81,8 +78,8 @@ def columns(every: Sequence[Asked], noun: str, asked: tuple[str, ...]) -> tuple[
             bars=bars,
             wide=9.0,
         ),
-        *delivered,
-        *time,
+        *_delivered(every),
+        *time_column([one.time for one in every]),
     )
 
 
@@ -92,4 +89,5 @@ def _delivered(every: Sequence[Asked]) -> tuple[Column, ...]:
     if counted is None:
         return ()
     cells = tuple("–" if one.from_l2 is None else f"{100 * one.from_l2:.3g} %" for one in every)
-    return (Column((tr("from L2"),), cells, badge=counted.badge, ink="good", optional=2),)
+    name = tr("from L2")  # of the launch that is timed, which the column of times names
+    return (Column((name,), cells, badge=counted.badge, ink="good", optional=2, origin=name),)

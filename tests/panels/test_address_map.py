@@ -13,6 +13,7 @@ from gpuviz.draw.hit import tip_at
 from gpuviz.draw.layout import Rect
 from gpuviz.draw.marks import Boxes, Curves, Frame, Texts
 from gpuviz.draw.palette import DARK
+from gpuviz.draw.scales import wider
 from gpuviz.draw.stage import Stage
 from gpuviz.memory.request import Request, requests_of
 from gpuviz.panels.address_map import AddressMap
@@ -110,3 +111,22 @@ def test_it_says_how_much_room_it_wants() -> None:
     panel = AddressMap(request(LANES))
     assert panel.share == 1.0
     assert 10 * STAGE.text(14) < panel.need(STAGE, 800).least < 0.5 * STAGE.height
+
+
+@pytest.mark.parametrize(("few", "many"), [(1, 2), (1, 8), (4, 32)])
+def test_a_byte_is_as_wide_in_the_strip_beside_it(few: int, many: int) -> None:
+    """Whatever their numbers of sectors; alone each takes the room there is."""
+    panels = [AddressMap(request(stride * LANES)) for stride in (few, many)]
+
+    def wide(panel: AddressMap, stage: Stage) -> float:
+        shown = drawn(panel, stage)
+        boxes = [m.rect for m in shown.marks if isinstance(m, Boxes) and m.radius == 5]
+        strip = next(rect for rect in boxes if len(rect) == panel.request.count)
+        assert strip[:, 0].min() >= AREA.x and (strip[:, 0] + strip[:, 2]).max() <= AREA.right
+        return float(strip[:, 2].sum() / panel.request.moved)
+
+    alone = [wide(panel, STAGE) for panel in panels]
+    shared = replace(STAGE, scales=wider(*(panel.scales() for panel in panels)))
+    beside = [wide(panel, shared) for panel in panels]
+    assert beside[0] == pytest.approx(beside[1], rel=1e-3)
+    assert alone[0] > 1.2 * alone[1]
