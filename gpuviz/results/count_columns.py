@@ -238,6 +238,8 @@ class Sheet:
         residual = self.residual(row, column.run)
         if residual is None or row.percent:
             return ""
+        if row.modelled:
+            return _hundredths(residual, row.values[column.run])
         return signed(residual)
 
 
@@ -249,6 +251,11 @@ def same_size(row: Row, one: str, other: str) -> bool:
     if count is None or not count.quantity.startswith("sectors") or one == other:
         return True
     return architecture(one).has_sectors and architecture(other).has_sectors
+
+
+def _hundredths(residual: float, predicted: float | None) -> str:
+    """A difference as a part of what was predicted."""
+    return f"{residual / predicted:+.0%}".replace("-", "−") if predicted else ""
 
 
 def signed(value: float) -> str:

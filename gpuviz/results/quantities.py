@@ -22,7 +22,8 @@ class Row:
 
     `values` are what each run predicts, None where the run has no such accesses; `percent` says
     that they are shares, not counts. `key` is the counter that the row is measured by; where the
-    row is not the counter itself, `derived` makes its value from the counter's, for each run.
+    row is not the counter itself, `derived` makes its value from the counter's, for each run. One
+    that is `modelled` is met about, not exactly: differences are told in hundredths.
     """
 
     label: str
@@ -32,6 +33,7 @@ class Row:
     percent: bool = False
     strong: bool = False
     derived: tuple[Callable[[float], float | None], ...] = ()
+    modelled: bool = False
 
     def measured(self, run: int, counter: float | None) -> float | None:
         """The row's value from what its counter read in a run."""

@@ -40,7 +40,7 @@ def verdict(sheet: Sheet, run: int, source: Run, title: str = "") -> Verdict | N
     compared = [
         (row, r)
         for row in sheet.rows
-        if not row.derived and (r := sheet.residual(row, run)) is not None
+        if not (row.derived or row.modelled) and (r := sheet.residual(row, run)) is not None
     ]
     if not compared:
         return None

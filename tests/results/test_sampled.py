@@ -18,6 +18,7 @@ def sheet(sampled: frozenset[str]) -> tuple[Sheet, Column]:
         values=(640.0,),
         percent=False,
         derived=False,
+        modelled=False,
         measured=lambda run, value: value,
     )
     found = SimpleNamespace(values={KEY: 640.0}, sm="sm_90", caption="a GPU", why=lambda key: "")

@@ -56,6 +56,8 @@ def test_words_narrow_each_other_down() -> None:
     assert set(words_at("sgemm", "16 shared")) == {"shared store 16"}
     assert words_at("sgemm", "store c") == ["store 22"]
     assert words_at("sgemm", "#5") == ["barrier 18"]
+    assert len(words_at("sgemm", "line 16 load turn 2")) == 1
+    assert words_at("sgemm", "turn 2 store c") == []
     assert words_at("histogram", "atomic", warp=0) == ["atomic 7"]
     assert set(words_at("transpose", "conflict")) == {"shared load 56"}
     assert words_at("sgemm", "conflict") == []

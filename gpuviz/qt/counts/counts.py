@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -26,11 +27,15 @@ from gpuviz.results.count_columns import (
     views_of,
 )
 from gpuviz.results.launch_sizes import sizes_said
-from gpuviz.results.quantities import rows_for, rows_of
+from gpuviz.results.quantities import Row, rows_for, rows_of
 from gpuviz.results.residuals import all_verdicts
 from gpuviz.runners.base import not_checked
 from gpuviz.runners.measurement import Reading
 from gpuviz.scenes.showing import Showing
+
+if TYPE_CHECKING:
+    from gpuviz.machine.explained import Explained
+    from gpuviz.views.time_view import Subject
 
 REFRESH_MS = 150
 
@@ -51,6 +56,7 @@ class Counts(QWidget):
         self._theme = theme
         self._showing: Showing | None = None
         self._measured: dict[str, Measured] = {}
+        self._explained: dict[str, Explained] = {}
         self._views: list[View] = []
         self._view = ""
         self.model = CountsModel(self)
@@ -99,7 +105,7 @@ class Counts(QWidget):
 
     def show_runs(self, showing: Showing) -> None:
         """Show the counts of a performance, or of two."""
-        self._measured = {}
+        self._measured, self._explained = {}, {}
         self.update_runs(showing)
         self.show()
 
@@ -120,6 +126,11 @@ class Counts(QWidget):
         every = (n for r in showing.runs.values() for n in (not_checked(r.unchecked), r.level_note))
         _say(self.note, "\n".join(dict.fromkeys(filter(None, every))))
         _say(self.expected, showing.story.expected)
+        self._fill()
+
+    def show_explained(self, key: str, subject: Subject) -> None:
+        """Show the time predicted of a launch, and its traffic."""
+        self._explained[key] = subject.explained
         self._fill()
 
     def follow(self, meter: Meter) -> None:
@@ -199,7 +210,7 @@ class Counts(QWidget):
         indices = {key: number for number, key in enumerate(keys)}
         silent = [run.counts.silent for run in runs]
         rows = rows_of([run.counts.totals for run in runs], sectors, silent)
-        rows = rows_for(rows, [indices[key] for key in view.runs])
+        rows = rows_for(rows + self._time_rows(keys), [indices[key] for key in view.runs])
         unchecked = {key: run.unchecked for key, run in showing.runs.items()}
         sheet = Sheet(
             tuple(rows),
@@ -217,6 +228,14 @@ class Counts(QWidget):
         self.verdict.setProperty("off", not all(v.equal for v in verdicts))
         restyle(self.verdict)
         self.table.fit()
+
+    def _time_rows(self, keys: list[str]) -> list[Row]:
+        """Times and traffic, where somebody has asked where the time goes."""
+        if not self._explained.keys() & set(keys):
+            return []
+        from gpuviz.results.time_rows import time_rows
+
+        return time_rows([self._explained.get(key) for key in keys])
 
 
 def _say(words: QWidget, text: str) -> None:

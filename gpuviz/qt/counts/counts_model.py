@@ -91,7 +91,8 @@ class CountsModel(QAbstractTableModel):
         if column.kind in ("measured", "residual", "ratio"):
             if self.sheet.text(row, column) in _QUIET:
                 return "quiet"
-            off = column.kind == "residual" and self.sheet.residual(row, column.run)
+            told = column.kind == "residual" and not row.modelled  # it errs, and says how far
+            off = told and self.sheet.residual(row, column.run)
             return "off" if off else "strong" if row.strong else "plain"
         return "strong" if row.strong and column.kind == "predicted" else "plain"
 

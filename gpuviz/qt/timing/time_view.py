@@ -96,10 +96,12 @@ class TimeView(QWidget):
     -------
     pointed : name of a run and a line of its source
     asked : block, warp, and words that find a moment, of the request that was clicked
+    told : name of a launch, and its `Subject`
     """
 
     pointed = Signal(str, int)
     asked = Signal(int, int, str)
+    told = Signal(str, object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -157,6 +159,7 @@ class TimeView(QWidget):
             self.work.forget()
             if known is not self.pane.subject:
                 self._show(known)
+            self.told.emit(self._wish.key, known)
         else:
             self._ask()
 
@@ -244,6 +247,7 @@ class TimeView(QWidget):
             subject: Subject = outcome  # type: ignore[assignment]
             self._known[name_of(wish)] = subject
             self._show(subject)
+            self.told.emit(key, subject)
 
     def _show(self, subject: Subject) -> None:
         from gpuviz.panels.limit_words import limit_sentence

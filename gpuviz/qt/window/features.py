@@ -165,6 +165,7 @@ class Features(QObject):
             OperandFinder(self),
         )
         panes.source.time.asked.connect(self._show_request)
+        panes.source.time.told.connect(self.counts.show_explained)
         panes.status.follow_activity(panes.source.time.work)
         panes.source.lines.lesson_asked.connect(self._open_lesson)
         pane_commands.add("counts", panes.side, lambda: self.counts.table)
