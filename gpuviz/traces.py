@@ -40,9 +40,9 @@ class MemoryInstruction:
     space : the state space accessed; a generic access is resolved to the space its lanes hit
     width : bytes per lane, all vector elements together: 1, 2, 4, 8 or 16 (32 on sm_100 and later)
     kind : PTX type of one element, `f32`
-    path : "" or "nc" for loads through the read-only (texture) path
+    path : "" or "nc" for loads through the read-only (texture) path, "cg" for copies past L1
     form : of an atomic, its operation and type, `add.u32`; `increment.u32` when it adds the
-        constant 1 and nobody uses the result
+        constant 1 and nobody uses the result; of a load of matrices "ldmatrix"
     function : kernel or device function that holds it
     unused : bit i set when nothing uses byte i of what a vector load brings
     """
@@ -59,6 +59,9 @@ class MemoryInstruction:
     function: str = ""
     form: str = ""
     unused: int = 0
+
+
+MATRICES = "ldmatrix"  # the form of their loads
 
 
 @dataclass(frozen=True)

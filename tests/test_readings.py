@@ -17,8 +17,8 @@ KNOWN: dict[str, dict[tuple[str, str], str]] = {
         ("random", "lines"): "lines of scattered repeats vary from run to run, by up to 2 %"
     },
     "h200_copies": {
-        ("cg16", ""): "copies that bypass L1 are not modelled: their sectors and lines depend on "
-        "where in shared memory the lanes write"
+        ("cg16, offset 0, strides 1 to 32", "global_load_sectors"): "half of what pairs of a line "
+        "and a sector come to, as all other copies past L1 do; not understood"
     },
     "h200_more_launches": {
         ("float_atomic", "shared"): "a loop of float adds goes round again when another warp has "

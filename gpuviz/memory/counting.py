@@ -141,7 +141,7 @@ class Counter(Sums):
         """(K,) what all requests of an access count, by the keys of `counted`."""
         instruction, address, active = access.instruction, access.address, access.active
         if access.source is not None:
-            moved = copied(address, access.source, active, instruction.width)
+            moved = copied(instruction, address, access.source, active)
             return np.asarray(columns(instruction, moved).sum(axis=0), dtype=np.int64)
         rows = representatives(address, active, _PERIOD[instruction.space])
         kind = (*kind_of(instruction), instruction.width, instruction.path, instruction.form)

@@ -3,6 +3,7 @@
 On architectures before 5.0 "sectors" are the architecture's own transactions (see `coalescing`). A
 load through the read-only path counts in global_load_* and in texture_load_*, as it does on the
 hardware. cp.async counts in global_load_* too, beside its own `global_copy_*` and `shared_copy_*`.
+Past L1 (cp.async.cg) what it does there depends on both sides (see `copies`).
 A reduction in shared memory counts as an atomic there; one that is carried out in a loop counts the
 loads of the loop in shared_load_* (see `atomics`).
 """
@@ -17,15 +18,16 @@ import numpy as np
 from gpuviz.arch import Architecture
 from gpuviz.arrays import I64, U64, Bool
 from gpuviz.memory.atomics import turns
-from gpuviz.memory.banks import Wavefronts, wavefronts
+from gpuviz.memory.banks import Wavefronts, matrix_wavefronts, wavefronts
 from gpuviz.memory.coalescing import Transactions, transactions
 from gpuviz.memory.constant import passes
-from gpuviz.memory.copies import copy_wavefronts
+from gpuviz.memory.copies import copy_wavefronts, past_l1
 from gpuviz.memory.counts import PART_OF, Count, Kind, Quantity, counts_of, kind_of, of_kind
 from gpuviz.memory.lanes import any_active, bytes_asked
 from gpuviz.memory.local import local_transactions
-from gpuviz.traces import MemoryInstruction, Space
+from gpuviz.traces import MATRICES, MemoryInstruction, Space
 
+_PAST_L1: tuple[Count, ...] = (Count.GLOBAL_LOAD_SECTORS, Count.GLOBAL_LOAD_LINES)
 LOADS_OF_LOOP: tuple[Count, ...] = (Count.SHARED_LOAD_REQUESTS, Count.SHARED_LOAD_WAVEFRONTS)
 
 
@@ -43,6 +45,9 @@ def counted(instruction: MemoryInstruction) -> tuple[Count, ...]:
 @cache
 def _counted(kind: Kind, path: str) -> tuple[Count, ...]:
     also = (count for other in _also(kind, path) for count in counts_of(other))
+    if path == "cg":  # where they go matters, too: the side that knows it counts them
+        also = (count for count in also if count not in _PAST_L1)
+        return (*counts_of(kind), *also, *(_PAST_L1 if kind[0] == "shared" else ()))
     loop = LOADS_OF_LOOP if kind == ("shared", "atomic") else ()
     return (*counts_of(kind), *also, *loop)
 
@@ -100,6 +105,8 @@ def _of_transactions(requests: I64, moved: Transactions, active: Bool, width: in
 def _of_banks(
     arch: Architecture, instruction: MemoryInstruction, address: U64, active: Bool
 ) -> Found:
+    if instruction.form == MATRICES:
+        return _of_wavefronts(active, matrix_wavefronts(arch, address, active))
     served = wavefronts(arch, address, active, instruction.width, instruction.op)
     return _of_wavefronts(active, served)
 
@@ -143,8 +150,14 @@ def _of_atomics(
     }
 
 
-def copied(target: U64, source: U64, active: Bool | None, width: int) -> dict[Count, I64]:
-    """(N,) what each of N copies into shared memory counts there; as `copy_wavefronts`."""
-    on = np.ones(target.shape, bool) if active is None else active
-    found = _of_wavefronts(on, copy_wavefronts(target, source, on, width))
-    return of_kind(("shared", "copy"), found)
+def copied(
+    instruction: MemoryInstruction, target: U64, source: U64, active: Bool | None
+) -> dict[Count, I64]:
+    """(N,) what each of N copies into shared memory counts there, and past L1; as `copies`."""
+    on, width = np.ones(target.shape, bool) if active is None else active, instruction.width
+    found = of_kind(
+        ("shared", "copy"), _of_wavefronts(on, copy_wavefronts(target, source, on, width))
+    )
+    if instruction.path == "cg":
+        found |= zip(_PAST_L1, past_l1(target, source, on), strict=True)
+    return found

@@ -20,7 +20,7 @@ from gpuviz.ptx.decode.outline import param_accesses
 from gpuviz.ptx.simt.program import Program
 from gpuviz.ptx.text.ir import Addr, Operand, Reg, Sym, Vec
 from gpuviz.ptx.text.stream import type_bytes
-from gpuviz.traces import MemoryInstruction
+from gpuviz.traces import MATRICES, MemoryInstruction
 from gpuviz.traces import Op as Kind
 
 GENERIC = ("const", "global", "local", "shared")
@@ -71,6 +71,8 @@ class Access:
         form = ""
         if self.form:
             form = _form(self.form, at.opcode.mods[-1], self.used, self._value)
+        elif at.opcode.name == MATRICES:
+            form = MATRICES
         return describe(at, function, self.space, self.how, self.width, form, self._unused)
 
     @property

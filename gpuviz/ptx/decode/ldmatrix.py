@@ -15,7 +15,7 @@ from gpuviz.ptx.simt.code import Step
 from gpuviz.ptx.simt.group import Group
 from gpuviz.ptx.tensor.fragments import left
 from gpuviz.ptx.text.ir import Operand
-from gpuviz.traces import LANES
+from gpuviz.traces import LANES, MATRICES
 
 _ROWS = 8  # of a matrix, of 16 bytes each
 _MATRIX = left(_ROWS, 8, 16)  # a lane holds two neighbours of row lane / 4
@@ -45,7 +45,9 @@ def _matrices_at(site: Site, address: Operand, op: str) -> _Rows:
     if not count or "m8n8" not in mods or mods[-1] != "b16":
         raise site.unsupported("this shape of matrices")
     shape = Shape(space_named(mods), "b64", 8, 2)
-    return _Rows(Locator(site, address, shape, "load" if op == "load" else "store"), count)
+    if op == "load":
+        return _Rows(Locator(site, address, shape, "load", MATRICES), count)
+    return _Rows(Locator(site, address, shape, "store"), count)
 
 
 def _load_matrices(site: Site) -> Step:

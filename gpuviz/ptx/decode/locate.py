@@ -73,7 +73,7 @@ def describe(
         _SPACE_NAMES[space],
         width,
         mods[-1],
-        "nc" if "nc" in mods else "",
+        next((mod for mod in mods if mod == "nc" or (mod == "cg" and op == "copy")), ""),
         function,
         form,
         unused,
