@@ -77,7 +77,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         right = self._right()
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        head = "".join(map(_th, self.columns, right))
         body = "".join(f"<tr>{''.join(map(_td, row, right))}</tr>" for row in self.rows[:_SHOWN])
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -91,6 +91,10 @@ class Table:
     def _more(self) -> list[str]:
         left = len(self.rows) - _SHOWN
         return [f"… and {left:,} more rows"] if left > 0 else []
+
+
+def _th(name: str, right: bool) -> str:
+    return f'<th style="{_STYLES[right]}">{escape(name)}</th>'
 
 
 def _td(cell: Cell, right: bool) -> str:

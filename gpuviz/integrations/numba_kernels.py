@@ -17,7 +17,7 @@ from gpuviz.arch import architecture
 from gpuviz.compile import ptx_program
 from gpuviz.compile.program import CompileError, Program, kernels
 from gpuviz.compile.ptxas import assembled
-from gpuviz.errors import InputError, UnsupportedError
+from gpuviz.errors import InputError, UnavailableError, UnsupportedError
 from gpuviz.integrations.arguments import Arguments
 from gpuviz.integrations.asked import Asked, Building, Call, launch_of
 from gpuviz.integrations.host_arrays import is_array
@@ -85,6 +85,10 @@ def _program(kernel: Any, types: tuple[Any, ...], arch: str) -> Program:
     from numba import cuda, void
     from numba.core.errors import NumbaError
 
+    if "numba_cuda" not in cuda.__file__:
+        raise UnavailableError(
+            "Numba's own CUDA target is too old to be traced: pip install numba-cuda[cu13]"
+        )
     function, options = kernel.py_func, kernel.targetoptions
     chosen = {key: options[key] for key in _OPTIONS if options.get(key) is not None}
     target = divmod(int(arch.removeprefix("sm_")), 10)
@@ -104,6 +108,11 @@ def _program(kernel: Any, types: tuple[Any, ...], arch: str) -> Program:
     except NumbaError as error:
         said = _COLOURS.sub("", str(error))
         raise CompileError(f"Numba does not compile {function.__name__}: {said}") from None
+    except RuntimeError as error:  # a library of CUDA's compiler that is not found
+        said = str(error).partition("\n")[0]
+        raise UnavailableError(
+            f"Numba cannot compile here: {said}; pip install numba-cuda[cu13] brings what it needs"
+        ) from None
     (mangled,) = kernels(ptx)
     named = re.sub(rf"(?<!\w){re.escape(mangled)}", function.__name__, ptx)
     file = function.__code__.co_filename

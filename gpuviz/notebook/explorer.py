@@ -31,7 +31,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     parameters: Any = traitlets.List().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)
     body = traitlets.Unicode().tag(sync=True)
-    style = traitlets.Unicode().tag(sync=True)
+    css = traitlets.Unicode().tag(sync=True)  # "style" is a widget of its own in Jupyter
     data = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Unicode().tag(sync=True)
 
@@ -51,7 +51,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
             self.problem = str(error)
             return
         with self.hold_sync():
-            self.problem, self.body, self.style, self.data = "", page.body, page.style, page.data
+            self.problem, self.body, self.css, self.data = "", page.body, page.style, page.data
 
 
 def of_launch(launch: Callable[..., Any], varied: Mapping[str, Sequence[Any]]) -> Explorer:

@@ -29,6 +29,10 @@ const gpuvizKnob = (parameter, chosen, choose) => {
   knob.dataset.parameter = parameter.id;
   knob.setAttribute("aria-label", parameter.label);
   label.append(parameter.label + " ", knob, said);
+  label.show = (value) => {
+    knob.value = parameter.kind === "choice" ? JSON.stringify(value) : value;
+    if (parameter.kind !== "choice") said.textContent = value;
+  };
   return label;
 };
 
@@ -54,11 +58,15 @@ const gpuvizWidget = ({model, el}) => {
     knobs.replaceChildren(...model.get("parameters").map(
       (one) => gpuvizKnob(one, values[one.id], choose(one.id))));
   };
+  const follow = () => {  // values may be set in Python, too
+    const values = model.get("values");
+    model.get("parameters").forEach((one, at) => knobs.children[at].show(values[one.id]));
+  };
   const draw = () => {
     if (!model.get("data")) return;
     const time = player ? player.time() : 0;
     if (player) player.stop();
-    style.textContent = model.get("style");
+    style.textContent = model.get("css");
     page.innerHTML = model.get("body");
     player = gpuvizPlayer(root, JSON.parse(model.get("data")));
     player.seek(time);
@@ -70,6 +78,7 @@ const gpuvizWidget = ({model, el}) => {
   model.on("change:data", draw);
   model.on("change:problem", say);
   model.on("change:parameters", drawKnobs);
+  model.on("change:values", follow);
   drawKnobs();
   say();
   draw();

@@ -32,6 +32,8 @@ said.next = root.getElementById("clock").textContent;
 const stride = knobs.find((one) => one.dataset.parameter === "stride");
 stride.value = 4; stride.dispatchEvent(new Event("input")); stride.dispatchEvent(new Event("change"));
 said.stride = values.values.stride; said.saved = heard.saved;
+values.values = {...values.values, stride: 8, pattern: "column"}; heard["change:values"]();
+said.set = [stride.value, stride.nextSibling.textContent, JSON.parse(knobs[0].value)];
 heard["change:data"]();
 said.kept = root.getElementById("clock").textContent;
 values.problem = "nothing"; heard["change:problem"]();
@@ -67,10 +69,15 @@ def test_a_function_becomes_sliders() -> None:
         gpuviz.explore(launch, stride=3)
 
 
+def test_no_name_is_one_that_jupyter_takes_for_a_widget() -> None:
+    widget = gpuviz.explore("banks")
+    assert not {"style", "layout"} & (widget.traits(sync=True).keys() - {"layout"})
+
+
 def test_its_script_in_a_browser(tmp_path: Path) -> None:
     chromium = pictures.program("chromium-headless-shell", "chromium", "google-chrome")
     widget = gpuviz.explore("banks", stride=2)
-    names = ("parameters", "values", "body", "style", "data", "problem")
+    names = ("parameters", "values", "body", "css", "data", "problem")
     model = json.dumps({name: getattr(widget, name) for name in names}).replace("<", "\\u003c")
     script = widget._esm.replace("export default", "const exported =")
     page = PAGE.replace("SCRIPT", script).replace("MODEL", model)
@@ -82,4 +89,5 @@ def test_its_script_in_a_browser(tmp_path: Path) -> None:
     said = json.loads(unescape(found[1]))
     assert said["knobs"] == [one["id"] for one in widget.parameters]
     assert said["clock"].startswith("0.0 /") and said["next"] == said["kept"] != said["clock"]
+    assert said["set"] == ["8", "8", "column"]
     assert (said["stride"], said["saved"], said["problem"]) == (4, 1, "nothing")
