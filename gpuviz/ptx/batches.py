@@ -70,3 +70,16 @@ def transfers(program: Program) -> bool:
         for f in reachable(program.module, program.kernel)
         for i in f.body
     )
+
+
+_WITHOUT_EFFECT = {
+    "griddepcontrol": "griddepcontrol does nothing here: a launch is emulated alone, after all "
+    "that came before",
+    "setmaxnreg": "setmaxnreg does nothing here: every warp has all its registers",
+}
+
+
+def without_effect(program: Program) -> list[str]:
+    """What instructions of a kernel do not do here, in sentences."""
+    named = {i.opcode.name for f in reachable(program.module, program.kernel) for i in f.body}
+    return [text for name, text in _WITHOUT_EFFECT.items() if name in named]

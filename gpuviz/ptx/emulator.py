@@ -12,7 +12,7 @@ from gpuviz.arguments import Passed
 from gpuviz.arrays import Array
 from gpuviz.errors import KernelFault
 from gpuviz.observe import Sink, Sums
-from gpuviz.ptx.batches import transfers
+from gpuviz.ptx.batches import transfers, without_effect
 from gpuviz.ptx.checks.sinks import sinks as checking
 from gpuviz.ptx.classes.observed import from_sample
 from gpuviz.ptx.classes.observed import observe as from_classes
@@ -109,8 +109,9 @@ def emulate(
         flops=floating_operations(module, tally.threads),
     )
     coverage = emulation.coverage
+    told = without_effect(emulation.launched.program)
     return Result(
-        replace(trace, notes=(*trace.notes, *filter(None, [coverage.note]))),
+        replace(trace, notes=(*trace.notes, *told, *filter(None, [coverage.note]))),
         emulation.launched.outputs(),
         tally.executed,
         "numpy" if emulation.note else "compiled",

@@ -1,12 +1,13 @@
 """Floating-point operations of a launch, from how often threads executed each basic block.
 
 An addition, multiplication, division or root counts one, a multiply-add two, packed types twice
-that, a matrix multiply-add 2mnk for its warp. Guards are not looked at: a block counts for every
-thread that entered it.
+that, a matrix multiply-add 2mnk for its warp or warpgroup. Guards are not looked at: a block counts
+for every thread that entered it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -26,7 +27,7 @@ _WEIGHTS = {
 }
 _FLOAT = re.compile(r"b?f(?:16|32|64)(x2)?$")
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
-_WARP = 32
+_TOGETHER = {"mma": 32, "wmma": 32, "wgmma": 128}  # threads that multiply matrices
 
 
 def floating_operations(module: Module, threads: Mapping[Stretch, int]) -> int:
@@ -42,10 +43,11 @@ def floating_operations(module: Module, threads: Mapping[Stretch, int]) -> int:
 def _operations(instruction: Instruction) -> float:
     """Of one thread."""
     opcode = instruction.opcode
-    if opcode.name in ("mma", "wmma"):
+    if opcode.name in _TOGETHER:
         shape = next((m for mod in opcode.mods if (m := _SHAPE.match(mod))), None)
-        ours = shape is not None and (opcode.name == "mma" or "mma" in opcode.mods)
-        return 2 * int(shape[1]) * int(shape[2]) * int(shape[3]) / _WARP if shape and ours else 0.0
+        ours = opcode.name == "mma" or {"mma", "mma_async"} & set(opcode.mods)
+        threads = _TOGETHER[opcode.name]
+        return 2 * math.prod(map(int, shape.groups())) / threads if shape and ours else 0.0
     kind = _FLOAT.match(opcode.mods[-1]) if opcode.mods else None
     if kind is None:
         return 0.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from gpuviz.observe import Lanes, Place, Sink, Sums
+from gpuviz.observe import Lanes, Place, Sink, Sums, Transfer, TransferKind
 from gpuviz.traces import Branch, Finding, Stretch
 
 
@@ -79,3 +80,27 @@ class Findings(Sink):
     def findings(self) -> tuple[Finding, ...]:
         """What was found, in the order in which it was first seen."""
         return tuple(self._first.values())
+
+
+class TransferTotals(Sums):
+    """Bytes that were moved, or read, asynchronously."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[TransferKind, int] = {}
+
+    def transfer(self, transfer: Transfer) -> None:
+        """Add to the total of its kind."""
+        moved = int(transfer.size.sum())
+        self._bytes[transfer.kind] = self._bytes.get(transfer.kind, 0) + moved
+
+    def notes(self) -> Iterator[str]:
+        """What there was, and what of it is not modelled."""
+        into, read = self._bytes.get("load", 0), self._bytes.get("product", 0)
+        out = self._bytes.get("store", 0) + self._bytes.get("reduce", 0)
+        if into or out:
+            yield (
+                f"bulk copies moved {into:,} bytes into shared memory and {out:,} out of it: their "
+                "sectors and wavefronts are not modelled"
+            )
+        if read:
+            yield (f"wgmma read {read:,} bytes of shared memory: its wavefronts are not modelled")

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuviz.observe import Sink
 from gpuviz.ptx.recorders import PathRecorder, RequestRecorder
-from gpuviz.ptx.totals import BranchTotals, Findings, Tally
+from gpuviz.ptx.totals import BranchTotals, Findings, Tally, TransferTotals
 from gpuviz.traces import Launch, Trace
 
 
@@ -17,6 +17,7 @@ class Tracer:
         self.tally = Tally()
         self._limit = limit
         self._branches, self._findings = BranchTotals(), Findings()
+        self._transfers = TransferTotals()
         self._requests = RequestRecorder(record, limit)
         self._path = PathRecorder(record, limit) if path else None
 
@@ -25,7 +26,8 @@ class Tracer:
         """Those that are to listen."""
         requests = (self._requests,) if len(self._requests.blocks) else ()
         path = () if self._path is None else (self._path,)
-        return self.tally, self._branches, self._findings, *requests, *path
+        own = self.tally, self._branches, self._findings, self._transfers
+        return *own, *requests, *path
 
     def trace(self, launch: Launch, ended: bool = False, **more: Any) -> Trace:
         """What they have heard of a launch, which may have `ended` at a fault; `more` are fields of
@@ -39,6 +41,7 @@ class Tracer:
             )
         if requests.full or (path is not None and path.full):
             notes.append(f"the record of requests was cut at {self._limit:,} rows")
+        notes += self._transfers.notes()
         return Trace(
             launch,
             requests.memory_instructions,

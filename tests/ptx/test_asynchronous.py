@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from gpuviz.errors import KernelFault, LaunchError
+from gpuviz.ptx.check import unsupported
 from gpuviz.ptx.emulator import Options, Result
+from gpuviz.ptx.text.parser import parse
 from tests.ptx.launching import KERNELS, launch
 
 SOURCE = (KERNELS / "asynchronous.cu").read_text()
@@ -39,6 +41,7 @@ def test_a_warp_fetches_what_others_add_up(engine: str) -> None:
     out = found.outputs["arg1"]
     assert (out[:-1] == right).all() and (out[-1] == right.sum(0)).all()
     assert found.engine == "numpy"
+    assert any("setmaxnreg does nothing here" in note for note in found.trace.notes)
 
 
 ALL = Options(checks=("memory", "race", "init", "sync"), thorough=True)
@@ -128,3 +131,15 @@ def test_a_copy_goes_to_several_blocks() -> None:
 def test_clusters_divide_the_grid() -> None:
     with pytest.raises(LaunchError, match="clusters of 2x2x1 blocks"):
         run("neighbours", (3, 2), 32, np.zeros(1, "u4"))
+
+
+def test_what_blackwell_has_is_named() -> None:
+    text = """.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry k() { .reg .b32 %r<3>; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32; ret; }
+"""
+    (problem,) = unsupported(parse(text))["k"]
+    assert problem.why == (
+        "tensor memory, and products in it (Blackwell's tcgen05), is not supported"
+    )

@@ -108,6 +108,15 @@ def test_a_product_fetched_in_boxes() -> None:
     """Producer and consumers, three stages, wgmma on swizzled tiles: exact for small numbers."""
     right, run = product_of(128, 320)
     assert (run.outputs["arg2"] == right).all()
+    moved, tiles, blocks = 2 * 64 * 64 * 2, 5, 4
+    assert run.trace.notes[:2] == (
+        f"bulk copies moved {moved * tiles * blocks:,} bytes into shared memory and 0 out of it: "
+        "their sectors and wavefronts are not modelled",
+        f"wgmma read {moved * tiles * blocks:,} bytes of shared memory: its wavefronts are not "
+        "modelled",
+    )
+    additions = 128 * 32  # of the loop that writes the result, nothing else
+    assert 0 <= run.trace.flops - 2 * 128 * 128 * 320 < 100 * additions
 
 
 def test_products_are_over_when_they_were_waited_for() -> None:

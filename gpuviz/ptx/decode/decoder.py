@@ -91,6 +91,10 @@ STEPS: dict[str, Builder] = {
 }
 ENDS = {**control.ENDS, "call": call_end}
 _LAST = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})  # nothing goes on past them
+_NOT_DONE = {
+    "tcgen05": "tensor memory, and products in it (Blackwell's tcgen05),",
+    "tensormap": "a tensor map that the kernel itself changes",
+}
 # What building a step raises where operands are too few, too many, or of another sort.
 _MALFORMED = (LookupError, ValueError, TypeError, ArithmeticError, StopIteration, AssertionError)
 
@@ -170,7 +174,7 @@ def _together(site: Site) -> Callable[[Group], bool]:
 def _arithmetic(site: Site) -> Step:
     step = arithmetic_step(site)
     if step is None:
-        raise site.unsupported("this instruction")
+        raise site.unsupported(_NOT_DONE.get(site.name, "this instruction"))
     return step
 
 
